@@ -1,0 +1,112 @@
+"""What every test and every notebook runs in: this person's settings and secrets out of reach.
+
+This file stands at the top because the notebooks are tests too: their kernels inherit the
+environment that is cleaned here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+STRICT = pytest.StashKey[bool]()
+HOMES = (
+    "IPYTHONDIR",
+    "JUPYTER_CONFIG_DIR",
+    "JUPYTER_DATA_DIR",
+    "JUPYTER_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+)
+LOOPBACK = ("localhost", "127.", "::1", "0.0.0.0")
+outside: list[str] = []  # hosts that this process was about to reach
+
+
+def forget_environment() -> None:
+    """Drop the variables that would change what gqlnb asks, and those that are secret."""
+    secret = [name for name in os.environ if name == "GITHUB_TOKEN" or name.startswith("GQLNB_")]
+    for name in secret:
+        del os.environ[name]
+
+
+def watch_network(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse what would leave this machine, as a machine without a network would."""
+    if event == "socket.getaddrinfo":
+        host = arguments[0]
+    elif event == "socket.connect" and isinstance(arguments[1], tuple):
+        host = arguments[1][0]
+    else:
+        return
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if host and not str(host).startswith(LOOPBACK):
+        outside.append(str(host))
+        raise socket.gaierror(socket.EAI_AGAIN, f"no test reaches the network: {host}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Clean the environment before anything is imported or started."""
+    config.stash[STRICT] = os.environ.get("GQLNB_REQUIRE") == "all"
+    forget_environment()
+    home = tempfile.mkdtemp(prefix="gqlnb-tests-")
+    # Registered first, it runs last: IPython closes its history in there when the process ends.
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for name in HOMES:
+        os.environ[name] = str(Path(home, name))
+    sys.addaudithook(watch_network)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, Any]:
+    """With GQLNB_REQUIRE=all, fail a test that is skipped for what the machine lacks.
+
+    So CI notices what it should have installed. A mark ``skipif``, about the platform, stands.
+    """
+    report = yield
+    if item.get_closest_marker("skipif") is None:
+        fail_if_skipped(item.config, report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, Any]:
+    """Do the same for a file that is skipped as a whole."""
+    report = yield
+    fail_if_skipped(collector.config, report)
+    return report
+
+
+def fail_if_skipped(
+    config: pytest.Config, report: pytest.TestReport | pytest.CollectReport
+) -> None:
+    """Turn a skip into a failure where nothing may be skipped."""
+    if config.stash[STRICT] and report.skipped and not hasattr(report, "wasxfail"):
+        _, _, reason = report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{reason} (skipped, and GQLNB_REQUIRE=all)"
+
+
+@pytest.fixture(autouse=True)
+def no_traces() -> Iterator[None]:
+    """Give each test a clean environment, and leave no server and no connection behind."""
+    forget_environment()
+    outside.clear()
+    yield
+    forget_environment()
+    if "gqlnb.runtime" in sys.modules:
+        sys.modules["gqlnb.runtime"].servers.close()
+    assert not outside, f"This test would have reached the network: {outside}"

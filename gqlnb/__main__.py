@@ -1,0 +1,8 @@
+"""``python -m gqlnb`` does as ``gqlnb``."""
+
+import sys
+
+from gqlnb.cli.entry import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The command line: ``gqlnb lab``, ``serve``, ``query``, ``schema`` and ``stars``."""

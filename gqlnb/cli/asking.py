@@ -1,0 +1,173 @@
+"""``gqlnb query``, ``schema`` and ``stars``: ask, and print what came."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.client import connect
+from gqlnb.errors import QueryError
+from gqlnb.github.entry import enter
+from gqlnb.wire.json import JSONError, dump, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from gqlnb.client.client import Client
+
+__all__ = ["query", "schema", "stars"]
+
+
+def query(
+    text: str,
+    variables: str | None,
+    *,
+    connection: str | None,
+    operation: str | None,
+    token: str | None,
+) -> int:
+    """Run one operation and print its answer as JSON.
+
+    Parameters
+    ----------
+    text
+        The operation; ``-`` reads it from standard input.
+    variables
+        A JSON object, or None for none.
+    connection
+        What to ask: the name of a connection, an address, or None for the default.
+    operation
+        The name of the operation to run, if there are several.
+    token
+        Where the bearer token is, as for :class:`gqlnb.Client`.
+
+    Returns
+    -------
+    int
+        0, or 1 if the answer holds errors; it is printed in both cases.
+
+    Raises
+    ------
+    GqlnbError
+        If there is no answer to print.
+    """
+    text = sys.stdin.read() if text == "-" else text
+    given = mapping(variables) if variables is not None else None
+    with asked(connection, token) as client:
+        result = client.execute(text, given, operation=operation)
+    members: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        members["errors"] = list(result.errors)
+    if result.extensions:
+        members["extensions"] = dict(result.extensions)
+    sys.stdout.write(indented(members))
+    return 1 if result.errors else 0
+
+
+def asked(connection: str | None, token: str | None) -> Client:
+    """Return the client of a connection or address, with a token where one is named."""
+    enter()
+    return connect(connection, token=token)
+
+
+def mapping(text: str) -> dict[str, Any]:
+    """Read the JSON object of ``--variables``.
+
+    Raises
+    ------
+    QueryError
+        If the text is no JSON, or no object.
+    """
+    try:
+        value = load(text.encode())
+    except JSONError as error:
+        reason = str(error)
+    else:
+        if isinstance(value, dict):
+            return value
+        reason = f"it is of type {type(value).__name__}"
+    msg = f'--variables takes a JSON object, for example \'{{"name": "Ada"}}\': {reason}.'
+    raise QueryError(msg)
+
+
+def indented(value: Any) -> str:
+    """Return a value as JSON for people: exact numbers, two spaces, a line break at the end."""
+    import msgspec
+
+    return f"{msgspec.json.format(dump(value), indent=2).decode()}\n"
+
+
+def schema(connection: str | None, *, token: str | None) -> int:
+    """Print the schema of an endpoint in the schema definition language.
+
+    Parameters
+    ----------
+    connection, token
+        As for :func:`query`.
+
+    Raises
+    ------
+    GqlnbError
+        If the endpoint does not tell its schema.
+    """
+    from graphql import print_schema
+
+    with asked(connection, token) as client:
+        sys.stdout.write(f"{print_schema(client.schema)}\n")
+    return 0
+
+
+def stars(
+    threshold: str, *, limit: int | None, client: str, form: str | None, parquet: Path | None
+) -> int:
+    """Print the repositories above a number of stars; what to know about them goes to stderr.
+
+    Parameters
+    ----------
+    threshold
+        A number N means ``>N``, as in :func:`gqlnb.stars`; else one of its forms.
+    limit
+        Most rows; None for all that one search gives.
+    client
+        The connection to ask.
+    form
+        ``"csv"``, ``"json"``, or None for a table.
+    parquet
+        The file to write instead of printing, or None.
+
+    Raises
+    ------
+    GqlnbError
+        If the threshold cannot be read, or a page fails.
+    OSError
+        If the file cannot be written.
+    """
+    from gqlnb.github import starsearch
+
+    wanted = int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the same sentences stand in the notes
+        frame = starsearch.stars(wanted, limit=limit, client=client)
+    if parquet is not None:
+        frame.to_parquet(parquet, index=False)
+        sys.stdout.write(f"Wrote {caption(frame)} to {parquet}\n")
+    elif form == "csv":
+        sys.stdout.write(frame.to_csv(index=False, lineterminator="\n"))
+    elif form == "json":
+        sys.stdout.write(indented(frame.to_dict(orient="records")))
+    else:
+        table = "" if frame.empty else f"{frame.to_string(index=False)}\n\n"
+        sys.stdout.write(f"{table}{caption(frame)}\n")
+    sys.stdout.flush()
+    for note in frame.attrs["notes"]:
+        sys.stderr.write(f"gqlnb: {note}\n")
+    return 0
+
+
+def caption(frame: pd.DataFrame) -> str:
+    """Say how many of how many, and where from."""
+    total, source = frame.attrs["total_count"], frame.attrs["source"]
+    return f"{len(frame):,} of {total:,} repositories, from {source}"

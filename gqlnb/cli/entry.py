@@ -1,0 +1,250 @@
+"""The arguments of the command line, and what becomes of its errors."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gqlnb.cli import lab
+from gqlnb.errors import GqlnbError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["arguments", "main"]
+
+_INTERRUPTED = 128 + signal.SIGINT  # what a shell reports for a command ended by Ctrl-C
+_ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"
+
+
+def _port(text: str) -> int:
+    try:
+        port = int(text)
+    except ValueError:
+        port = -1
+    if not 0 <= port <= 65535:
+        msg = f"{text!r} is no TCP port; give 0 to 65535, 0 for any free one"
+        raise ArgumentTypeError(msg)
+    return port
+
+
+def _limit(text: str) -> int | None:
+    if text == "all":
+        return None
+    try:
+        limit = int(text)
+    except ValueError:
+        limit = 0
+    if limit < 1:
+        msg = f"{text!r} is no limit; give a number from 1 on, or: all"
+        raise ArgumentTypeError(msg)
+    return limit
+
+
+def _lab(options: Namespace) -> int:
+    return lab.start(
+        options.dir, port=options.port, browser=options.browser, rest=options.jupyterlab
+    )
+
+
+def _serve(options: Namespace) -> int:
+    from gqlnb.cli import serving
+
+    return serving.run(options.schema, options.port, host=options.host, token=options.token)
+
+
+def _query(options: Namespace) -> int:
+    from gqlnb.cli import asking
+
+    return asking.query(
+        options.text,
+        options.variables,
+        connection=options.connection,
+        operation=options.operation,
+        token=options.token,
+    )
+
+
+def _schema(options: Namespace) -> int:
+    from gqlnb.cli import asking
+
+    return asking.schema(options.connection, token=options.token)
+
+
+def _stars(options: Namespace) -> int:
+    from gqlnb.cli import asking
+
+    return asking.stars(
+        options.query,
+        limit=options.limit,
+        client=options.client,
+        form=options.form,
+        parquet=options.parquet,
+    )
+
+
+def arguments() -> ArgumentParser:
+    """Return the parser of the command line; `run` of what it reads is the function to call."""
+    parser = ArgumentParser(prog="gqlnb", description="GraphQL in Jupyter.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"gqlnb {version('gqlnb')}")
+    commands = parser.add_subparsers(title="commands", dest="command", required=True)
+
+    def add(name: str, run: object, about: str, *, more: str = "") -> ArgumentParser:
+        new = commands.add_parser(
+            name,
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.\n\n{more}".rstrip(),
+            formatter_class=RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        new.set_defaults(run=run)
+        return new
+
+    _lab_arguments(
+        add(
+            "lab",
+            _lab,
+            "open JupyterLab on the notebooks",
+            more="Every further argument goes to JupyterLab.",
+        )
+    )
+    _serve_arguments(add("serve", _serve, "serve a schema over HTTP until Ctrl-C"))
+    _query_arguments(add("query", _query, "run one operation and print its answer as JSON"))
+    _connection_arguments(add("schema", _schema, "print the schema of an endpoint"))
+    _stars_arguments(
+        add(
+            "stars",
+            _stars,
+            "list repositories by their number of stars",
+            more="Quote the threshold, since a shell takes > for a redirection:\n"
+            "  gqlnb stars '>100000' --limit 10",
+        )
+    )
+    return parser
+
+
+def _lab_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--dir",
+        type=Path,
+        default=Path(lab.FOLDER),
+        metavar="FOLDER",
+        help="working folder; the notebooks it lacks are copied there, none is overwritten "
+        "(default: ./%(default)s)",
+    )
+    parser.add_argument(
+        "--port", type=_port, help="TCP port (default: 8888, or the next free one; 0: any free one)"
+    )
+    parser.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="open no web browser"
+    )
+
+
+def _serve_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "schema",
+        nargs="?",
+        metavar="MODULE:SCHEMA",
+        help="a module and the name of the schema in it (default: the reference schema)",
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=4000,
+        help="TCP port (default: %(default)s; 0: any free one)",
+    )
+    _token_argument(parser, "ask every request for this bearer token")
+
+
+def _token_argument(parser: ArgumentParser, about: str) -> None:
+    parser.add_argument(
+        "--token", metavar="SOURCE", help=f"{about}: env:NAME, keyring:NAME or prompt"
+    )
+
+
+def _connection_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("-c", "--connection", metavar="NAME|URL", help=_ENDPOINT)
+    _token_argument(parser, "send this bearer token")
+
+
+def _query_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "text", help="the operation, for example '{ hello }'; - reads it from stdin"
+    )
+    _connection_arguments(parser)
+    parser.add_argument("--variables", metavar="JSON", help="the variables, as a JSON object")
+    parser.add_argument("--operation", metavar="NAME", help="which operation, if there are several")
+
+
+def _stars_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", help="the threshold in stars: N or '>N', '>=N', 'N..M'")
+    parser.add_argument(
+        "--limit",
+        type=_limit,
+        default=100,
+        metavar="N",
+        help="at most so many rows, or: all (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--client",
+        default="demo",
+        metavar="NAME",
+        help="the connection to ask: demo, the built-in sample, or github (default: %(default)s)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", dest="form", action="store_const", const="csv", help="print CSV")
+    form.add_argument("--json", dest="form", action="store_const", const="json", help="print JSON")
+    form.add_argument("--parquet", type=Path, metavar="FILE", help="write a Parquet file")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv
+        The arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 fine, 1 an error that is told on stderr, 130 interrupted, 141 the reader of
+        the output went away.
+
+    Raises
+    ------
+    SystemExit
+        With code 2 for wrong arguments.
+    """
+    parser = arguments()
+    options, rest = parser.parse_known_args(argv)
+    if options.command == "lab":
+        options.jupyterlab = rest
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except GqlnbError as error:
+        return _tell(str(error))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Python would complain once more when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13  # what a shell reports for SIGPIPE, which Windows does not name
+    except OSError as error:
+        return _tell(f"{error.filename or 'gqlnb'}: {error.strerror or error}")
+    return code
+
+
+def _tell(text: str) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(f"gqlnb: {text}\n")
+    return 1

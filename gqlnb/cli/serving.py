@@ -1,0 +1,88 @@
+"""``gqlnb serve``: a schema over HTTP in the foreground."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from importlib import import_module
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.engine.schema import reference_schema
+from gqlnb.errors import GqlnbError
+from gqlnb.server.thread import serve
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+__all__ = ["load", "run"]
+
+
+def run(target: str | None, port: int, *, host: str, token: str | None) -> int:
+    """Serve until the process is interrupted or asked to end.
+
+    Parameters
+    ----------
+    target
+        ``"module:name"`` of a schema, or None for the reference schema.
+    port
+        TCP port; 0 lets the system choose.
+    host
+        Address to listen on.
+    token
+        Where the token is that every request must send, or None to ask for none.
+
+    Returns
+    -------
+    int
+        0, once the process was asked to end (SIGTERM).
+
+    Raises
+    ------
+    GqlnbError
+        If there is no such schema, or the server cannot start.
+    KeyboardInterrupt
+        When a person presses Ctrl-C; the server is closed.
+    """
+    logging.basicConfig(format="%(message)s")  # what is masked for clients is told here
+    schema = reference_schema() if target is None else load(target)
+    ended = Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        ended.set()
+
+    signal.signal(signal.SIGTERM, end)
+    with serve(schema, port, host=host, token=token) as server:
+        sys.stdout.write(f"Serving on {server.url} (Ctrl-C stops it)\n")
+        sys.stdout.flush()
+        ended.wait()
+    return 0
+
+
+def load(target: str) -> Any:
+    """Import the schema that ``"module:name"`` names, from the working folder or what is installed.
+
+    Raises
+    ------
+    GqlnbError
+        If the text has another form, or there is no such module or name. What a module raises
+        itself is not caught: its traceback is what its author needs.
+    """
+    module_name, _, name = target.partition(":")
+    if not module_name or not name:
+        msg = f"{target!r} names no schema. Write MODULE:NAME, for example app:schema"
+        raise GqlnbError(msg)
+    sys.path.insert(0, "")  # as `python -m` does; the `gqlnb` script would not see the folder
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise  # the module is there, and something that it imports is missing
+        msg = f"There is no module {module_name!r} here or among what is installed."
+        raise GqlnbError(msg) from error
+    try:
+        return getattr(module, name)
+    except AttributeError as error:
+        msg = f"Module {module_name!r} has no name {name!r}."
+        raise GqlnbError(msg) from error

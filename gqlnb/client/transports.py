@@ -1,0 +1,161 @@
+"""The seam of the client: a request goes in, a response comes out."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gqlnb import runtime
+from gqlnb.wire.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from gqlnb.engine.schema import Schema
+    from gqlnb.model.result import Result
+    from gqlnb.wire.request import Request
+
+__all__ = ["Asgi", "InProcess", "Transport"]
+
+ACCEPT = "application/graphql-response+json, application/json;q=0.9"
+
+
+class Transport(Protocol):
+    """Anything that can carry a request to where it is executed."""
+
+    @property
+    def source(self) -> str:
+        """Where answers are from, without secrets."""
+
+    def send(self, request: Request) -> Response:
+        """Send a request and wait for the response."""
+
+    async def asend(self, request: Request) -> Response:
+        """Send a request and await the response."""
+
+    def close(self) -> None:
+        """Give back connections; sending after it opens new ones."""
+
+
+class InProcess:
+    """Executes on a schema of this process; nothing is turned into bytes.
+
+    Parameters
+    ----------
+    schema
+        Where to execute.
+    source
+        The word shown as the source of answers.
+    """
+
+    def __init__(self, schema: Schema, source: str = "in-process") -> None:
+        self.schema = schema
+        self.source = source
+
+    def send(self, request: Request) -> Response:
+        """Execute a request and return its response."""
+        begun = self._begin(request)
+        result = runtime.run(_awaited(begun)) if inspect.isawaitable(begun) else begun
+        return _response(result)
+
+    async def asend(self, request: Request) -> Response:
+        """Execute a request, awaiting resolvers on the running loop."""
+        begun = self._begin(request)
+        return _response(await begun if inspect.isawaitable(begun) else begun)
+
+    def _begin(self, request: Request) -> Result | Awaitable[Result]:
+        document = request.document
+        if document is None or document.schema is not self.schema.graphql:
+            document = self.schema.document(request.query, request.operation_name)
+        return self.schema.start(document, request.variables or {})
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""
+
+
+async def _awaited(begun: Awaitable[Result]) -> Result:
+    return await begun
+
+
+def _response(result: Result) -> Response:
+    members: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        members["errors"] = list(result.errors)
+    if result.extensions:
+        members["extensions"] = result.extensions
+    return Response(200, members=members, causes=result.causes)
+
+
+class Asgi:
+    """Sends to an ASGI application in this process, without a socket.
+
+    Parameters
+    ----------
+    app
+        The application.
+    headers
+        Makes the request headers at the moment of sending.
+    path
+        The path of the endpoint in it.
+    """
+
+    def __init__(
+        self,
+        app: Callable[..., Awaitable[None]],
+        headers: Callable[[], Mapping[str, str]] = dict,
+        path: str = "/graphql",
+    ) -> None:
+        self.app = app
+        self.headers = headers
+        self.path = path
+        self.source = "ASGI app"
+
+    def send(self, request: Request) -> Response:
+        """Send a request and wait; the application runs on the background loop."""
+        return runtime.run(self.asend(request))
+
+    async def asend(self, request: Request) -> Response:
+        """Send a request to the application on the running loop."""
+        body = request.encode()
+        incoming = [{"type": "http.request", "body": body, "more_body": False}]
+        started: dict[str, Any] = {"status": 500, "headers": []}
+        parts: list[bytes] = []
+
+        async def receive() -> dict[str, Any]:
+            return incoming.pop() if incoming else {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                started.update(message)
+            else:
+                parts.append(message.get("body", b""))
+
+        await self.app(self._scope(body), receive, send)
+        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in started["headers"]}
+        return Response(started["status"], headers, b"".join(parts))
+
+    def _scope(self, body: bytes) -> dict[str, Any]:
+        headers = {
+            "host": "127.0.0.1",
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "accept": ACCEPT,
+            **{name.lower(): value for name, value in self.headers().items()},
+        }
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": self.path,
+            "raw_path": self.path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(k.encode("latin-1"), v.encode("latin-1")) for k, v in headers.items()],
+            "client": ("127.0.0.1", 0),
+            "server": ("127.0.0.1", 0),
+        }
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""

@@ -1,0 +1,191 @@
+"""Fitting a person's functions onto a schema, and saying clearly where one does not fit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLScalarType,
+    GraphQLSchema,
+    GraphQLUnionType,
+)
+from graphql.pyutils import did_you_mean, suggestion_list
+
+from gqlnb.errors import SchemaError, plain
+
+__all__ = ["bind_all", "bind_field", "bind_type_resolver"]
+
+Resolver = Callable[[Any, dict[str, Any], Any], Any]
+TypeResolver = Callable[[Any, Any], Any]
+
+RESOLVE_TYPE = "__resolveType"
+SCALAR_PARTS = {  # graphql-core 3.3 renamed them and reads the new names
+    "__serialize": ("serialize", "coerce_output_value"),
+    "__parseValue": ("parse_value", "coerce_input_value"),
+}
+
+
+def bind_all(schema: GraphQLSchema, resolvers: Mapping[str, Mapping[str, Any]]) -> None:
+    """Fit a mapping of type name to field name to function onto a schema.
+
+    Raises
+    ------
+    SchemaError
+        If a type or field does not exist, or a function can't be called as it will be.
+    """
+    for name, members in resolvers.items():
+        kind = find_type(schema, name)
+        if not isinstance(members, Mapping):
+            msg = (
+                f"Resolvers for {name!r} must be a mapping of field name to function; "
+                f"got {type(members).__name__}."
+            )
+            raise SchemaError(msg)
+        for member, value in members.items():
+            _bind(schema, kind, f"{name}.{member}", member, value)
+
+
+def _bind(schema: GraphQLSchema, kind: Any, place: str, member: str, value: Any) -> None:
+    if member == RESOLVE_TYPE:
+        bind_type_resolver(schema, kind.name, value)
+    elif isinstance(kind, GraphQLScalarType):
+        _bind_scalar(kind, place, member, value)
+    elif isinstance(kind, GraphQLEnumType):
+        _bind_enum(kind, place, member, value)
+    else:
+        bind_field(schema, place, value)
+
+
+def bind_field(schema: GraphQLSchema, place: str, function: Resolver) -> None:
+    """Let `function` resolve the field at `place`, such as ``"Query.hello"``.
+
+    Raises
+    ------
+    SchemaError
+        If there is no such field, or the function does not take (root, args, context).
+    """
+    name, dot, member = place.partition(".")
+    if not dot:
+        msg = f"A resolver is for a field such as 'Query.hello'; got {plain(place, 80)!r}."
+        raise SchemaError(msg)
+    kind = find_type(schema, name, place)
+    if not isinstance(kind, (GraphQLObjectType, GraphQLInterfaceType)):
+        msg = f"Resolver for {place!r}: {name} is no object type, so it has no fields."
+        raise SchemaError(msg)
+    field = kind.fields.get(member)
+    if field is None:
+        guess = did_you_mean([f"'{n}'" for n in suggestion_list(member, list(kind.fields))])
+        msg = f"Resolver for {plain(place, 80)!r}: no such field.{tidy(guess)}"
+        raise SchemaError(msg)
+    _callable_with(function, ("root", "args", "context"), f"Resolver for {place!r}")
+    _attach(schema, kind, field, function)
+
+
+def _attach(schema: GraphQLSchema, kind: Any, field: GraphQLField, function: Resolver) -> None:
+    if kind is schema.subscription_type:
+        field.subscribe = adapted(function)  # its function gives the stream of events
+        field.resolve = event
+    else:
+        field.resolve = adapted(function)
+
+
+def adapted(function: Resolver) -> Callable[..., Any]:
+    """Return a resolver as graphql-core calls it, around one called (root, args, context)."""
+
+    # Positional-only, so that GraphQL arguments may be named `source` and `info`.
+    def resolve(source: Any, info: Any, /, **args: Any) -> Any:
+        return function(source, args, info.context)
+
+    resolve.__wrapped__ = resolve.gqlnb_native = function  # type: ignore[attr-defined]
+    return resolve
+
+
+def event(source: Any, info: Any, /, **_args: Any) -> Any:
+    """Resolve the root field of a subscription: the event itself, or its member of that name."""
+    name = info.field_name
+    return source[name] if isinstance(source, Mapping) and name in source else source
+
+
+def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver) -> None:
+    """Let `function` tell the object type of a value of the interface or union `name`.
+
+    Raises
+    ------
+    SchemaError
+        If there is no such type, or the function does not take (value, context).
+    """
+    kind = find_type(schema, name)
+    if not isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
+        msg = f"Type resolver for {name!r}: only an interface or a union has values to tell apart."
+        raise SchemaError(msg)
+    _callable_with(function, ("value", "context"), f"Type resolver for {name!r}")
+
+    def resolve_type(value: Any, info: Any, _kind: Any) -> Any:
+        return function(value, info.context)
+
+    resolve_type.__wrapped__ = resolve_type.gqlnb_native = function  # type: ignore[attr-defined]
+    kind.resolve_type = resolve_type
+
+
+def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Any:
+    """Return a type of the schema.
+
+    Raises
+    ------
+    SchemaError
+        If there is none of that name; the message guesses which was meant.
+    """
+    kind = schema.type_map.get(name)
+    if kind is not None:
+        return kind
+    own = [known for known in schema.type_map if not known.startswith("__")]
+    guess = did_you_mean([f"'{n}'" for n in suggestion_list(str(name), own)])
+    msg = f"Resolver for {plain(place or name, 80)!r}: no such type.{tidy(guess)}"
+    raise SchemaError(msg)
+
+
+def tidy(guess: str) -> str:
+    """Return graphql-core's guess with single quotes only."""
+    return guess.replace("''", "'").replace("\"'", "'").replace("'\"", "'").replace("'?", "'?")
+
+
+def _bind_scalar(kind: GraphQLScalarType, place: str, member: str, value: Any) -> None:
+    if member not in SCALAR_PARTS:
+        msg = f"{place!r}: a scalar takes {' and '.join(SCALAR_PARTS)} only."
+        raise SchemaError(msg)
+    _callable_with(value, ("value",), f"{place!r}")
+    for part in SCALAR_PARTS[member]:
+        setattr(kind, part, value)
+
+
+def _bind_enum(kind: GraphQLEnumType, place: str, member: str, value: Any) -> None:
+    if member not in kind.values:
+        guess = did_you_mean([f"'{n}'" for n in suggestion_list(member, list(kind.values))])
+        msg = f"{plain(place, 80)!r}: no such enum value.{tidy(guess)}"
+        raise SchemaError(msg)
+    kind.values[member].value = value
+
+
+def _callable_with(function: Any, names: tuple[str, ...], who: str) -> None:
+    """Check that `function` can be called with as many positional arguments as `names`."""
+    if not callable(function):
+        msg = f"{who} must be a function ({', '.join(names)}); got {type(function).__name__}."
+        raise SchemaError(msg)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins do not tell
+        return
+    try:
+        signature.bind(*names)
+    except TypeError:
+        pass
+    else:
+        return
+    msg = f"{who} is called with ({', '.join(names)}); this one takes {signature}."
+    raise SchemaError(msg)

@@ -1,0 +1,475 @@
+"""graphql-core's own executor with compiled selections hung into it.
+
+A :class:`Run` is one execution. Compiled code handles what is usual; whatever is not (awaitables,
+exceptions, values of other kinds, null in the wrong place) goes to graphql-core's methods, which
+the class inherits, so that the semantics of the unusual are graphql-core's by construction. Where
+those methods come to a selection set again, compiled code takes over.
+
+graphql-core 3.3 renamed the executor and gave its methods further arguments; the differences end
+in this file.
+"""
+
+from __future__ import annotations
+
+from asyncio import gather
+from functools import cached_property
+from importlib import import_module
+from types import CoroutineType, coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+import graphql
+from graphql import (
+    GraphQLBoolean,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLResolveInfo,
+    GraphQLString,
+)
+from graphql.error import located_error
+from graphql.execution.values import get_argument_values
+from graphql.pyutils import Path
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Generator
+
+__all__ = [
+    "CORO",
+    "NEW",
+    "PLAIN",
+    "SERIALIZERS",
+    "TOO_DEEP",
+    "Info",
+    "Run",
+    "serializer",
+    "to_path",
+]
+
+NEW = graphql.version_info[:2] >= (3, 3)
+# Named as strings, since a type checker sees only the version that is installed.
+_home: Any = import_module(f"graphql.execution.{'executor' if NEW else 'execute'}")
+_collect: Any = import_module("graphql.execution.collect_fields")
+Base: Any = _home.Executor if NEW else _home.ExecutionContext
+CollectedErrors: Any = _home.CollectedErrors
+invalid_return_type_error: Any = _home.invalid_return_type_error
+check_arguments: Any = getattr(_home, "assert_valid_execution_arguments", None)  # 3.2 alone
+TOO_DEEP: str = _home.SELECTIONS_NESTED_TOO_DEEPLY
+collect_fields: Any = _collect.collect_fields
+collect_subfields: Any = _collect.collect_subfields if NEW else _collect.collect_sub_fields
+gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
+
+CORO = CoroutineType
+SERIALIZER = "coerce_output_value" if NEW else "serialize"
+PLAIN = frozenset({str, int, float, bool})
+
+
+def serializer(kind: Any) -> Any:
+    """Return the function by which a leaf type makes answers of values."""
+    return getattr(kind, SERIALIZER)
+
+
+STANDARD = (GraphQLString, GraphQLID, GraphQLInt, GraphQLBoolean, GraphQLFloat)
+SERIALIZERS = {kind: serializer(kind) for kind in STANDARD}
+
+# A path as compiled code makes it: nested (previous, key, type name), which is the layout of
+# graphql-core's Path; only what leaves the compiled code becomes one.
+Lean = tuple[Any, Any, Any] | None
+
+
+def to_path(path: Lean) -> Any:
+    """Return graphql-core's Path of a nested tuple."""
+    if path is None or type(path) is Path:
+        return path
+    keys = []
+    while path is not None and type(path) is not Path:
+        keys.append(path)
+        path = path[0]
+    made = path
+    for _, key, name in reversed(keys):
+        made = Path(made, key, name)
+    return made
+
+
+class Info(GraphQLResolveInfo):  # type: ignore[type-arg]
+    """graphql-core's info object whose path is made when it is read."""
+
+    __slots__ = ()
+
+    @property
+    def path(self) -> Any:
+        """The response path of the field."""
+        return to_path(tuple.__getitem__(self, 4))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple(self)[index] if isinstance(index, slice) else tuple.__getitem__(self, index)
+        return to_path(found) if index in (4, 4 - len(self)) else found
+
+    def __iter__(self) -> Any:
+        for index, value in enumerate(tuple.__iter__(self)):
+            yield to_path(value) if index == 4 else value
+
+
+Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__
+
+
+class FieldPlan(Protocol):
+    """What a run must know of a field; see :class:`gqlnb.engine.plan.FieldPlan`."""
+
+    parent: Any
+    group: Any
+    nodes: Any
+    head: tuple[Any, ...]
+    definition: Any
+    type: Any
+    default: bool
+    exact: Any
+
+    @property
+    def completer(self) -> Any:
+        """The function that completes an awaited value."""
+
+
+class Selection(Protocol):
+    """What a run must know of a selection; see :class:`gqlnb.engine.plan.Selection`."""
+
+    kind: Any
+    groups: Any
+
+    def enter(self, source: Any, path: Any, run: Any) -> Any:
+        """Execute it."""
+
+
+@coroutine
+def turn() -> Generator[None, None, None]:
+    """Let everything that is ready run once."""
+    yield
+
+
+async def at_its_turn(value: Awaitable[Any]) -> Any:
+    """Await a single value when ``gather`` would have run it, without its task.
+
+    graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and what
+    awaits it goes on two turns after it ends. Errors that race for a null depend on that.
+    """
+    await turn()
+    try:
+        made = await value
+    except Exception:
+        await turn()
+        await turn()
+        raise
+    await turn()
+    await turn()
+    return made
+
+
+class Groups(dict[str, Any]):
+    """The collected fields of a selection, as graphql-core's methods take them."""
+
+    __slots__ = ("selection",)
+    selection: Any
+
+
+class Run(Base):  # type: ignore[misc]
+    """One execution of a plan.
+
+    It is made by copying the attributes of the plan's first run (see :meth:`again`); what only the
+    unusual needs is made when it is first read.
+    """
+
+    plan: Any
+
+    @classmethod
+    def again(cls, plan: Any, root: Any, context: Any, variables: Any) -> Run:
+        """Return a further run of a plan whose first run was built by graphql-core."""
+        run = cls.__new__(cls)
+        members = run.__dict__
+        members.update(plan.proto)
+        members["root_value"] = root
+        members["context_value"] = context
+        members["variable_values"] = variables
+        return run
+
+    @cached_property
+    def collected_errors(self) -> Any:
+        """The errors of nullable positions, in the order they arose."""
+        return CollectedErrors()
+
+    @cached_property
+    def _args(self) -> dict[FieldPlan, dict[str, Any]]:
+        return {}
+
+    @cached_property
+    def tail(self) -> tuple[Any, ...]:
+        """The part of an info object that is the same for every field."""
+        fragments = self.fragment_definitions if NEW else self.fragments
+        same = (
+            self.schema,
+            fragments,
+            self.root_value,
+            self.operation,
+            self.variable_values,
+            self.context_value,
+            self.is_awaitable,
+        )
+        return (*same, self.abort_signal, self.async_helpers) if NEW else same
+
+    if NEW:
+
+        @cached_property
+        def async_helpers(self) -> Any:
+            """What resolvers may gather and track with."""
+            from graphql.type import GraphQLResolveInfoHelpers
+
+            return GraphQLResolveInfoHelpers(
+                gather=self.gather_async_work, track=self.track_async_work
+            )
+
+        @cached_property
+        def background_futures(self) -> Any:
+            """Work that goes on although nobody waits for it."""
+            return set()
+
+        @cached_property
+        def pending_incremental_futures(self) -> Any:
+            """Nothing: the engine hands incremental delivery over."""
+            return set()
+
+        @cached_property
+        def _stream_usages(self) -> Any:
+            from graphql.pyutils import RefMap
+
+            return RefMap()
+
+    def response(self, data: Any) -> Any:
+        """Return the result of this run, its errors in the order of the installed graphql-core."""
+        if NEW:
+            return self.build_response(data)
+        return self.build_response(data, self.collected_errors.errors)
+
+    # -- where graphql-core comes to a selection set
+
+    def collect_root(self, kind: Any) -> Any:
+        """Collect the fields of the operation itself."""
+        if NEW:
+            return collect_fields(
+                self.schema,
+                self.fragments,
+                self.variable_values,
+                kind,
+                self.operation,
+                self.hide_suggestions,
+            )[0]
+        return collect_fields(
+            self.schema, self.fragments, self.variable_values, kind, self.operation.selection_set
+        )
+
+    def collect_below(self, kind: Any, group: Any) -> Any:
+        """Collect the fields below a group of fields."""
+        if NEW:
+            return collect_subfields(
+                self.schema,
+                self.fragments,
+                self.variable_values,
+                self.operation,
+                kind,
+                group,
+                self.hide_suggestions,
+            )[0]
+        return collect_subfields(self.schema, self.fragments, self.variable_values, kind, group)
+
+    if NEW:
+
+        def collect_and_execute_subfields(
+            self, return_type: Any, field_details_list: Any, path: Any, result: Any, _context: Any
+        ) -> Any:
+            """Execute a selection set: compiled once it is worth it."""
+            selection = self.plan.below(self, return_type, field_details_list)
+            return selection.enter(result, path, self)
+
+    else:
+
+        def collect_subfields(self, return_type: Any, field_nodes: Any) -> Any:
+            """Return the fields of a selection set with the selection they belong to."""
+            return self.plan.below(self, return_type, field_nodes).groups
+
+        def execute_fields(
+            self, parent_type: Any, source_value: Any, path: Any, fields: Any
+        ) -> Any:
+            """Execute a selection set: compiled once it is worth it."""
+            if type(fields) is Groups:
+                return fields.selection.enter(source_value, path, self)
+            return super().execute_fields(parent_type, source_value, path, fields)
+
+    def plainly(self, selection: Selection, source: Any, path: Any) -> Any:
+        """Execute a selection set as graphql-core does."""
+        given = (selection.kind, source, to_path(path), dict(selection.groups))
+        return super().execute_fields(*given, None) if NEW else super().execute_fields(*given)
+
+    # -- what compiled code calls
+
+    def fail(self, error: Exception, field: FieldPlan, path: Lean, kind: Any = None) -> None:
+        """Collect an error where the type is nullable, and raise it, located, where it is not."""
+        kind = field.type if kind is None else kind
+        at = to_path(path)
+        if NEW:
+            self.handle_field_error(error, kind, field.group, at)
+        else:
+            located = located_error(error, field.nodes, at.as_list())
+            self.handle_field_error(located, kind, at)
+
+    def field(self, field: FieldPlan, source: Any, path: Lean) -> Any:
+        """Resolve and complete a field as graphql-core does."""
+        given = (field.parent, source, field.group, to_path(path))
+        return self.execute_field(*given, None) if NEW else self.execute_field(*given)
+
+    def info(self, field: FieldPlan, path: Lean) -> Any:
+        """Return the info object of a field."""
+        return tuple.__new__(Info, (*field.head, path, *self.tail))
+
+    def args(self, field: FieldPlan) -> dict[str, Any]:
+        """Return the coerced arguments of a field, a new dict each time.
+
+        Raises
+        ------
+        GraphQLError
+            If a value does not fit; as graphql-core says it.
+        """
+        known = self._args.get(field)
+        if known is not None:
+            return known.copy()
+        made = get_argument_values(field.definition, field.nodes[0], self.variable_values)
+        if all(value is None or type(value) in PLAIN for value in made.values()):
+            self._args[field] = made.copy()  # nothing in it could be changed by a resolver
+        return made
+
+    def late(self, value: Any, field: FieldPlan, path: Lean) -> Any:
+        """Complete a value that is not of the usual kind; a coroutine where one must wait."""
+        try:
+            if field.default and callable(value):
+                value = value(self.info(field, path), **self.args(field))
+            return self.finish(value, field, path)
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path)
+
+    def finish(self, value: Any, field: FieldPlan, path: Lean) -> Any:
+        """Complete the value of a field; a coroutine where one must wait."""
+        if self.is_awaitable(value):
+            return self.await_field(value, field, path)
+        completed = self.complete(value, field, field.type, path)
+        if self.is_awaitable(completed):
+            return self.guard(completed, field, path)
+        return completed
+
+    def complete(self, value: Any, field: FieldPlan, kind: Any, path: Lean) -> Any:
+        """Complete a value as graphql-core does."""
+        given = (kind, field.group, self.info(field, path), to_path(path), value)
+        return self.complete_value(*given, None) if NEW else self.complete_value(*given)
+
+    def item(self, value: Any, field: FieldPlan, kind: Any, path: Lean) -> Any:
+        """Complete an item of a list that is not of the usual kind."""
+        try:
+            if self.is_awaitable(value):
+                return self.await_item(value, field, kind, path)
+            completed = self.complete_item(value, field, kind, path)
+            if self.is_awaitable(completed):
+                return self.guard(completed, field, path, kind)
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path, kind)
+        return completed
+
+    def complete_item(self, value: Any, field: FieldPlan, kind: Any, path: Lean) -> Any:
+        """Complete an item as graphql-core does: with the info of the list's field."""
+        above = path
+        while above is not None and type(above[1]) is int:
+            above = above[0]
+        given = (kind, field.group, self.info(field, above), to_path(path), value)
+        return self.complete_value(*given, None) if NEW else self.complete_value(*given)
+
+    def typed(
+        self, value: Any, field: FieldPlan, selection: Selection, path: Lean, above: Lean
+    ) -> Any:
+        """Execute a selection on a value whose type has ``is_type_of``."""
+        kind = selection.kind
+        answer = kind.is_type_of(value, self.info(field, above))
+        if answer is True:
+            return selection.enter(value, path, self)
+        if self.is_awaitable(answer):
+            return self.typed_later(answer, value, field, selection, path)
+        if not answer:
+            raise invalid_return_type_error(kind, value, field.group)
+        return selection.enter(value, path, self)
+
+    async def typed_later(
+        self, answer: Any, value: Any, field: FieldPlan, selection: Selection, path: Lean
+    ) -> Any:
+        """Await ``is_type_of``, then execute the selection."""
+        if not await answer:
+            raise invalid_return_type_error(selection.kind, value, field.group)
+        made = selection.enter(value, path, self)
+        return await made if self.is_awaitable(made) else made
+
+    # -- what compiled code awaits
+
+    async def await_field(self, value: Awaitable[Any], field: FieldPlan, path: Lean) -> Any:
+        """Await the value of a field and complete it."""
+        try:
+            awaited = await value
+            if type(awaited) is field.exact:
+                return awaited
+            completed = field.completer(awaited, path, self)
+            return await completed if self.is_awaitable(completed) else completed
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path)
+
+    async def await_item(
+        self, value: Awaitable[Any], field: FieldPlan, kind: Any, path: Lean
+    ) -> Any:
+        """Await an item of a list and complete it."""
+        try:
+            completed = self.complete_item(await value, field, kind, path)
+            return await completed if self.is_awaitable(completed) else completed
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path, kind)
+
+    async def guard(
+        self, value: Awaitable[Any], field: FieldPlan, path: Lean, kind: Any = None
+    ) -> Any:
+        """Await a completed value; its error is collected or raised on."""
+        try:
+            return await value
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path, kind)
+
+    async def join(self, made: Any, waiting: list[tuple[Any, Awaitable[Any]]]) -> Any:
+        """Await the members of a dict or list that are not there yet, all at once."""
+        if len(waiting) == 1:
+            key, value = waiting[0]
+            made[key] = await (value if NEW else at_its_turn(value))
+            return made
+        values = (value for _, value in waiting)
+        done = await gather_all(*values)
+        for (key, _), value in zip(waiting, done, strict=True):
+            made[key] = value
+        return made
+
+    async def join_guarded(
+        self,
+        made: Any,
+        waiting: list[tuple[Any, Awaitable[Any]]],
+        field: FieldPlan,
+        path: Lean,
+        kind: Any,
+    ) -> Any:
+        """Do as :meth:`join` in a nullable position, which takes the error."""
+        try:
+            return await self.join(made, waiting)
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path, kind)
+
+    def settle(self, waiting: Any, rest: Any = ()) -> None:
+        """Let what nobody will await come to its end in the background."""
+        values = [value for _, value in waiting or ()]
+        values += [value for value in rest if self.is_awaitable(value)]
+        if values:
+            self.settle_in_background(values)

@@ -1,0 +1,113 @@
+"""Making the functions of a plan when they are first called, and compiling their source."""
+
+from __future__ import annotations
+
+import linecache
+from itertools import count
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from graphql import get_nullable_type, is_leaf_type
+
+from gqlnb.engine.codegen import Writer
+from gqlnb.engine.core import CORO, PLAIN, Info
+from gqlnb.engine.kinds import is_mapping, kind_of, kinds, mappings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb.engine.plan import FieldPlan, Plan, Selection
+
+__all__ = ["Maker"]
+
+GLOBALS: dict[str, Any] = {
+    "CORO": CORO,
+    "Info": Info,
+    "PLAIN": PLAIN,
+    "kinds": kinds,
+    "kind_of": kind_of,
+    "new": tuple.__new__,
+}
+_serial = count(1)
+_lock = RLock()
+
+
+class Maker:
+    """Makes the functions of one plan.
+
+    Attributes
+    ----------
+    sources
+        The source text of each function made so far, in the order they were made.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.sources: list[str] = []
+        self._rows: dict[tuple[int, int], Callable[..., Any]] = {}
+
+    def selection(self, selection: Selection) -> Callable[[Any, Any, Any], Any]:
+        """Return a function that executes a selection, whatever its source is."""
+        label = f"{selection.kind.name}_{selection.where}"
+        if not any(field.default for field in selection.fields):
+            return self.build(label, lambda writer: writer.selection(selection), dicts=True)
+        variants: dict[bool, Callable[[Any, Any, Any], Any]] = {}
+
+        def enter(source: Any, path: Any, run: Any) -> Any:
+            cls = type(source)
+            dicts = cls is dict
+            if not dicts and (mappings.get(cls) or is_mapping(cls)):
+                return run.plainly(selection, source, path)
+            made = variants.get(dicts)
+            if made is None:
+                made = self.build(label, lambda writer: writer.selection(selection), dicts=dicts)
+                variants[dicts] = made
+            return made(source, path, run)
+
+        return enter
+
+    def rows(self, field: FieldPlan, kind: Any) -> Callable[[Any, Any, Any], Any]:
+        """Return a function ``(rows, path, run)`` that completes a list or tuple of a field."""
+        key = (id(field), id(kind))  # both live as long as the plan
+        if key not in self._rows:
+            self._rows[key] = self._make_rows(field, kind)
+        return self._rows[key]
+
+    def _make_rows(self, field: FieldPlan, kind: Any) -> Callable[[Any, Any, Any], Any]:
+        label = f"{field.parent.name}_{field.name}_rows"
+        leaves = is_leaf_type(get_nullable_type(kind.of_type))
+        variants: dict[bool, Callable[[Any, Any, Any], Any]] = {}
+
+        def enter(rows: Any, path: Any, run: Any) -> Any:
+            if not rows:
+                return []
+            dicts = leaves or type(rows[0]) is dict
+            made = variants.get(dicts)
+            if made is None:
+                made = self.build(label, lambda writer: writer.rows(field, kind), dicts=dicts)
+                variants[dicts] = made
+            return made(rows, path, run)
+
+        return enter
+
+    def completer(self, field: FieldPlan) -> Callable[[Any, Any, Any], Any]:
+        """Return a function ``(value, path, run)`` that completes the value of a field."""
+        label = f"{field.parent.name}_{field.name}_value"
+        return self.build(label, lambda writer: writer.completer(field), dicts=True)
+
+    def build(
+        self, label: str, write: Callable[[Writer], None], *, dicts: bool
+    ) -> Callable[[Any, Any, Any], Any]:
+        """Write and compile a function; its source can be read in tracebacks."""
+        with _lock:  # compiling works on the plan, which threads share
+            writer = Writer(self.plan, self.rows, dicts=dicts)
+            write(writer)
+        name = f"{label}_{'dict' if dicts else 'object'}"
+        text = "\n".join([f"def {name}(s, p, x):", *writer.lines, ""])
+        place = f"<gqlnb {next(_serial)}: {name}>"
+        space = {**GLOBALS, **writer.constants}
+        exec(compile(text, place, "exec"), space)  # noqa: S102 - our own text, names of a schema
+        linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+        self.plan.places.append(place)
+        self.sources.append(text)
+        return space[name]  # type: ignore[no-any-return]

@@ -1,0 +1,392 @@
+"""What is known of an operation before it runs: its fields, and the functions made for them."""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
+
+from graphql import (
+    DirectiveNode,
+    DocumentNode,
+    ExecutionResult,
+    FragmentDefinitionNode,
+    GraphQLAbstractType,
+    GraphQLBoolean,
+    GraphQLError,
+    GraphQLID,
+    GraphQLObjectType,
+    GraphQLString,
+    OperationType,
+    SchemaMetaFieldDef,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
+    VariableNode,
+    Visitor,
+    default_field_resolver,
+    get_nullable_type,
+    visit,
+)
+from graphql.execution.values import get_argument_values
+
+from gqlnb.engine.core import CORO, NEW, PLAIN, SERIALIZERS, TOO_DEEP, Groups, Run, serializer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphql import GraphQLSchema
+
+__all__ = ["FieldPlan", "Plan", "Selection", "directive_facts"]
+
+HOT = 8  # executions of a selection after which compiling it has paid, measured on lists
+EXACT: dict[Any, type] = {
+    GraphQLString: str,
+    GraphQLID: str,
+    GraphQLBoolean: bool,
+}  # no range to check
+META = {
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+    "__typename": TypeNameMetaFieldDef,
+}
+
+
+class FieldPlan:
+    """One field of a selection set: the nodes that ask for it and what answers.
+
+    Attributes
+    ----------
+    name
+        The response name.
+    parent
+        The object type it is a field of.
+    group
+        Its nodes as graphql-core's methods take them.
+    default
+        Whether its value is looked up in its parent.
+    native
+        Its resolver, if that is called as ``(root, args, context)``.
+    constants
+        Its coerced arguments where they hold no variable; None where they must be coerced anew.
+    exact
+        The Python type whose values are answers as they are; None if there is no such type.
+    """
+
+    __slots__ = (
+        "_completer",
+        "constants",
+        "default",
+        "definition",
+        "exact",
+        "group",
+        "head",
+        "name",
+        "native",
+        "nodes",
+        "parent",
+        "plan",
+        "resolve",
+        "type",
+    )
+
+    def __init__(self, plan: Plan, parent: Any, name: str, group: Any, definition: Any) -> None:
+        self.plan = plan
+        self.parent = parent
+        self.name = name
+        self.group = group
+        self.nodes = [details.node for details in group] if NEW else group
+        self.definition = definition
+        self.type = definition.type
+        self.head = (self.nodes[0].name.value, self.nodes, definition.type, parent)
+        plan.bound.append((definition, "resolve", definition.resolve))
+        self.resolve = definition.resolve or plan.field_resolver
+        self.default = self.resolve is default_field_resolver
+        self.native = getattr(self.resolve, "gqlnb_native", None)
+        self.exact = exact(self.type)
+        self.constants = constants(definition, self.nodes[0])
+        self._completer: Callable[[Any, Any, Run], Any] | None = None
+
+    @property
+    def completer(self) -> Callable[[Any, Any, Run], Any]:
+        """The function ``(value, path, run)`` that completes an awaited value."""
+        if self._completer is None:
+            self._completer = self.plan.maker.completer(self)
+        return self._completer
+
+
+def exact(kind: Any) -> type | None:
+    """Return the Python type whose values a leaf type takes as they are."""
+    inner = get_nullable_type(kind)
+    found = EXACT.get(inner)
+    return found if found is not None and serializer(inner) is SERIALIZERS[inner] else None
+
+
+def constants(definition: Any, node: Any) -> dict[str, Any] | None:
+    """Return the arguments of a field where every execution has the same, harmless ones."""
+    if not definition.args and not node.arguments:
+        return {}
+    if any(mentions_variable(argument.value) for argument in node.arguments or ()):
+        return None
+    try:
+        made = get_argument_values(definition, node, None)
+    except GraphQLError:
+        return None
+    harmless = all(value is None or type(value) in PLAIN for value in made.values())
+    return made if harmless else None
+
+
+def mentions_variable(node: Any) -> bool:
+    """Tell whether a value of the document holds a variable."""
+    found: list[Any] = []
+
+    class Look(Visitor):
+        def enter_variable(self, variable: VariableNode, *_: object) -> None:
+            found.append(variable)
+
+    visit(node, Look())
+    return bool(found)
+
+
+class Selection:
+    """The fields asked of one object type at one place of the operation.
+
+    Attributes
+    ----------
+    kind
+        The object type.
+    groups
+        The collected fields as graphql-core's methods take them.
+    fields
+        The same as field plans; fields the type does not have are left out, as in execution.
+    run
+        The compiled function ``(source, path, run)``, once there is one.
+    """
+
+    __slots__ = ("_fields", "groups", "kind", "plan", "run", "seen", "where")
+
+    def __init__(self, plan: Plan, kind: Any, groups: dict[str, Any], where: str) -> None:
+        self.plan = plan
+        self.kind = kind
+        self.groups = Groups(groups)
+        self.groups.selection = self
+        self.where = where
+        self.seen = 0
+        self.run: Callable[[Any, Any, Run], Any] | None = None
+        self._fields: list[FieldPlan] | None = None
+
+    @property
+    def fields(self) -> list[FieldPlan]:
+        """The fields that exist, in order."""
+        if self._fields is None:
+            self._fields = [
+                FieldPlan(self.plan, self.kind, name, group, definition)
+                for name, group in self.groups.items()
+                if (definition := self.plan.definition(self.kind, group)) is not None
+            ]
+        return self._fields
+
+    def enter(self, source: Any, path: Any, run: Run) -> Any:
+        """Execute the selection: as graphql-core does until it has been seen often enough."""
+        if self.run is not None:
+            return self.run(source, path, run)
+        self.seen += 1
+        if self.seen <= HOT:
+            return run.plainly(self, source, path)
+        return self.compiled()(source, path, run)
+
+    def compiled(self) -> Callable[[Any, Any, Run], Any]:
+        """Return the compiled function."""
+        if self.run is None:
+            self.run = self.plan.maker.selection(self)
+        return self.run
+
+
+class Plan:
+    """One operation on one schema, for one set of values of its ``@skip`` and ``@include``.
+
+    Parameters
+    ----------
+    first
+        A run built by graphql-core for this operation; further runs are made from it.
+    names
+        The variables that its ``@skip`` and ``@include`` read.
+    """
+
+    def __init__(self, first: Any, names: tuple[str, ...] = ()) -> None:
+        self.schema: GraphQLSchema = first.schema
+        self.operation = first.operation
+        self.field_resolver = first.field_resolver
+        self.type_resolver = first.type_resolver
+        self.proto = dict(first.__dict__)
+        for name in ("root_value", "context_value", "variable_values", "_subfields_cache", *MADE):
+            self.proto.pop(name, None)
+        self.proto["plan"] = self
+        self.no_variables = type(first.variable_values)({}, {}) if NEW else {}
+        self.kind = self.schema.get_root_type(self.operation.operation)
+        self.serial = self.operation.operation is OperationType.MUTATION
+        self.maker: Any = None  # set by whoever makes the plan: a Maker
+        self.sample = Run.again(self, None, None, only(first.variable_values, names))
+        self.root: Selection | None = None
+        self._below: dict[tuple[Any, ...], Selection] = {}
+        self.bound: list[tuple[Any, str, Any]] = []  # what compiled code took as constant
+        self.places: list[str] = []  # where tracebacks find its source
+        finalize(self, forget, self.places)
+
+    # -- executing
+
+    def execute(self, run: Run) -> Any:
+        """Execute a run of this plan from its compiled root."""
+        return self.respond(run, self.compiled)
+
+    def begin(self, run: Run) -> Any:
+        """Return the data of a first run, by graphql-core's methods."""
+        if self.kind is None or self.serial:
+            return self.serially(run)
+        return run.plainly(self.top(run), run.root_value, None)
+
+    def compiled(self, run: Run) -> Any:
+        """Return the data of a run, or a coroutine of it."""
+        if self.kind is None or self.serial:
+            return self.serially(run)
+        return self.top(run).compiled()(run.root_value, None, run)
+
+    def serially(self, run: Run) -> Any:
+        """Return the data of a mutation, whose fields wait for each other."""
+        if self.kind is None:
+            word = self.operation.operation.value
+            message = f"Schema is not configured to execute {word} operation."
+            raise GraphQLError(message, self.operation)
+        groups = dict(self.top(run).groups)
+        given = (self.kind, run.root_value, None, groups)
+        return (
+            run.execute_fields_serially(*given, None)
+            if NEW
+            else (run.execute_fields_serially(*given))
+        )
+
+    def respond(self, run: Run, execute: Callable[[Run], Any]) -> Any:
+        """Return the result of a run, or an awaitable of it."""
+        try:
+            data = execute(run)
+        except GraphQLError as error:
+            run.collected_errors.add(error, None)
+            data = None
+        if type(data) is CORO or (data is not None and type(data) is not dict):
+            return self.respond_later(run, data)
+        if "collected_errors" in run.__dict__:
+            return run.response(data)
+        return ExecutionResult(data, None)
+
+    async def respond_later(self, run: Run, data: Any) -> Any:
+        """Await the data of a run."""
+        try:
+            data = await data
+        except GraphQLError as error:
+            run.collected_errors.add(error, None)
+            data = None
+        return run.response(data)
+
+    # -- what is known
+
+    def definition(self, kind: Any, group: Any) -> Any:
+        """Return the definition of a field, None if the type has no such field."""
+        node = group[0].node if NEW else group[0]
+        name = node.name.value
+        if name == "__typename" or (name in META and kind == self.schema.query_type):
+            return META[name]
+        return kind.fields.get(name)
+
+    def top(self, run: Run) -> Selection:
+        """Return the selection of the operation itself."""
+        if self.root is None:
+            name = self.operation.name.value if self.operation.name else ""
+            self.root = Selection(self, self.kind, self.collected(run), name or "operation")
+        return self.root
+
+    def collected(self, run: Run) -> Any:
+        """Collect the root fields.
+
+        Raises
+        ------
+        GraphQLError
+            If fragments nest too deeply, without the frames of the recursion behind it.
+        """
+        try:
+            return run.collect_root(self.kind)
+        except RecursionError:
+            pass
+        raise GraphQLError(TOO_DEEP, self.operation)
+
+    def below(self, run: Run, kind: Any, group: Any) -> Selection:
+        """Return the selection of an object type below a group of fields."""
+        nodes = [details.node for details in group] if NEW else group
+        key = (kind.name, *map(id, nodes))
+        found = self._below.get(key)
+        if found is None:
+            where = nodes[0].alias.value if nodes[0].alias else nodes[0].name.value
+            found = Selection(self, kind, run.collect_below(kind, group), where)
+            self._below[key] = found
+        return found
+
+    def possible(self, kind: GraphQLAbstractType) -> list[GraphQLObjectType]:
+        """Return the object types an abstract type may turn out to be."""
+        return list(self.schema.get_possible_types(kind))
+
+    def stale(self) -> bool:
+        """Tell whether a resolver that compiled code took as constant was replaced since."""
+        for owner, name, value in self.bound:  # noqa: SIM110 - a generator would double the time
+            if getattr(owner, name) is not value:
+                return True
+        return False
+
+
+# What every run makes for itself when it is needed.
+MADE = (
+    "collected_errors",
+    "async_helpers",
+    "background_futures",
+    "pending_incremental_futures",
+    "_relevant_sub_fields",
+    "_stream_usages",
+)
+
+
+def only(variables: Any, names: tuple[str, ...]) -> Any:
+    """Return coerced variables without those that `names` does not name."""
+    if not NEW:
+        return {name: variables[name] for name in names if name in variables}
+    parts = ({name: part[name] for name in names if name in part} for part in variables)
+    return type(variables)(*parts)
+
+
+def forget(places: list[str]) -> None:
+    """Drop the source of functions that are gone."""
+    for place in places:
+        linecache.cache.pop(place, None)
+
+
+def directive_facts(document: DocumentNode) -> tuple[tuple[str, ...], bool]:
+    """Return the variables that ``@skip`` and ``@include`` read, and whether we can plan at all.
+
+    Incremental delivery and variables of fragments are graphql-core's alone.
+    """
+    names: dict[str, None] = {}
+    plannable = True
+
+    class Look(Visitor):
+        def enter_directive(self, node: DirectiveNode, *_: object) -> None:
+            nonlocal plannable
+            if node.name.value in ("defer", "stream"):
+                plannable = False
+            if node.name.value in ("skip", "include"):
+                for argument in node.arguments or ():
+                    if isinstance(argument.value, VariableNode):
+                        names[argument.value.name.value] = None
+
+    if not isinstance(document, DocumentNode):
+        return (), False
+    visit(document, Look())
+    fragments = [n for n in document.definitions if isinstance(n, FragmentDefinitionNode)]
+    if any(node.variable_definitions for node in fragments):
+        plannable = False
+    return tuple(names), plannable

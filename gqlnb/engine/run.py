@@ -1,0 +1,276 @@
+"""Executing: graphql-core's ``execute`` over compiled plans, and the native road for a Schema."""
+
+from __future__ import annotations
+
+import inspect
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from graphql import ExecutionResult
+from graphql import execute as core_execute
+from graphql.execution.values import get_variable_values
+
+from gqlnb.engine.cache import Operation, operation_of
+from gqlnb.engine.core import NEW, Run, check_arguments
+from gqlnb.engine.maker import Maker
+from gqlnb.engine.plan import Plan
+from gqlnb.errors import QueryError
+from gqlnb.model.document import problems
+from gqlnb.model.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from graphql import DocumentNode, GraphQLSchema
+
+    from gqlnb.model.document import Document
+
+__all__ = ["execute", "run"]
+
+HERE = "in-process"
+SIGNATURE = inspect.signature(core_execute)
+# Arguments we execute with; any other that is not as by default is for graphql-core itself.
+OURS = frozenset(
+    {
+        "schema",
+        "document",
+        "root_value",
+        "context_value",
+        "variable_values",
+        "operation_name",
+        "field_resolver",
+        "type_resolver",
+        "subscribe_field_resolver",
+        "max_coercion_errors",
+        "is_awaitable",
+        "hide_suggestions",
+    }
+)
+
+
+def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    root_value: Any = None,
+    context_value: Any = None,
+    variable_values: dict[str, Any] | None = None,
+    operation_name: str | None = None,
+    field_resolver: Any = None,
+    type_resolver: Any = None,
+    *more: Any,
+    **options: Any,
+) -> Any:
+    """Execute an operation as ``graphql.execute`` does, faster.
+
+    The parameters, the return value, the errors and their order are those of the graphql-core that
+    is installed. What is not compiled (middleware, an executor class of one's own, incremental
+    delivery, abort signals, hooks) is handed to it.
+
+    Parameters
+    ----------
+    schema
+        Any graphql-core schema.
+    document
+        A parsed document; its plan is remembered while the document lives on in the cache.
+    root_value, context_value, variable_values, operation_name, field_resolver, type_resolver
+        As for ``graphql.execute``.
+    *more, **options
+        The further arguments of the installed graphql-core.
+
+    Returns
+    -------
+    ExecutionResult, or an awaitable of one
+        An awaitable only where a resolver gave one.
+    """
+    given: tuple[Any, ...] = ()
+    if more or options or field_resolver is not None or type_resolver is not None:
+        bound = SIGNATURE.bind(
+            schema,
+            document,
+            root_value,
+            context_value,
+            variable_values,
+            operation_name,
+            field_resolver,
+            type_resolver,
+            *more,
+            **options,
+        )
+        if not ours(bound.arguments):
+            return core_execute(*bound.args, **bound.kwargs)
+        options = {k: v for k, v in bound.arguments.items() if k in OPTIONS and v is not None}
+        given = tuple(options.values())
+    operation = operation_of(schema, document, operation_name, given)
+    plan = operation.only
+    if plan is not None and variable_values is None and not plan.stale():
+        return plan.execute(Run.again(plan, root_value, context_value, plan.no_variables))
+    return prepared(operation, root_value, context_value, variable_values, operation_name, options)
+
+
+execute.__signature__ = SIGNATURE  # type: ignore[attr-defined]
+OPTIONS = OURS - {
+    "schema",
+    "document",
+    "root_value",
+    "context_value",
+    "variable_values",
+    "operation_name",
+}
+
+
+def ours(arguments: Mapping[str, Any]) -> bool:
+    """Tell whether nothing but what we execute with was asked for."""
+    for name, value in arguments.items():
+        if name not in OURS and value is not SIGNATURE.parameters[name].default and value != {}:
+            return False
+    return True
+
+
+def prepared(
+    operation: Operation,
+    root: Any,
+    context: Any,
+    variables: dict[str, Any] | None,
+    name: str | None,
+    options: dict[str, Any],
+) -> Any:
+    """Execute an operation: by a plan, if it has been seen before with such variables."""
+    schema, document = operation.schema, operation.document
+    if not operation.plannable or (NEW and incremental(schema)):
+        return core_execute(schema, document, root, context, variables, name, **options)
+    coerced = coerce(operation, variables, options)
+    key = None if coerced is None else values_of(operation, coerced)
+    plan = operation.plans.get(key) if key is not None else None
+    if plan is not None:
+        if not plan.stale():
+            return plan.execute(Run.again(plan, root, context, coerced))
+        operation.drop()
+    return first(operation, root, context, variables, name, options)
+
+
+def first(
+    operation: Operation,
+    root: Any,
+    context: Any,
+    variables: dict[str, Any] | None,
+    name: str | None,
+    options: dict[str, Any],
+) -> Any:
+    """Execute an operation for the first time: by graphql-core's methods, noting a plan."""
+    schema, document = operation.schema, operation.document
+    if not NEW:
+        check_arguments(schema, document, variables)
+    built = Run.build(schema, document, root, context, variables, name, **options)
+    if isinstance(built, list):
+        return ExecutionResult(data=None, errors=built)
+    try:
+        key = values_of(operation, built.variable_values)
+        plan = Plan(built, operation.names)
+        plan.maker = Maker(plan)
+    except TypeError:  # a value that can't be a key: not a Boolean, so never valid
+        return core_execute(schema, document, root, context, variables, name, **options)
+    built.plan = plan
+    operation.keep(key, plan)
+    return plan.respond(built, plan.begin)
+
+
+def coerce(operation: Operation, variables: Any, options: dict[str, Any]) -> Any:
+    """Return coerced variables, None where graphql-core must say what is wrong with them."""
+    plan = next(iter(operation.plans.values()), None)
+    if plan is None or not (variables is None or isinstance(variables, dict)):
+        return None
+    declared = plan.operation.variable_definitions or ()
+    if not declared:
+        return plan.no_variables
+    found = get_variable_values(
+        operation.schema,
+        declared,
+        variables or {},
+        max_errors=options.get("max_coercion_errors", 50),
+    )
+    return None if isinstance(found, list) else found
+
+
+def values_of(operation: Operation, variables: Any) -> tuple[Any, ...]:
+    """Return what ``@skip`` and ``@include`` depend on.
+
+    Raises
+    ------
+    TypeError
+        If a value can't be a key.
+    """
+    values = variables.coerced if NEW else variables
+    key = tuple(values.get(name, ...) for name in operation.names)
+    hash(key)
+    return key
+
+
+def incremental(schema: GraphQLSchema) -> bool:
+    """Tell whether a schema has the directives of incremental delivery."""
+    return bool(schema.get_directive("defer") or schema.get_directive("stream"))
+
+
+# -- the native road
+
+
+def run(
+    schema: GraphQLSchema,
+    document: Document,
+    variables: Mapping[str, Any],
+    context: Any = None,
+    root: Any = None,
+) -> Result | Awaitable[Result]:
+    """Execute a document here.
+
+    Parameters
+    ----------
+    schema
+        The schema the document was checked against.
+    document
+        The document with its operation chosen.
+    variables
+        JSON-like values by name.
+    context
+        Handed to every resolver.
+    root
+        The value the root resolvers get.
+
+    Returns
+    -------
+    Result, or an awaitable of one
+        An awaitable only where a resolver gave one.
+
+    Raises
+    ------
+    QueryError
+        If a variable does not fit its type. Errors of resolvers stand in the result.
+    """
+    if document.kind == "subscription":
+        message = "A subscription gives many results; execute runs queries and mutations."
+        raise QueryError(message)
+    given = dict(variables) if variables else None
+    outcome = execute(schema, document.ast, root, context, given, document.name)
+    if isawaitable(outcome):
+        return _finish_later(outcome, document)
+    return _finish(outcome, document)
+
+
+async def _finish_later(outcome: Awaitable[ExecutionResult], document: Document) -> Result:
+    return _finish(await outcome, document)
+
+
+def _finish(outcome: ExecutionResult, document: Document) -> Result:
+    errors = outcome.errors
+    if not errors:
+        return Result(outcome.data, document=document, source=HERE)
+    if outcome.data is None and all(error.path is None for error in errors):
+        # Nothing was executed: the variables failed coercion.
+        raise QueryError(text=document.text, problems=problems(errors))
+    return Result(
+        data=outcome.data,
+        errors=tuple(dict(error.formatted) for error in errors),
+        extensions=dict(outcome.extensions or {}),
+        document=document,
+        source=HERE,
+        causes=tuple(error.original_error for error in errors),
+    )

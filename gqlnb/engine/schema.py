@@ -1,0 +1,328 @@
+"""A schema with its resolvers, executed in this process."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from graphql import (
+    ExecutableDefinitionNode,
+    GraphQLError,
+    GraphQLObjectType,
+    GraphQLSchema,
+    build_ast_schema,
+    parse,
+    print_schema,
+    validate_schema,
+)
+from graphql.validation.validate import validate_sdl
+
+from gqlnb import runtime
+from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
+from gqlnb.engine.run import run
+from gqlnb.errors import SchemaError
+from gqlnb.model.document import Document, problems
+from gqlnb.model.variables import bind
+
+if TYPE_CHECKING:
+    from graphql import DocumentNode
+
+    from gqlnb.model.result import Result
+
+__all__ = ["Schema", "reference_schema"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+REFERENCE_SDL = """
+type Query {
+  "The greeting that every installation answers the same."
+  hello: String
+}
+"""
+
+DOCUMENTS_KEPT = 512  # texts per schema; a notebook or a server repeats few
+TEXT_KEPT = 16_000  # characters; longer texts are parsed anew, so that strangers can't fill memory
+
+
+class Schema:
+    """A GraphQL schema and the functions that resolve its fields.
+
+    It keeps no state between operations and may be used from any thread.
+
+    Parameters
+    ----------
+    sdl
+        The schema in GraphQL's schema definition language.
+    resolvers
+        Functions by type and field, ``{"Query": {"hello": f}}``. A resolver is called positionally
+        as ``f(root, args, context)``: the parent value, the arguments by name, and what the caller
+        gave as context; it may be ``async``. ``"__resolveType": f(value, context)`` names the
+        object type of an interface's or union's value, ``"__serialize"`` and ``"__parseValue"``
+        convert a scalar's, and a member of an enum may be given the Python value it stands for.
+        A field without a resolver is looked up in its parent: a key of a mapping, an attribute of
+        any other object.
+
+    Raises
+    ------
+    SchemaError
+        If the SDL is wrong (with line, column and caret) or a resolver fits no field.
+
+    Examples
+    --------
+    >>> schema = Schema("type Query { hello: String }", {"Query": {"hello": lambda *_: "Hi!"}})
+    >>> schema.execute("{ hello }").data
+    {'hello': 'Hi!'}
+    """
+
+    def __init__(self, sdl: str, resolvers: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self._graphql = built(sdl)
+        bind_all(self._graphql, resolvers or {})
+        self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
+
+    @classmethod
+    def adopt(cls, graphql: GraphQLSchema) -> Schema:
+        """Return a Schema around a graphql-core schema, whose resolvers run as they are.
+
+        Parameters
+        ----------
+        graphql
+            A ``GraphQLSchema``; its resolvers are called as graphql-core calls them.
+
+        Raises
+        ------
+        SchemaError
+            If it is something else.
+        """
+        if not isinstance(graphql, GraphQLSchema):
+            msg = f"Schema.adopt takes a graphql-core GraphQLSchema; got {type(graphql).__name__}."
+            raise SchemaError(msg)
+        self = cls.__new__(cls)
+        self._graphql = graphql
+        self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
+        return self
+
+    @property
+    def graphql(self) -> GraphQLSchema:
+        """The schema as graphql-core's own object, which runs under graphql-core too."""
+        return self._graphql
+
+    @property
+    def sdl(self) -> str:
+        """The schema as SDL text."""
+        return print_schema(self._graphql)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a resolver is an ``async`` function."""
+        return any(
+            inspect.iscoroutinefunction(getattr(field.resolve, "__wrapped__", None))
+            for kind in self._graphql.type_map.values()
+            if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__")
+            for field in kind.fields.values()
+        )
+
+    def resolver(self, place: str) -> Callable[[F], F]:
+        """Return a decorator that lets a function resolve the field at `place`.
+
+        The function is returned unchanged; running the cell again replaces it, also while the
+        schema is being served.
+
+        Parameters
+        ----------
+        place
+            Type and field, such as ``"Query.hello"``.
+
+        Raises
+        ------
+        SchemaError
+            If there is no such field, or the function does not take (root, args, context).
+        """
+
+        def decorate(function: F) -> F:
+            bind_field(self._graphql, place, function)
+            return function
+
+        return decorate
+
+    def type_resolver(self, name: str) -> Callable[[F], F]:
+        """Return a decorator that lets a function name the type of an interface's value.
+
+        Parameters
+        ----------
+        name
+            The interface or union.
+
+        Raises
+        ------
+        SchemaError
+            If there is no such type, or the function does not take (value, context).
+        """
+
+        def decorate(function: F) -> F:
+            bind_type_resolver(self._graphql, name, function)
+            return function
+
+        return decorate
+
+    def execute(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        context: Any = None,
+        root: Any = None,
+    ) -> Result:
+        """Execute an operation and return its result.
+
+        Parameters
+        ----------
+        text
+            The document.
+        variables
+            Python values by name, without the ``$``.
+        operation
+            The name of the operation to run; None where there is only one.
+        context
+            Handed to every resolver as its third argument.
+        root
+            The parent value of the root fields.
+
+        Returns
+        -------
+        Result
+            Also when resolvers failed: their errors stand beside the data.
+
+        Raises
+        ------
+        QueryError
+            If the text or the variables are wrong; nothing was executed then.
+        """
+        begun = self.begin(text, variables, operation=operation, context=context, root=root)
+        return runtime.run(_awaited(begun)) if inspect.isawaitable(begun) else begun
+
+    async def aexecute(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        context: Any = None,
+        root: Any = None,
+    ) -> Result:
+        """Do as :meth:`execute`, awaiting resolvers on the running loop."""
+        begun = self.begin(text, variables, operation=operation, context=context, root=root)
+        return await begun if inspect.isawaitable(begun) else begun
+
+    def begin(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        context: Any = None,
+        root: Any = None,
+    ) -> Result | Awaitable[Result]:
+        """Do as :meth:`execute`, leaving what must be awaited to the caller.
+
+        Returns
+        -------
+        Result, or an awaitable of one
+            The plain resolvers have run when it returns; an awaitable only where one was async.
+        """
+        document = self.document(text, operation)
+        return self.start(document, bind(document, variables), context=context, root=root)
+
+    def start(
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        *,
+        context: Any = None,
+        root: Any = None,
+    ) -> Result | Awaitable[Result]:
+        """Do as :meth:`begin` with a document of this schema and JSON-like variables."""
+        return run(self._graphql, document, variables, context, root)
+
+    def document(self, text: str, operation: str | None = None) -> Document:
+        """Return the document of a text, checked against this schema.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong.
+        """
+        keep = type(text) is str and len(text) <= TEXT_KEPT
+        return (self._kept if keep else self._parse)(text, operation)
+
+    def _parse(self, text: str, operation: str | None) -> Document:
+        return Document.parse(text, self._graphql, operation)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{word}: {', '.join(list(kind.fields)[:6])}{', …' if len(kind.fields) > 6 else ''}"
+            for word, kind in (
+                ("query", self._graphql.query_type),
+                ("mutation", self._graphql.mutation_type),
+                ("subscription", self._graphql.subscription_type),
+            )
+            if kind is not None
+        ]
+        return f"Schema({'; '.join(parts)})"
+
+
+async def _awaited(begun: Awaitable[Result]) -> Result:
+    return await begun
+
+
+def built(sdl: str) -> GraphQLSchema:
+    """Return the schema that SDL text describes.
+
+    Raises
+    ------
+    SchemaError
+        With line, column and caret for everything that is wrong.
+    """
+    if not isinstance(sdl, str):
+        msg = f"SDL is text; got {type(sdl).__name__}."
+        raise SchemaError(msg)
+    if not sdl.strip():
+        msg = "The SDL is empty. Write at least: type Query { hello: String }"
+        raise SchemaError(msg)
+    try:
+        ast = parse(sdl)
+        found = executable(ast) or validate_sdl(ast)
+        schema = None if found else build_ast_schema(ast, assume_valid_sdl=True)
+    except GraphQLError as error:
+        found, schema = [error], None
+    except RecursionError:
+        msg = "The SDL is nested too deeply to parse."
+        raise SchemaError(msg) from None
+    if schema is not None:
+        found = validate_schema(schema)
+    if schema is None or found:
+        raise SchemaError(text=sdl, problems=problems(found))
+    return schema
+
+
+def executable(ast: DocumentNode) -> list[GraphQLError]:
+    """Return an error for each definition that is an operation or a fragment, not a type."""
+    message = "This is an operation, not a schema. Execute it on one."
+    return [
+        GraphQLError(message, [node])
+        for node in ast.definitions
+        if isinstance(node, ExecutableDefinitionNode)
+    ]
+
+
+def reference_schema() -> Schema:
+    """Return the reference schema: ``{ hello }`` answers ``Hello world!``.
+
+    Examples
+    --------
+    >>> reference_schema().execute("{ hello }").data
+    {'hello': 'Hello world!'}
+    """
+    return Schema(REFERENCE_SDL, {"Query": {"hello": lambda *_: "Hello world!"}})

@@ -1,0 +1,321 @@
+"""Every exception the package raises on purpose.
+
+::
+
+    GqlnbError                   the root; .result holds what was received so far, or None
+    ├── TextError                a text with something wrong in it; .problems say what and where
+    │   ├── SchemaError          SDL, or a resolver that fits no field
+    │   └── QueryError           query text, variables or a search expression
+    ├── PartialError             data came together with errors (Result.raise_for_errors)
+    ├── TransportError           no usable answer: refused, reset, timed out, HTTP 4xx or 5xx
+    │   ├── AuthError            no token, or the endpoint refused it
+    │   └── RateLimited          the endpoint asks to wait; .wait in seconds
+    ├── AnswerError              an answer came and it is not GraphQL
+    ├── TargetError              no connection of that name, or nothing we can talk to
+    ├── FrameError               the answer has no frame of that path
+    ├── OptionError              a magic line with a wrong option or value
+    ├── ServerError              a server cannot start
+    │   └── PortInUseError       something else listens on the port
+    └── MissingExtraError        an optional dependency is not installed (an ImportError too)
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "AnswerError",
+    "AuthError",
+    "FrameError",
+    "GqlnbError",
+    "MissingExtraError",
+    "OptionError",
+    "PartialError",
+    "PortInUseError",
+    "Problem",
+    "QueryError",
+    "RateLimited",
+    "SchemaError",
+    "ServerError",
+    "TargetError",
+    "TextError",
+    "TransportError",
+    "blame",
+    "plain",
+]
+
+PROBLEMS_SHOWN = 10  # the same cap as the server's; more would scroll the first one away
+_HERE = str(Path(__file__).parent)
+
+
+class ResultLike(Protocol):
+    """What an error may carry: anything with the data and the errors received so far."""
+
+    @property
+    def data(self) -> Any:
+        """The data received, None if there was none."""
+
+    @property
+    def errors(self) -> Sequence[Any]:
+        """The errors received beside the data."""
+
+
+def plain(text: object, limit: int = 400) -> str:
+    """Return foreign text as one harmless line.
+
+    Control, format and bidirectional characters (Unicode category C) become spaces, so that a
+    server cannot colour, overwrite or reorder what a person reads.
+
+    Parameters
+    ----------
+    text
+        Anything; ``str()`` of it is used.
+    limit
+        Longest text to return, in characters; what is longer ends in an ellipsis.
+    """
+    line = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in str(text)[: limit * 4])
+    line = " ".join(line.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+class GqlnbError(Exception):
+    """Root of every error this package raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What happened, where, and what to do next.
+    result
+        What was received before it happened: partial data, finished pages.
+    """
+
+    def __init__(self, message: str, *, result: ResultLike | None = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines IPython shows instead of a traceback, in every ``%xmode``."""
+        lines = f"{type(self).__name__}: {self}".splitlines()
+        if self.__cause__ is not None:
+            lines.append(f"  caused by {blame(self.__cause__)}")
+        called = calling_line(self)
+        return [*lines, called] if called else lines
+
+
+def blame(error: BaseException) -> str:
+    """Return an exception of the user's own code as one line: its class, text and place."""
+    place = calling_line(error)
+    said = f"{type(error).__name__}: {plain(error, 200)}"
+    return f"{said}, {place.strip()}" if place else said
+
+
+def calling_line(error: BaseException) -> str | None:
+    """Return the innermost line of the user's own code an error passed through."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        name, number = step.tb_frame.f_code.co_filename, step.tb_lineno
+        source = linecache.getline(name, number, step.tb_frame.f_globals).strip()
+        # IPython turns magics into calls of get_ipython(), which nobody wrote.
+        if source and not foreign(name) and "get_ipython().run_" not in source:
+            function = step.tb_frame.f_code.co_name
+            within = "" if function.startswith("<") else f"in {function}, "
+            found = f"  {within}line {number}: {plain(source, 100)}"
+        step = step.tb_next
+    return found
+
+
+def foreign(filename: str) -> bool:
+    """Tell whether a source file belongs to a library rather than to the user."""
+    return (
+        filename.startswith((_HERE, sys.prefix, sys.base_prefix, "<frozen"))
+        or "site-packages" in filename
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a text.
+
+    Attributes
+    ----------
+    message
+        What is wrong, as the validator or the endpoint said it.
+    line, column
+        Where in the text, both counted from 1; None if unknown.
+    hint
+        What to write instead, where we know more than the message says.
+    """
+
+    message: str
+    line: int | None = None
+    column: int | None = None
+    hint: str | None = None
+
+
+class TextError(GqlnbError, ValueError):
+    """A text with something wrong in it; base of :class:`QueryError` and :class:`SchemaError`.
+
+    Parameters
+    ----------
+    message
+        What is wrong; ignored where `problems` say it.
+    text
+        The text, to draw carets into.
+    problems
+        Each thing that is wrong, in the order found.
+    result
+        What the endpoint answered, if it was asked.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+    text : str or None
+    place : str
+        The word before a line number, ``"line"`` unless :meth:`in_cell` was called.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        text: str | None = None,
+        problems: Sequence[Problem] = (),
+        result: ResultLike | None = None,
+    ) -> None:
+        super().__init__(message, result=result)
+        self.text = text
+        self.problems = tuple(problems)
+        self.place = "line"
+        self._offset = 0
+
+    def in_cell(self, lines: int = 1) -> Self:
+        """Count lines from the top of a notebook cell whose first `lines` are not query text."""
+        self.place, self._offset = "cell line", lines
+        return self
+
+    def __str__(self) -> str:
+        if not self.problems:
+            return str(self.args[0])
+        shown = [self._draw(problem) for problem in self.problems[:PROBLEMS_SHOWN]]
+        more = len(self.problems) - len(shown)
+        return "\n".join([*shown, f"... and {more} more."] if more else shown)
+
+    def _draw(self, problem: Problem) -> str:
+        lines = [plain(problem.message)]
+        if problem.line is not None and problem.column is not None:
+            number = problem.line + self._offset
+            lines.append(f"  {self.place} {number}, column {problem.column}")
+            lines.extend(caret(self.text, problem.line, problem.column, number))
+        if problem.hint:
+            lines.append(f"  {problem.hint}")
+        return "\n".join(lines)
+
+
+class SchemaError(TextError):
+    """SDL that does not parse or validate, or a resolver that fits no field of it."""
+
+
+class QueryError(TextError):
+    """Query text, variables or a search expression that cannot be executed."""
+
+
+def caret(text: str | None, line: int, column: int, number: int) -> list[str]:
+    """Return the source line `line` of `text`, numbered `number`, and a caret under `column`."""
+    rows = (text or "").splitlines()
+    if not 0 < line <= len(rows):
+        return []
+    # One tab would shift the caret by up to seven columns; a long line would wrap above it.
+    row = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in rows[line - 1])
+    start = max(0, column - 60)
+    margin = f"  {number:>4} | "
+    return [margin + row[start : start + 100], " " * len(margin) + " " * (column - 1 - start) + "^"]
+
+
+class PartialError(GqlnbError):
+    """Some fields failed; the data of the others is in ``.result.data``."""
+
+
+class TransportError(GqlnbError):
+    """No usable answer came: refused, reset, timed out, or an HTTP error status.
+
+    Attributes
+    ----------
+    status : int or None
+        The HTTP status, if there was one.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, result: ResultLike | None = None
+    ) -> None:
+        super().__init__(message, result=result)
+        self.status = status
+
+
+class AuthError(TransportError):
+    """There is no token to send, or the endpoint refused the one sent."""
+
+
+class RateLimited(TransportError):  # noqa: N818 - the state has a name that people know
+    """The endpoint asks to wait.
+
+    Attributes
+    ----------
+    wait : float or None
+        Seconds to wait before the next request, if the endpoint said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        wait: float | None = None,
+        status: int | None = None,
+        result: ResultLike | None = None,
+    ) -> None:
+        super().__init__(message, status=status, result=result)
+        self.wait = wait
+
+
+class AnswerError(GqlnbError):
+    """An answer came and it is not a GraphQL response."""
+
+
+class TargetError(GqlnbError, LookupError):
+    """No connection has that name, or the object given is nothing we can talk to."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # LookupError's subclasses may quote it
+
+
+class FrameError(GqlnbError, LookupError):
+    """The answer has no frame of that path, or more than one to choose from."""
+
+
+class ServerError(GqlnbError):
+    """A server cannot start."""
+
+
+class PortInUseError(ServerError, OSError):
+    """Something else already listens on the port."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class OptionError(GqlnbError, ValueError):
+    """A magic line with an option that does not exist or a value that does not fit."""
+
+
+class MissingExtraError(GqlnbError, ImportError):
+    """An optional dependency is needed and is not installed."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,0 +1,34 @@
+"""A second endpoint, GitHub-shaped: a stand-in with embedded data, and star searches on both.
+
+Importing this room loads nothing; its functions load what they need when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gqlnb.github.standin import schema, service
+    from gqlnb.github.starsearch import stars
+
+__all__ = ["schema", "service", "stars"]
+
+_HOMES = {
+    "schema": "gqlnb.github.standin",
+    "service": "gqlnb.github.standin",
+    "stars": "gqlnb.github.starsearch",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        message = f"module 'gqlnb.github' has no attribute {name!r}"
+        raise AttributeError(message)
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

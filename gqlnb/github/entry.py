@@ -1,0 +1,81 @@
+"""The connections ``demo`` and ``github``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.connections import known, register
+from gqlnb.errors import AuthError
+from gqlnb.token import Token
+
+if TYPE_CHECKING:
+    from gqlnb.client.client import Client
+
+__all__ = ["DEMO", "ENDPOINT", "GITHUB", "demo", "enter", "github"]
+
+DEMO = "demo"
+GITHUB = "github"
+ENDPOINT = "https://api.github.com/graphql"
+_VARIABLE = "GITHUB_TOKEN"  # the name that GitHub's own tools read
+
+
+def demo(*, viewer: str = "demo", restricted: bool = False, **options: Any) -> Client:
+    """Return a client of the stand-in in this process.
+
+    Parameters
+    ----------
+    viewer, restricted
+        As for :func:`gqlnb.github.service`.
+    **options
+        As for :class:`~gqlnb.client.client.Client`.
+    """
+    from gqlnb.client.client import Client
+    from gqlnb.client.transports import InProcess
+    from gqlnb.github.standin import SOURCE, service
+
+    standin = service(viewer=viewer, restricted=restricted)
+    return Client(InProcess(standin, f"{DEMO}: {SOURCE}"), **options)
+
+
+def github(*, token: Token | str | None = None, **options: Any) -> Client:
+    """Return a client of GitHub's GraphQL API.
+
+    Parameters
+    ----------
+    token
+        ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a Token; by default the environment
+        variable ``GITHUB_TOKEN``.
+    **options
+        As for :class:`~gqlnb.client.client.Client`.
+
+    Raises
+    ------
+    AuthError
+        If there is no token; the message says how to get one.
+    """
+    from gqlnb.client.client import Client
+
+    if token is None and not os.environ.get(_VARIABLE, "").strip():
+        msg = (
+            f"GitHub answers GraphQL only with a token, and {_VARIABLE} is not set. Create a "
+            "personal access token at https://github.com/settings/personal-access-tokens (for "
+            f"public data no permission needs to be ticked). Then set {_VARIABLE} before Jupyter "
+            "starts, or pass token='prompt'."
+        )
+        raise AuthError(msg)
+    return Client(ENDPOINT, token=token or f"env:{_VARIABLE}", **options)
+
+
+ABOUT = {
+    DEMO: (demo, "The stand-in for GitHub in this process, with an embedded snapshot."),
+    GITHUB: (github, f"GitHub's GraphQL API; needs a token, by default from {_VARIABLE}."),
+}
+
+
+def enter() -> None:
+    """Enter ``demo`` and ``github`` among the connections, unless the names are taken."""
+    taken = {connection.name for connection in known()}
+    for name, (make, about) in ABOUT.items():
+        if name not in taken:
+            register(name, make, about)

@@ -1,0 +1,390 @@
+"""Star searches: the repositories above a number of stars, as a DataFrame."""
+
+from __future__ import annotations
+
+import operator
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from gqlnb.client.client import Client
+from gqlnb.client.connections import named
+from gqlnb.errors import AnswerError, GqlnbError, QueryError, plain
+from gqlnb.github.entry import DEMO, enter
+from gqlnb.github.search import PAGE, REACH
+from gqlnb.model.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COUNTED", "DOCUMENTED", "collect", "stars", "threshold"]
+
+DOCUMENTED = """
+query Stars($query: String!, $first: Int!, $after: String) {
+  search(query: $query, type: REPOSITORY, first: $first, after: $after) {
+    repositoryCount
+    pageInfo { hasNextPage endCursor }
+    edges {
+      node {
+        ... on Repository {
+          name
+          owner { login }
+          stargazers { totalCount }
+        }
+      }
+    }
+  }
+}
+""".strip()
+"""The query that is sent, with ``stars:>N`` as its variable `query`."""
+
+COUNTED = DOCUMENTED.replace("stargazers { totalCount }", "stargazerCount")
+"""The same for an endpoint that refuses ``stargazers``, as GitHub does since mid-2026."""
+
+FORMS = "'>N', '>=N', 'N..M', 'N'"
+# Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact.
+_COUNT = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,3}(?:_\d{3}){1,4}|\d{1,15}"
+_FORM = re.compile(
+    rf"(?P<sign>>=?|)\s*(?P<number>{_COUNT})|(?P<low>{_COUNT})\s*\.\.\s*(?P<high>{_COUNT})",
+    re.ASCII,
+)
+
+OnPage = Callable[[int, int, int], object]
+
+
+def threshold(query: SupportsIndex | str) -> str:
+    """Read a star threshold and return it as GitHub's search writes it.
+
+    Parameters
+    ----------
+    query
+        A whole number N, which means ``">N"``; or ``">N"``, ``">=N"``, ``"N..M"``, ``"N"`` as
+        text. N and M are in stars, at most 15 digits, ``0 <= N <= M``; thousands may be grouped
+        by commas or by underscores.
+
+    Returns
+    -------
+    str
+        What stands behind ``stars:`` in a search expression.
+
+    Raises
+    ------
+    QueryError
+        If it is none of these forms; the message shows it and the forms.
+
+    Notes
+    -----
+    Source: GitHub documentation, "Understanding the search syntax", numeric qualifiers.
+
+    Examples
+    --------
+    >>> threshold(1000)
+    '>1000'
+    >>> threshold(">= 20,000")
+    '>=20000'
+    """
+    text = query.strip() if isinstance(query, str) else _above(query)
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise _unreadable(query)
+    if match["number"] is not None:
+        return f"{match['sign']}{_count(match['number'])}"
+    low, high = _count(match["low"]), _count(match["high"])
+    if low > high:
+        msg = (
+            f"Star threshold {plain(text, 80)!r} begins above its end. "
+            f"Write '{high}..{low}', or one of {FORMS}."
+        )
+        raise QueryError(msg)
+    return f"{low}..{high}"
+
+
+def stars(
+    query: SupportsIndex | str, *, limit: SupportsIndex | None = 100, client: Any = DEMO
+) -> pd.DataFrame:
+    """Return the repositories above a number of stars as a DataFrame.
+
+    Parameters
+    ----------
+    query
+        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``.
+    limit
+        Most rows to return, fetched in pages of at most 100; None for all that one search gives,
+        which is 1,000 at most.
+    client
+        What to ask: the name of a connection (``"demo"``, the stand-in in this process with its
+        embedded snapshot, or ``"github"``), a client, or whatever a client can be made for.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``name`` and ``owner`` (string) and ``stargazers`` (Int64), also when empty; one
+        row per repository, in the order of the answer. ``attrs`` holds ``total_count`` (how many
+        match), ``source`` (where the data are from), ``query`` and ``notes`` (what was warned of).
+
+    Raises
+    ------
+    QueryError
+        If threshold or limit cannot be read.
+    GqlnbError
+        If a page fails; the rows of the pages before it are in its ``.result``.
+
+    Warns
+    -----
+    UserWarning
+        If more match than one search gives, if repositories came as null, or if the endpoint
+        refused ``stargazers``, so that ``stargazerCount`` was asked instead.
+
+    Examples
+    --------
+    >>> stars(">400000").head(2)
+                   name            owner  stargazers
+    0  build-your-own-x  codecrafters-io      541915
+    1           awesome     sindresorhus      498692
+    """
+    found = collect(query, limit=limit, client=client)
+    for note in found.attrs["notes"]:
+        warnings.warn(note, stacklevel=2)
+    return found
+
+
+def collect(
+    query: SupportsIndex | str,
+    *,
+    limit: SupportsIndex | None = 100,
+    client: Any = DEMO,
+    on_page: OnPage | None = None,
+) -> pd.DataFrame:
+    """Do as :func:`stars`, telling of each page as it comes, and warning of nothing.
+
+    Parameters
+    ----------
+    query, limit, client
+        As for :func:`stars`.
+    on_page
+        Called after each page as ``on_page(got, wanted, total)``: rows so far, rows there will be,
+        repositories that match. If it returns False the search stops and the rows are kept.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`stars`; what that would warn of stands in ``attrs["notes"]``.
+    """
+    expression, most = f"stars:{threshold(query)}", _most(limit)
+    with _opened(client) as asked:
+        walk = Walk(asked, expression, most)
+        try:
+            walk.run(on_page)
+        except GqlnbError as error:
+            if walk.rows:
+                error.result = Result(data={"repositories": walk.dicts()}, source=walk.source)
+            raise
+    return walk.frame()
+
+
+def _opened(client: Any) -> AbstractContextManager[Client]:
+    """Return the client that is meant; one that is made here is closed afterwards."""
+    if isinstance(client, Client):
+        return nullcontext(client)
+    if isinstance(client, str) and "://" not in client and not client.startswith("/"):
+        enter()
+        return nullcontext(named(client))
+    return Client(client)
+
+
+class Walk:
+    """One search on its way from page to page.
+
+    Parameters
+    ----------
+    client
+        What to ask.
+    expression
+        The search expression.
+    limit
+        Most rows to get; None for all that one search gives.
+
+    Attributes
+    ----------
+    rows
+        Name, owner and stars (None if unknown) by owner and name in lower case, in order.
+    total
+        How many repositories match.
+    source
+        Where the answers are from.
+    """
+
+    def __init__(self, client: Client, expression: str, limit: int | None) -> None:
+        self.rows: dict[str, tuple[str, str, int | None]] = {}
+        self.total = 0
+        self.source: str | None = None
+        self._client = client
+        self._expression = expression
+        self._limit = limit
+        self._wanted = REACH if limit is None else limit
+        self._text = DOCUMENTED
+        self._nulls = 0
+        self._problems: list[str] = []
+        self._stopped = False
+
+    def run(self, on_page: OnPage | None = None) -> None:
+        """Fetch pages until there are enough rows, no more pages, or `on_page` returns False."""
+        for _ in self._pages():
+            if on_page is not None:
+                wanted = max(len(self.rows), min(self._wanted, REACH, self.total))
+                self._stopped = on_page(len(self.rows), wanted, self.total) is False
+            if self._stopped or len(self.rows) >= self._wanted:
+                return
+
+    def _pages(self) -> Iterator[None]:
+        """Fetch page after page, as long as each is new and not empty."""
+        cursor: str | None = None
+        seen: set[str] = set()
+        entries = 0  # rows, duplicates and nulls: their number ends an endpoint that never does
+        while entries < max(self._wanted, REACH):
+            search = self._ask(min(PAGE, self._wanted - len(self.rows)), cursor)
+            edges = search.get("edges") or []
+            entries += len(edges)
+            self._add(edges)
+            yield
+            info = search.get("pageInfo") or {}
+            cursor = info.get("endCursor")
+            if not edges or not info.get("hasNextPage") or cursor is None or cursor in seen:
+                return
+            seen.add(cursor)
+
+    def _ask(self, first: int, after: str | None) -> Mapping[str, Any]:
+        """Return the connection ``search`` of one page.
+
+        Raises
+        ------
+        GqlnbError
+            If there is none.
+        """
+        variables = {"query": self._expression, "first": first, "after": after}
+        result = self._client.execute(self._text, variables)
+        if self._text is DOCUMENTED and any(map(_refuses_stargazers, result.errors)):
+            self._text = COUNTED
+            return self._ask(first, after)
+        self.source = result.source
+        search = result.data.get("search") if isinstance(result.data, Mapping) else None
+        if not isinstance(search, Mapping):
+            result.raise_for_errors()
+            msg = "The answer holds no 'search', so the endpoint is not GitHub-shaped."
+            raise AnswerError(msg)
+        self._problems.extend(plain(error.get("message", ""), 200) for error in result.errors)
+        self.total = search.get("repositoryCount") or 0
+        return search
+
+    def _add(self, edges: list[Any]) -> None:
+        for edge in edges:
+            row = _row((edge or {}).get("node") or {})
+            if row is None:
+                self._nulls += 1
+            elif len(self.rows) < self._wanted:
+                self.rows.setdefault(f"{row[1]}/{row[0]}".lower(), row)
+
+    def notes(self) -> list[str]:
+        """Return what a person should know about the rows, a sentence each."""
+        notes = []
+        if self._text is COUNTED:
+            notes.append(
+                "The endpoint refuses 'stargazers' for repositories one does not administer, so "
+                "'stargazerCount' was asked instead: it is the same number."
+            )
+        if self._nulls or self._problems:
+            said = f": {self._problems[0]}" if self._problems else "."
+            notes.append(f"{self._nulls:,} of the repositories came as null and are left out{said}")
+        beyond = self.total > REACH and (self._limit is None or self._limit > REACH)
+        if beyond and not self._stopped:
+            notes.append(
+                f"{self.total:,} repositories match and one search gives {REACH:,} at most: "
+                f"{self.total - len(self.rows):,} more are left out. Search narrower ranges, "
+                "for example '1000..2000'."
+            )
+        return notes
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """Return the rows so far as mappings."""
+        return [
+            {"name": name, "owner": owner, "stargazers": count}
+            for name, owner, count in self.rows.values()
+        ]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the rows so far as a DataFrame."""
+        import pandas as pd
+
+        names, owners, counts = zip(*self.rows.values(), strict=True) if self.rows else ((),) * 3
+        made = pd.DataFrame(
+            {
+                "name": pd.array(names, dtype="string"),
+                "owner": pd.array(owners, dtype="string"),
+                "stargazers": pd.array(counts, dtype="Int64"),
+            }
+        )
+        made.attrs.update(
+            total_count=self.total,
+            source=self.source,
+            query=self._expression,
+            notes=self.notes(),
+        )
+        return made
+
+
+def _row(node: Mapping[str, Any]) -> tuple[str, str, int | None] | None:
+    """Return name, owner and stars of a node, or None if it is no repository."""
+    name, owner = node.get("name"), (node.get("owner") or {}).get("login")
+    if name is None or owner is None:
+        return None
+    return name, owner, (node.get("stargazers") or {}).get("totalCount", node.get("stargazerCount"))
+
+
+def _refuses_stargazers(error: Mapping[str, Any]) -> bool:
+    """Tell GitHub's refusal of the stargazers of one repository from other errors."""
+    kind = error.get("type") or (error.get("extensions") or {}).get("type")
+    return kind == "FORBIDDEN" and "stargazers" in (error.get("path") or ())
+
+
+def _most(limit: Any) -> int | None:
+    """Return the limit as a number of rows, None for no limit.
+
+    Raises
+    ------
+    QueryError
+        If it is neither None nor a whole number above 0.
+    """
+    if limit is None:
+        return None
+    try:
+        count = 0 if isinstance(limit, bool) else operator.index(limit)
+    except TypeError:
+        count = 0
+    if count < 1:
+        msg = (
+            f"Limit {plain(repr(limit), 80)} is no number of rows. Give a whole number from 1 up, "
+            "or None for all that one search gives."
+        )
+        raise QueryError(msg)
+    return count
+
+
+def _above(query: Any) -> str:
+    """Return the threshold that a number means, and text that is none for anything else."""
+    try:
+        return "" if isinstance(query, bool) else f">{operator.index(query)}"
+    except TypeError:
+        return ""
+
+
+def _count(text: str) -> int:
+    return int(text.replace(",", "").replace("_", ""))
+
+
+def _unreadable(query: object) -> QueryError:
+    return QueryError(
+        f"Star threshold {plain(repr(query), 80)} is none of {FORMS}, with N and M whole numbers "
+        "of stars. Write for example '>1000'."
+    )

@@ -1,0 +1,220 @@
+"""A document: query text, parsed, checked against a schema, with its operation chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    OperationDefinitionNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_named_type,
+    is_composite_type,
+    parse,
+    print_ast,
+    validate,
+    visit,
+)
+from graphql.pyutils import did_you_mean, suggestion_list
+
+from gqlnb.errors import Problem, QueryError, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from graphql import DocumentNode, GraphQLSchema, VariableDefinitionNode
+
+__all__ = ["Document", "problems"]
+
+FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Document:
+    """Query text that has been parsed, with the one operation to run.
+
+    Attributes
+    ----------
+    text
+        The text as it was written.
+    ast
+        graphql-core's document node.
+    operation
+        The operation to run.
+    schema
+        The schema it was checked against; None if it was not.
+    """
+
+    text: str
+    ast: DocumentNode = field(repr=False)
+    operation: OperationDefinitionNode = field(repr=False)
+    schema: GraphQLSchema | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(
+        cls, text: str, schema: GraphQLSchema | None = None, operation: str | None = None
+    ) -> Document:
+        """Parse `text`, check it against `schema` if there is one, and choose the operation.
+
+        Parameters
+        ----------
+        text
+            One or more operations with their fragments.
+        schema
+            What to check against; None checks the syntax alone.
+        operation
+            The name of the operation to run; None where there is only one.
+
+        Raises
+        ------
+        QueryError
+            With a line, a column and a caret for everything that is wrong.
+        """
+        ast = parsed(text)
+        if schema is not None and (found := validate(schema, ast)):
+            raise QueryError(text=text, problems=problems(found, selections(ast, schema)))
+        return cls(text, ast, chosen(ast, text, operation), schema)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the operation; None if it has none."""
+        return self.operation.name.value if self.operation.name else None
+
+    @property
+    def kind(self) -> str:
+        """``"query"``, ``"mutation"`` or ``"subscription"``."""
+        return self.operation.operation.value
+
+    @property
+    def variables(self) -> Mapping[str, VariableDefinitionNode]:
+        """The variables the operation declares, by name without the ``$``."""
+        return {
+            node.variable.name.value: node for node in self.operation.variable_definitions or ()
+        }
+
+    @property
+    def fragments(self) -> Mapping[str, FragmentDefinitionNode]:
+        """The fragments of the document by name."""
+        return {
+            node.name.value: node
+            for node in self.ast.definitions
+            if isinstance(node, FragmentDefinitionNode)
+        }
+
+
+def parsed(text: str) -> DocumentNode:
+    """Parse query text.
+
+    Raises
+    ------
+    QueryError
+        If it has a syntax error, or is nested deeper than a parser can follow.
+    """
+    if not isinstance(text, str):
+        msg = f"A query is text; got {type(text).__name__}."
+        raise QueryError(msg)
+    if not text.strip():
+        msg = "The query is empty. Write one, for example: { __typename }"
+        raise QueryError(msg)
+    try:
+        return parse(text)
+    except GraphQLError as error:
+        found = error
+    except RecursionError:
+        found = GraphQLError("The query is nested too deeply to parse.")
+    raise QueryError(text=text, problems=problems([found]))
+
+
+def chosen(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitionNode:
+    """Return the operation to run.
+
+    Raises
+    ------
+    QueryError
+        If there is none of that name, none at all, or several and no name.
+    """
+    found = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
+    names = [node.name.value for node in found if node.name]
+    if name is None and len(found) == 1:
+        return found[0]
+    if name is not None:
+        for node in found:
+            if node.name and node.name.value == name:
+                return node
+        message = f"Unknown operation named '{name}'.{did_you_mean(suggestion_list(name, names))}"
+        hint = f"The document has: {', '.join(names) or 'no named operation'}."
+    elif found:
+        message = "Must provide operation name if query contains multiple operations."
+        hint = f"Name one of: {', '.join(names)}."
+    else:
+        message = "Must provide an operation."
+        hint = "The document holds only fragments or definitions. Add an operation: query { ... }"
+    raise QueryError(text=text, problems=[Problem(message, hint=hint)])
+
+
+def problems(
+    errors: Sequence[GraphQLError | Mapping[str, Any]],
+    hints: Mapping[tuple[int, int], str] | None = None,
+) -> list[Problem]:
+    """Return errors of graphql-core, or of a response, as problems with a place."""
+    return [_problem(_members(error), hints or {}) for error in errors]
+
+
+def _members(error: GraphQLError | Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict(error.formatted) if isinstance(error, GraphQLError) else error
+
+
+def _problem(error: Mapping[str, Any], hints: Mapping[tuple[int, int], str]) -> Problem:
+    message = error.get("message")
+    places = error.get("locations")
+    first = places[0] if isinstance(places, (list, tuple)) and places else None
+    line, column = (first.get("line"), first.get("column")) if isinstance(first, dict) else (0, 0)
+    text = message if isinstance(message, str) else "The endpoint gave an error without a message."
+    if not (isinstance(line, int) and isinstance(column, int) and line > 0 and column > 0):
+        return Problem(text, hint=_hint(error))  # GitHub sends line 0, or no location
+    return Problem(text, line, column, hints.get((line, column)) or _hint(error))
+
+
+def _hint(error: Mapping[str, Any]) -> str | None:
+    """Return the hint that our own server puts beside an error."""
+    extensions = error.get("extensions")
+    hint = extensions.get("hint") if isinstance(extensions, dict) else None
+    return plain(hint) if isinstance(hint, str) else None
+
+
+class _Bare(Visitor):
+    """Finds fields of object type without a selection set, and says what could be selected."""
+
+    def __init__(self, types: TypeInfo, hints: dict[tuple[int, int], str]) -> None:
+        super().__init__()
+        self.types = types
+        self.hints = hints
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        kind = self.types.get_type()
+        named = get_named_type(kind) if kind is not None else None
+        if node.selection_set is not None or not is_composite_type(named) or node.loc is None:
+            return
+        names = list(getattr(named, "fields", {}))
+        shown = ", ".join(names[:FIELDS_SHOWN]) or "__typename"
+        more = f" and {len(names) - FIELDS_SHOWN} more" if len(names) > FIELDS_SHOWN else ""
+        place = node.loc.start_token
+        self.hints[place.line, place.column] = f"{named} has: {shown}{more}."
+
+
+def selections(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
+    """Return, by place, the fields to choose from where a selection was left out."""
+    hints: dict[tuple[int, int], str] = {}
+    types = TypeInfo(schema)
+    visit(ast, TypeInfoVisitor(types, _Bare(types, hints)))
+    return hints
+
+
+def type_text(node: VariableDefinitionNode) -> str:
+    """Return the declared type of a variable as GraphQL text."""
+    return print_ast(node.type)

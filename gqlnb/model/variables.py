@@ -1,0 +1,137 @@
+"""Variables: Python values by name, turned into the JSON values a request carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from graphql import NonNullTypeNode
+from graphql.execution.values import get_variable_values
+
+from gqlnb.errors import Problem, QueryError
+from gqlnb.model.document import Document, problems, type_text
+
+if TYPE_CHECKING:
+    from graphql import VariableDefinitionNode
+
+__all__ = ["bind", "check", "wire_value"]
+
+
+def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the variables of a request: JSON-like values for the names the operation declares.
+
+    Parameters
+    ----------
+    document
+        The document whose operation declares them.
+    given
+        Python values by name, without the ``$``. Names the operation does not declare are left
+        out, as the specification says; a mapping that fits no variable at all is a mistake.
+
+    Raises
+    ------
+    QueryError
+        If a required variable is missing or a value has no JSON form; it names the variable and
+        its type, never the value.
+    """
+    given = {} if given is None else given
+    if not isinstance(given, Mapping):
+        msg = f"variables must be a mapping of names; got {type(given).__name__}."
+        raise QueryError(msg)
+    declared = document.variables
+    missing = [
+        _missing(name, node, given)
+        for name, node in declared.items()
+        if name not in given and isinstance(node.type, NonNullTypeNode) and not node.default_value
+    ]
+    if missing:
+        raise QueryError(text=document.text, problems=missing)
+    return {
+        name: _wire(name, type_text(node), given[name])
+        for name, node in declared.items()
+        if name in given
+    }
+
+
+def check(document: Document, variables: dict[str, Any]) -> None:
+    """Check JSON-like values against the declared types, where the schema is known.
+
+    Raises
+    ------
+    QueryError
+        If a value does not fit its type.
+    """
+    if document.schema is None or not document.variables:
+        return
+    found = get_variable_values(
+        document.schema, document.operation.variable_definitions or (), variables
+    )
+    if isinstance(found, list):
+        raise QueryError(text=document.text, problems=problems(found))
+
+
+def _missing(name: str, node: VariableDefinitionNode, given: Mapping[str, Any]) -> Problem:
+    message = f"Variable '${name}' of required type '{type_text(node)}' was not provided."
+    hint = f"Given: {', '.join('$' + str(key) for key in given)}." if given else None
+    if node.loc is None:
+        return Problem(message, hint=hint)
+    place = node.loc.start_token
+    return Problem(message, place.line, place.column, hint)
+
+
+def _wire(name: str, kind: str, value: Any) -> Any:
+    try:
+        return wire_value(value)
+    except TypeError as error:
+        reason = str(error)
+    msg = f"Variable '${name}' of type '{kind}': {reason}"
+    raise QueryError(msg)
+
+
+def wire_value(value: Any) -> Any:
+    """Return a Python value as a JSON-like one.
+
+    Dates and times become ISO 8601 text, decimals and UUIDs text, enum members their names, NumPy
+    and pandas scalars plain ones (NaT and NA null), arrays and Series lists, data classes objects.
+
+    Raises
+    ------
+    TypeError
+        If the value is none of these; the message names its type.
+    """
+    if value is None or type(value) in PLAIN:
+        return value
+    for kind, convert in KINDS:
+        if isinstance(value, kind):
+            return convert(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: wire_value(getattr(value, f.name)) for f in fields(value)}
+    if hasattr(value, "tolist"):  # NumPy scalars and arrays, pandas Series and Index
+        return wire_value(value.tolist())
+    if type(value).__name__ == "NAType":  # pandas.NA, without importing pandas
+        return None
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
+        return [wire_value(item) for item in value]
+    msg = f"a {type(value).__name__} has no JSON form."
+    raise TypeError(msg)
+
+
+def _moment(value: date | time) -> str | None:
+    return value.isoformat() if value == value else None  # noqa: PLR0124 - NaT alone differs
+
+
+PLAIN = frozenset({str, int, float, bool})
+KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (Enum, lambda value: value.name),
+    ((date, time), _moment),
+    ((Decimal, UUID), str),
+    (Mapping, lambda value: {str(key): wire_value(item) for key, item in value.items()}),
+    (str, str.__str__),  # subclasses of the plain kinds
+    (int, int.__int__),
+    (float, float.__float__),
+)

@@ -1,0 +1,1 @@
+"""What a person touches in a notebook: the magic and the widgets."""

@@ -1,0 +1,161 @@
+"""``%%graphql`` and ``%graphql``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    magics_class,
+    no_var_expand,
+    output_can_be_silenced,
+)
+
+from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
+from gqlnb.notebook.options import cell_parser, read_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from gqlnb.client.client import Client
+    from gqlnb.model.result import Result
+
+__all__ = ["GraphQLMagics"]
+
+INLINE = re.compile(r"(?:^|(?<=\s))(?:\{|query\b|mutation\b)")
+NAME = re.compile(r"[^\W\d]\w*")
+
+
+@magics_class
+class GraphQLMagics(Magics):
+    """The magics; they parse a line and call one method."""
+
+    shell: InteractiveShell
+
+    @no_var_expand  # IPython would replace $x and {x} in the line
+    @output_can_be_silenced
+    @line_cell_magic
+    def graphql(self, line: str, cell: str | None = None) -> Any:
+        """Run a GraphQL operation; its $variables are taken by name from the notebook.
+
+        ::
+
+            %%graphql [connection] [name <<] [options]
+            query Stars($n: Int!) { search(query: "stars:>100000", type: REPOSITORY, first: $n) {
+              nodes { ... on Repository { name stargazerCount } } } }
+
+        The connection is a name (``%graphql connections`` lists them), an object of the notebook
+        (a Schema, Client, Server, ASGI app) or an address. None: the current connection, else
+        GQLNB_URL, else the newest server of this notebook, else http://127.0.0.1:4000/graphql.
+
+        -c, --connection NAME     the connection, as an option
+        -o, --output NAME         keep the Result under this name and show nothing (or: NAME <<)
+        -t, --type KIND           result (rows as a table), frame (a DataFrame), json (the data)
+        -p, --param NAME=EXPR     a variable, from a Python expression
+        -v, --vars MAPPING        variables, from a mapping of the notebook
+        --operation NAME          which operation to run, where the text has several
+        -q, --silent              show nothing; a ; at the end of the cell does the same
+
+        Without a cell::
+
+            %graphql { hello }                       a short operation
+            %graphql connections | connect NAME ADDRESS [--token env:NAME] | use NAME | close NAME
+            %graphql schema [Type]                   the schema of the connection, or one type
+            %graphql stars >100000 [--limit N]       repositories above a number of stars
+            %graphql serve NAME [--port N] | stop    a schema of the notebook on /graphql
+        """
+        if cell is None:
+            return self._line(line.strip().removesuffix(";"))
+        options = read_line(cell_parser(), line)
+        return self._run(options, cell.rstrip().removesuffix(";"), lines_above=1)
+
+    def _line(self, line: str) -> Any:
+        from gqlnb.notebook.subcommands import SUBCOMMANDS, run_subcommand
+
+        word, _, rest = line.partition(" ")
+        if word in SUBCOMMANDS:
+            return run_subcommand(self, word, rest)
+        inline = INLINE.search(line)
+        if inline is None:
+            msg = (
+                f"%graphql: {plain(word, 40)!r} is neither an operation such as {{ hello }} "
+                f"nor one of: {', '.join(SUBCOMMANDS)}."
+            )
+            raise OptionError(msg)
+        options = read_line(cell_parser(), line[: inline.start()])
+        return self._run(options, line[inline.start() :], lines_above=0)
+
+    def _run(self, options: Namespace, text: str, lines_above: int) -> Any:
+        name = options.output
+        if name is not None and not NAME.fullmatch(name):
+            msg = f"%%graphql: {plain(name, 40)!r} is no Python name."
+            raise OptionError(msg)
+        try:
+            result = self._execute(options, text)
+        except GqlnbError as error:
+            if name is not None and error.result is not None:
+                self.shell.user_ns[name] = error.result  # a failed answer can still be looked at
+            if isinstance(error, QueryError) and lines_above:
+                error.in_cell(lines_above)
+            raise
+        value = shaped(result, options.type)
+        if name is not None:
+            self.shell.user_ns[name] = value
+        return None if name is not None or options.silent else value
+
+    def _execute(self, options: Namespace, text: str) -> Result:
+        client = self.client(options.connection or options.target)
+        document = client.document(text, options.operation)
+        names = [name for name in document.variables if name in self.shell.user_ns]
+        variables = {name: self.shell.user_ns[name] for name in names}
+        variables |= self._mapping(options.vars) | self._params(options.param)
+        return client.execute(text, variables, operation=options.operation)
+
+    def client(self, target: str | None) -> Client:
+        """Return the client of a connection's name, of an object of the notebook, or an address.
+
+        Raises
+        ------
+        TargetError
+            If it is none of these.
+        """
+        from gqlnb.client import connections
+        from gqlnb.client.client import connect
+        from gqlnb.github.entry import enter
+
+        enter()
+        names = {connection.name for connection in connections.known()}
+        if target is not None and target not in names and target in self.shell.user_ns:
+            return connect(self.shell.user_ns[target])
+        return connect(target)
+
+    def _mapping(self, name: str | None) -> dict[str, Any]:
+        if name is None:
+            return {}
+        value = self.shell.user_ns.get(name)
+        if not hasattr(value, "keys"):
+            found = "no such name" if name not in self.shell.user_ns else type(value).__name__
+            msg = f"--vars takes the name of a mapping; {plain(name, 40)!r} is {found}."
+            raise OptionError(msg)
+        return dict(value)
+
+    def _params(self, given: list[str]) -> dict[str, Any]:
+        found = {}
+        for text in given:
+            name, equals, expression = text.partition("=")
+            if not equals or not NAME.fullmatch(name.strip()):
+                msg = f"--param takes NAME=EXPRESSION; got {plain(text, 40)!r}."
+                raise OptionError(msg)
+            found[name.strip()] = eval(expression, self.shell.user_global_ns, self.shell.user_ns)  # noqa: S307 - the user's own code
+        return found
+
+
+def shaped(result: Result, kind: str) -> Any:
+    """Return a result as the kind of value that ``--type`` names."""
+    if kind == "frame":
+        return result.frame()
+    return result.data if kind == "json" else result

@@ -1,0 +1,1 @@
+"""Widgets: each one anywidget with one comm, and a plain synchronous twin."""

@@ -1,0 +1,119 @@
+"""What this process has open: its servers, and its one background loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+__all__ = ["run", "servers"]
+
+T = TypeVar("T")
+
+
+class ServerLike(Protocol):
+    """What the registry knows of a server."""
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+
+    def close(self) -> None:
+        """Stop it."""
+
+
+class Servers:
+    """The open servers of this process, oldest first; safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+        self._lock = threading.Lock()
+
+    def add(self, server: ServerLike) -> None:
+        """Note a server that has just begun to answer."""
+        with self._lock:
+            self._open.append(server)
+
+    def remove(self, server: ServerLike) -> None:
+        """Forget a server that has closed; one that is not noted is no error."""
+        with self._lock:
+            self._open = [known for known in self._open if known is not server]
+
+    def newest(self) -> Any:
+        """Return the server opened last, or None."""
+        with self._lock:
+            return self._open[-1] if self._open else None
+
+    def all(self) -> tuple[Any, ...]:
+        """Return the open servers, oldest first."""
+        with self._lock:
+            return tuple(self._open)
+
+    def close(self) -> None:
+        """Close them all, newest first."""
+        for server in reversed(self.all()):
+            server.close()
+
+
+servers = Servers()
+
+
+class BackgroundLoop:
+    """One event loop in one daemon thread, started when first used."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid = 0
+
+    def get(self) -> asyncio.AbstractEventLoop:
+        """Return the running loop; a forked child gets one of its own."""
+        with self._lock:
+            if self._loop is None or self._pid != os.getpid():
+                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
+                threading.Thread(
+                    target=self._loop.run_forever, name="gqlnb-loop", daemon=True
+                ).start()
+            return self._loop
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
+        loop = self.get()
+        if _running_loop() is loop:
+            coroutine.close()
+            msg = (
+                "execute() was called from a resolver on gqlnb's own loop, which would wait for "
+                "itself for ever. Await aexecute() there."
+            )
+            raise RuntimeError(msg)
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+_background = BackgroundLoop()
+run = _background.run
+
+
+def _after_fork() -> None:
+    """Give a forked child locks of its own: a thread of the parent may have held these."""
+    servers.__init__()  # type: ignore[misc]
+    _background.__init__()  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

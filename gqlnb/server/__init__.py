@@ -1,0 +1,1 @@
+"""Answering: a schema on ``/graphql``, for people, programs and other machines."""

@@ -1,0 +1,310 @@
+"""One open socket, with the thread and the event loop that serve it through uvicorn.
+
+uvicorn's own ``Server`` is made for a process: it handles signals, ends the process when the port
+is taken, looks every 0.1 s whether it shall stop, and then waits for every open connection. Its
+protocols (the parsing of HTTP) are what we take; opening and closing is done here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import socket
+import threading
+from contextlib import suppress
+from email.utils import formatdate
+from ipaddress import ip_address
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gqlnb.errors import PortInUseError, ServerError, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from gqlnb.server.app import App
+
+__all__ = ["Address", "Listener", "bind", "resolve"]
+
+BACKLOG = 2048  # connections that wait to be accepted; uvicorn's default
+# Seconds an idle connection is kept, as nginx does; uvicorn's 5 would close it under a person who
+# thinks between two cells, and now and then under a request that is just being sent.
+IDLE = 75
+GRACE = 1.0  # seconds in which running requests may finish when a server is closed
+STUCK = 1.0  # seconds more, before a loop that a resolver blocks is left to itself
+_PAUSE = 0.002  # seconds between two looks whether the last answer has left
+_LOG = logging.getLogger("gqlnb.server")
+# A request that close() cut off is no news, though uvicorn reports it as an error.
+_LOG.addFilter(lambda r: not (r.exc_info and isinstance(r.exc_info[1], asyncio.CancelledError)))
+
+
+class Address(NamedTuple):
+    """Where to listen: what the system needs to bind a socket."""
+
+    family: socket.AddressFamily
+    sockaddr: tuple[Any, ...]
+
+
+def resolve(host: str, port: int) -> Address:
+    """Return the address of a host name; IPv4 before IPv6.
+
+    Raises
+    ------
+    ServerError
+        If the name is not known, or the port is no port.
+    """
+    number = index(port) if hasattr(port, "__index__") else -1
+    if not 0 <= number <= 65535:
+        message = (
+            f"A port is a number, 0 to 65535, 0 for any free one; got {plain(repr(port), 80)}."
+        )
+        raise ServerError(message)
+    with suppress(ValueError):  # an address needs no look-up
+        ip = ip_address(host)
+        tail = (0, 0) if ip.version == 6 else ()
+        return Address(socket.AF_INET6 if tail else socket.AF_INET, (str(ip), number, *tail))
+    # Of a name with a null character the system would read the beginning.
+    name = str(host) if str(host).isprintable() else ""
+    try:
+        found = socket.getaddrinfo(name, number, type=socket.SOCK_STREAM)
+    except (OSError, ValueError) as error:  # ValueError: a label of more than 63 characters
+        message = f"host={plain(repr(host), 80)} is not a name or address of this machine."
+        raise ServerError(message) from error
+    family, _, _, _, sockaddr = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return Address(family, sockaddr)
+
+
+def bind(address: Address) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises
+    ------
+    PortInUseError
+        If something else listens there.
+    ServerError
+        If the system does not let us.
+    """
+    sock = socket.socket(address.family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere the option would share a port that is in use
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address.sockaddr)
+        sock.listen(BACKLOG)
+        sock.setblocking(False)
+    except OSError as error:
+        sock.close()
+        raise refused(address, error) from error
+    return sock
+
+
+def refused(address: Address, error: OSError) -> ServerError:
+    """Return the error that says why the system did not let us listen."""
+    host, port = address.sockaddr[:2]
+    if error.errno == errno.EADDRINUSE:
+        return PortInUseError(
+            f"Port {port} on {host} is in use by another program. Take a free one with port=0, or "
+            f"another, such as port={port + 1 if port < 65535 else 4000}."
+        )
+    return ServerError(f"Cannot listen on port {port} of {host}: {error.strerror}.")
+
+
+class Listener:
+    """A socket that is being served, from :meth:`start` to :meth:`stop`.
+
+    Attributes
+    ----------
+    app
+        The application that answers.
+    address
+        Where it was bound; with the port that the system chose, if it was asked to.
+    owner
+        The server that may close it; None once it is closed.
+    """
+
+    def __init__(self, sock: socket.socket, app: App) -> None:
+        self.app = app
+        self.address = Address(sock.family, sock.getsockname())
+        self.owner: Any = None
+        self.stopped = threading.Event()
+        self._sock = sock
+        self._connections: set[Any] = set()
+        self._started = threading.Event()
+        self._fault: BaseException | None = None
+        self._stop: asyncio.Future[float] | None = None
+        name = f"gqlnb-server-{self.address.sockaddr[1]}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread runs."""
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        """Start the thread and return when it accepts connections.
+
+        Raises
+        ------
+        ServerError
+            If it can't.
+        """
+        self._thread.start()
+        self._started.wait()
+        if self._fault is not None:
+            message = f"The server did not start: {plain(self._fault)}"
+            raise ServerError(message) from self._fault
+
+    def stop(self, grace: float = GRACE) -> None:
+        """Close the socket and every connection; return when that is done.
+
+        Parameters
+        ----------
+        grace
+            Seconds in which running requests may finish. Half-sent ones are not waited for.
+        """
+        stop = self._stop
+        if stop is not None:
+            with suppress(RuntimeError):  # the loop has closed
+                stop.get_loop().call_soon_threadsafe(settle, stop, grace)
+        if threading.current_thread() is self._thread:
+            return  # a resolver closes its own server: the loop does it once this call is over
+        self._thread.join(grace + STUCK)
+        if self.alive:
+            # A resolver blocks the loop. Nothing listens from here on, the thread ends with it.
+            with suppress(OSError):
+                self._sock.shutdown(socket.SHUT_RDWR)
+
+    def abandon(self) -> None:
+        """Let go of the sockets in a forked child, where the thread does not run.
+
+        The numbers stay taken, by the null device: objects of the parent's loop still hold them
+        and would one day close a file of the child that had got the same number.
+        """
+        self.owner = None
+        self.stopped.set()
+        null = os.open(os.devnull, os.O_RDWR)
+        for sock in (
+            self._sock,
+            *(c.transport.get_extra_info("socket") for c in self._connections),
+        ):
+            with suppress(OSError, AttributeError, ValueError):
+                os.dup2(null, sock.fileno(), inheritable=False)
+        os.close(null)
+
+    # ------------------------------------------------------------ in the thread
+
+    def _run(self) -> None:
+        try:
+            protocol, state = protocols(self._answer)
+            self._connections = state.connections
+            loop = new_loop()
+            try:
+                finish(loop, loop.create_task(self._serve(loop, protocol, state)))
+            finally:
+                loop.close()
+        except BaseException as error:
+            self._fault = error
+            _LOG.debug("The server's thread ended", exc_info=error)
+        finally:
+            self._sock.close()
+            self.stopped.set()
+            self._started.set()
+
+    async def _serve(self, loop: asyncio.AbstractEventLoop, protocol: Any, state: Any) -> None:
+        server = await loop.create_server(protocol, sock=self._sock, backlog=BACKLOG)
+        self._stop = loop.create_future()
+        ticking = loop.create_task(tick(state))
+        self._started.set()
+        grace = await self._stop
+        server.close()
+        await self._quiet(loop.time() + grace)
+        ticking.cancel()
+        for connection in list(self._connections):
+            connection.transport.abort()
+        await cancelled(state.tasks)
+
+    def _answer(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
+        return self.app(scope, receive, send)
+
+    async def _quiet(self, deadline: float) -> None:
+        """Wait until no request runs and every answer has left, or until the deadline."""
+        loop = asyncio.get_running_loop()
+        while self.app.running or any(unsent(c) for c in self._connections):
+            if loop.time() >= deadline:
+                return
+            await asyncio.sleep(_PAUSE)
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """Return uvloop's event loop, which uvicorn takes where it is installed, or asyncio's."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+def finish(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
+    """Run a loop until a task is done; ``exit()`` in a resolver's task does not end it."""
+    asyncio.set_event_loop(loop)
+    while not task.done():
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_until_complete(task)
+    loop.run_until_complete(loop.shutdown_asyncgens())
+
+
+def protocols(app: Any) -> tuple[Any, Any]:
+    """Return a factory of uvicorn's protocols for an application, and the state they share.
+
+    They log to us instead of to uvicorn's loggers, which print to the cell, and whose settings
+    belong to whoever else runs uvicorn in this process.
+    """
+    from uvicorn import Config
+    from uvicorn.server import ServerState
+
+    config = Config(
+        app,
+        interface="asgi3",
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=IDLE,
+    )
+    config.load()
+    state = ServerState()
+
+    def protocol() -> Any:
+        made: Any = config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]
+        made.logger, made.access_log = _LOG, False
+        return made
+
+    return protocol, state
+
+
+async def tick(state: Any) -> None:
+    """Keep the ``Date`` header current (RFC 9110, 6.6.1)."""
+    while True:
+        state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
+        await asyncio.sleep(1.0)
+
+
+def unsent(connection: Any) -> bool:
+    """Tell whether a part of an answer still waits for a slow reader."""
+    return bool(connection.transport.get_write_buffer_size())
+
+
+def settle(stop: asyncio.Future[float], grace: float) -> None:
+    """Give the signal to stop, once."""
+    if not stop.done():
+        stop.set_result(grace)
+
+
+async def cancelled(tasks: set[asyncio.Task[None]]) -> None:
+    """Cancel what still runs and give it a moment to notice."""
+    for task in list(tasks):
+        task.cancel()
+    if tasks:
+        await asyncio.wait(list(tasks), timeout=STUCK / 2)

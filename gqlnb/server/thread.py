@@ -1,0 +1,235 @@
+"""Serving from a notebook: in a background thread, on a socket bound by the caller."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from html import escape
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from gqlnb import runtime
+from gqlnb.errors import ServerError, plain
+from gqlnb.server.app import App
+from gqlnb.server.listener import GRACE, Address, Listener, bind, resolve
+from gqlnb.token import Token
+from gqlnb.wire.protocol import ENDPOINT, LOOPBACK
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from gqlnb.server.execution import Executable
+
+__all__ = ["Server", "serve"]
+
+_listeners: set[Listener] = set()
+_lock = threading.RLock()  # who opens, replaces or closes; never held while a request is answered
+
+
+class Server:
+    """A schema being served; made by :func:`serve`.
+
+    Attributes
+    ----------
+    url : str
+        The endpoint.
+    host : str
+        The name or address it was asked to listen on.
+    port : int
+        The port, also where the system chose it.
+    token : Token or None
+        What a request must send; a :class:`gqlnb.Client` of this server sends it by itself.
+    """
+
+    def __init__(
+        self, listener: Listener, host: str, *, chosen: bool, token: Token | None = None
+    ) -> None:
+        self._listener = listener
+        self._chosen = chosen
+        self.host = host
+        self.token = token
+        self.port: int = listener.address.sockaddr[1]
+        self.url = f"http://{url_host(host)}:{self.port}{ENDPOINT}"
+
+    @property
+    def closed(self) -> bool:
+        """Whether it answers no more, or another server has taken over its port."""
+        return self._listener.owner is not self
+
+    def close(self, *, grace: float = GRACE) -> None:
+        """Stop answering and free the port; closing it again does nothing.
+
+        Parameters
+        ----------
+        grace
+            Seconds in which running requests may finish.
+        """
+        with _lock:
+            if self.closed:
+                return
+            self._listener.owner = None
+            runtime.servers.remove(self)
+            _listeners.discard(self._listener)
+            self._listener.stop(grace)
+
+    def wait(self) -> None:
+        """Return when it is closed; Ctrl+C closes it."""
+        try:
+            self._listener.stopped.wait()
+        except KeyboardInterrupt:
+            self.close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        # A port that the system chose differs from run to run; a saved notebook should not.
+        where = "port=0" if self._chosen else repr(self.url)
+        return f"Server({where}{', closed' if self.closed else ''})"
+
+    def _repr_html_(self) -> str:
+        if self._chosen or self.closed:
+            return f"<code>{escape(repr(self))}</code>"
+        url = escape(self.url, quote=True)
+        return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
+
+
+def serve(
+    schema: Executable,
+    port: int = 4000,
+    *,
+    host: str = "127.0.0.1",
+    token: Token | str | None = None,
+) -> Server:
+    """Serve a schema at ``/graphql`` from a background thread.
+
+    Returns when it accepts connections. It is closed by :meth:`Server.close`, at the end of a
+    ``with`` block, or when the interpreter exits. Served again on the same port, as a re-run cell
+    does, the new schema replaces the old one without closing the port.
+
+    Parameters
+    ----------
+    schema
+        The schema; its plain resolvers run in worker threads, its ``async`` ones on the server's
+        own event loop.
+    port
+        The port, or 0 for any free one.
+    host
+        The address to listen on. Only this machine can ask the default; for any address that
+        others can reach, a token must be given.
+    token
+        What a request must send as ``Authorization: Bearer ...``: ``"env:NAME"``,
+        ``"keyring:NAME"``, ``"prompt"`` or a Token.
+
+    Returns
+    -------
+    Server
+
+    Raises
+    ------
+    PortInUseError
+        If another program listens on the port.
+    ServerError
+        If `schema` can't be served, or the system does not let us listen.
+
+    Examples
+    --------
+    >>> from gqlnb.engine.schema import reference_schema
+    >>> with serve(reference_schema(), port=0) as server:
+    ...     server.url == f"http://127.0.0.1:{server.port}/graphql"
+    True
+    """
+    address, secret = resolve(host, port), Token.of(token)
+    app = App(schema, token=secret, hosts=allowed(host, address, secret))
+    with _lock:
+        listener = taken_over(address, app) or opened(address, app)
+        if listener.owner is not None:
+            runtime.servers.remove(listener.owner)
+        server = listener.owner = Server(listener, host, chosen=port == 0, token=secret)
+        _listeners.add(listener)
+        runtime.servers.add(server)
+    return server
+
+
+def allowed(host: str, address: Address, token: object) -> frozenset[str] | None:
+    """Return the names a request may ask for; None, any, where others can reach the server.
+
+    Raises
+    ------
+    ServerError
+        If others can reach it and no token is asked of them.
+    """
+    ip = ip_address(address.sockaddr[0].partition("%")[0])
+    if ip.is_loopback:
+        return LOOPBACK | {bracketed(host.lower()), bracketed(str(ip))}
+    if token is not None:
+        return None
+    message = (
+        f"host={plain(host, 80)!r} lets other machines ask, so it needs a token: "
+        f"serve(schema, host=..., token='env:NAME'). For this machine alone leave host out."
+    )
+    raise ServerError(message)
+
+
+def taken_over(address: Address, app: App) -> Listener | None:
+    """Let our own server at an address serve `app`; close one that only has the same port."""
+    for listener in list(_listeners):
+        if listener.address.sockaddr[1] != address.sockaddr[1]:
+            continue
+        if listener.alive and listener.address == address:
+            listener.app.become(app)
+            return listener
+        listener.owner.close()
+    return None
+
+
+def opened(address: Address, app: App) -> Listener:
+    """Bind a socket here, where a taken port is an error at once, and start its thread."""
+    listener = Listener(bind(address), app)
+    listener.start()
+    return listener
+
+
+def bracketed(host: str) -> str:
+    """Return a host as it stands in a URL: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def url_host(host: str) -> str:
+    """Return the host to ask for what listens on `host`; loopback, if that is every address."""
+    every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
+    return bracketed(every.get(host, host))
+
+
+def _close_all() -> None:
+    for listener in list(_listeners):
+        owner = listener.owner
+        if owner is not None:
+            owner.close(grace=0.0)
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603 - another thread of the parent may have held it
+    _lock = threading.RLock()
+    for listener in _listeners:
+        listener.abandon()
+    _listeners.clear()
+
+
+def _register() -> Any:
+    """Free every port when the interpreter exits, and at once in a forked child."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+    return atexit.register(_close_all)
+
+
+_register()

@@ -1,0 +1,250 @@
+"""The command line as real processes: what they print, and how they end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_help_names_every_command(gqlnb: Run) -> None:
+    """`gqlnb --help` lists the commands."""
+    done = gqlnb("--help")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ("lab", "serve", "query", "schema", "stars"))
+
+
+def test_version_is_the_packages(gqlnb: Run) -> None:
+    """`gqlnb --version` prints name and version."""
+    import gqlnb as package
+
+    assert gqlnb("--version").stdout == f"gqlnb {package.__version__}\n"
+
+
+def test_the_installed_script_does_as_the_module(gqlnb: Run, tmp_path: Path) -> None:
+    """`gqlnb` and `python -m gqlnb` are the same program."""
+    script = Path(sysconfig.get_path("scripts"), "gqlnb")
+    done = subprocess.run(
+        [script, "--help"], capture_output=True, check=True, cwd=tmp_path, text=True, timeout=60
+    )
+    assert done.stdout == gqlnb("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "required: command"),
+        (("star", "1"), "invalid choice: 'star'"),
+        (("stars",), "required: query"),
+        (("stars", "1", "--limit", "none"), "'none' is no limit"),
+        (("stars", "1", "--csv", "--json"), "not allowed with"),
+        (("stars", "1", "--lim", "3"), "unrecognized arguments: --lim 3"),
+        (("serve", "--port", "65536"), "'65536' is no TCP port"),
+    ],
+)
+def test_wrong_arguments_end_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+    """What cannot be read is told on stderr with the usage."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: gqlnb")
+    assert reason in done.stderr
+
+
+def test_stars_prints_a_table_and_its_source(gqlnb: Run) -> None:
+    """A table of three columns, and a last line that says how many and from where."""
+    done = gqlnb("stars", ">100000", "--limit", "3")
+    header, *rows, empty, caption = done.stdout.splitlines()
+    assert header.split() == ["name", "owner", "stargazers"]
+    assert len(rows) == 3
+    assert empty == ""
+    assert caption.startswith("3 of ")
+    assert "demo" in caption
+
+
+def test_stars_takes_a_number_as_more_than(gqlnb: Run) -> None:
+    """`gqlnb stars 400000` means the same as `gqlnb stars '>400000'`: no quotes needed."""
+    number, text = gqlnb("stars", "400000"), gqlnb("stars", ">400000")
+    assert number.stdout == text.stdout
+    assert len(number.stdout.splitlines()) > 3
+
+
+def test_stars_of_none_says_so(gqlnb: Run) -> None:
+    """No repository is no error."""
+    done = gqlnb("stars", ">900000000")
+    assert done.returncode == 0
+    assert done.stdout.startswith("0 of 0 repositories, from ")
+
+
+def test_stars_in_every_form_are_the_same(gqlnb: Run, tmp_path: Path) -> None:
+    """CSV, JSON and Parquet hold the same rows; data alone go to stdout."""
+    query = ("stars", "100000..150000", "--limit", "150")
+    rows = list(csv.DictReader(io.StringIO(gqlnb(*query, "--csv").stdout)))
+    values = json.loads(gqlnb(*query, "--json").stdout)
+    wrote = gqlnb(*query, "--parquet", "stars.parquet")
+    frame = pd.read_parquet(tmp_path / "stars.parquet")
+    assert wrote.stdout.startswith(f"Wrote {len(frame)} of ")
+    assert len(values) > 1
+    assert [{**it, "stargazers": int(it["stargazers"])} for it in rows] == values
+    assert frame.to_dict(orient="records") == values
+    assert str(frame.dtypes["stargazers"]) == "Int64"
+
+
+def test_stars_beyond_a_search_tells_on_stderr(gqlnb: Run) -> None:
+    """A note about what is left out does not disturb the data."""
+    done = gqlnb("stars", ">1000", "--limit", "all", "--csv")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 1001
+    assert done.stderr.startswith("gqlnb: ")
+    assert "left out" in done.stderr
+    assert ".py" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("stars", "many"), "Star threshold 'many'"),
+        (("stars", "9", "--client", "nowhere"), "'nowhere'"),
+        (("stars", "9", "--client", "github"), "personal access token"),
+        (("stars", ">400000", "--parquet", "no/such/folder.parquet"), "no/such"),
+        (("query", "{ hello"), "Syntax"),
+        (("query", "{ hello }", "--variables", "[1]"), "--variables takes a JSON object"),
+        (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
+        (("query", "{ hello }", "--token", "secret"), "token"),
+        (("query", "{ hello }", "-c", "http://127.0.0.1:9/graphql"), "127.0.0.1:9"),
+        (("serve", "schema"), "names no schema"),
+        (("serve", "nowhere:schema"), "no module 'nowhere'"),
+        (("serve", "json:schema"), "has no name 'schema'"),
+        (("serve", "json:loads"), "Schema"),
+    ],
+)
+def test_an_error_is_told_without_a_traceback(
+    gqlnb: Run, arguments: tuple[str, ...], reason: str
+) -> None:
+    """Exit code 1, a sentence on stderr, nothing on stdout, and no secret."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("gqlnb: ")
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    """`gqlnb stars ... | head -n 1` prints its line and is quiet."""
+    command = f"{sys.executable} -m gqlnb stars 1000 --limit 1000 --csv"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", f"{command}; echo ended with $? >&2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == "ended with 141\n"
+
+
+def test_query_prints_json(gqlnb: Run) -> None:
+    """The answer comes as the members of a GraphQL response."""
+    text = (
+        "query Q($q: String!) { search(query: $q, type: REPOSITORY, first: 1) { repositoryCount } }"
+    )
+    done = gqlnb("query", text, "-c", "demo", "--variables", '{"q": "stars:>400000"}')
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["data"]["search"]["repositoryCount"] > 0
+
+
+def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
+    """`-` reads the document from standard input."""
+    text = "query A { viewer { login } } query B { viewer { id } }"
+    done = gqlnb("query", "-", "-c", "demo", "--operation", "A", input=text)
+    assert json.loads(done.stdout) == {"data": {"viewer": {"login": "demo"}}}
+
+
+def test_schema_prints_sdl(gqlnb: Run) -> None:
+    """What is printed is a schema again."""
+    from graphql import build_schema
+
+    printed = gqlnb("schema", "-c", "demo").stdout
+    assert "search" in build_schema(printed).query_type.fields
+
+
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_serve_answers_until_it_is_ended(
+    background: Callable, tmp_path: Path, end: signal.Signals, code: int
+) -> None:
+    """A request gets its greeting; Ctrl-C ends with 130, a request to end with 0."""
+    server = background("serve", "--port", "0", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    answer = requests.post(url, json={"query": "{ hello }"}, timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"data": {"hello": "Hello world!"}})
+    server.process.send_signal(end)
+    assert server.process.wait(20) == code
+    assert "Traceback" not in server.output
+    with pytest.raises(requests.ConnectionError):
+        requests.post(url, json={"query": "{ hello }"}, timeout=10)
+
+
+def test_serve_takes_a_schema_of_the_working_folder(
+    background: Callable, gqlnb: Run, tmp_path: Path
+) -> None:
+    """`gqlnb serve app:schema` serves what app.py defines; `gqlnb query` and `schema` ask it."""
+    (tmp_path / "app.py").write_text(
+        "import gqlnb\n"
+        "resolvers = {'Query': {'answer': lambda *_: 42}}\n"
+        "schema = gqlnb.Schema('type Query { answer: Int }', resolvers)\n"
+    )
+    server = background("serve", "app:schema", "--port", "0", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    assert json.loads(gqlnb("query", "{ answer }", "-c", url).stdout) == {"data": {"answer": 42}}
+    assert "answer: Int" in gqlnb("schema", "--connection", url).stdout
+    wrong = gqlnb("query", "{ anser }", "-c", url)
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "Did you mean 'answer'?" in wrong.stderr
+
+
+def test_serve_asks_for_its_token(
+    background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `--token env:NAME` only who sends that token is answered."""
+    monkeypatch.setenv("MY_TOKEN", "s3cret")
+    server = background("serve", "--port", "0", "--token", "env:MY_TOKEN", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    refused = gqlnb("query", "{ hello }", "-c", url)
+    assert refused.returncode == 1
+    assert "401" in refused.stderr
+    answered = gqlnb("query", "{ hello }", "-c", url, "--token", "env:MY_TOKEN")
+    assert json.loads(answered.stdout) == {"data": {"hello": "Hello world!"}}
+    assert "s3cret" not in server.output + refused.stderr + answered.stderr
+
+
+def test_serve_says_that_a_port_is_taken(background: Callable, gqlnb: Run, tmp_path: Path) -> None:
+    """The message names the port and the way out."""
+    server = background("serve", "--port", "0", cwd=tmp_path)
+    port = server.wait_for(r"http://127\.0\.0\.1:(\d+)/graphql").group(1)
+    done = gqlnb("serve", "--port", port)
+    assert done.returncode == 1
+    assert port in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_stars_asks_an_endpoint_by_name(gqlnb: Run) -> None:
+    """An environment variable does not decide between sample and real data."""
+    import os
+
+    done = gqlnb("stars", "400000", env={**os.environ, "GQLNB_URL": "http://127.0.0.1:9/graphql"})
+    assert "demo" in done.stdout.splitlines()[-1]

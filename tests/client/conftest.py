@@ -1,0 +1,72 @@
+"""A server on a raw socket that answers what a test tells it to."""
+
+import socket
+import threading
+
+import pytest
+
+
+class Canned:
+    """Answers each connection with the next bytes, and keeps what was sent to it.
+
+    An answer of None closes the connection without a byte.
+    """
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/graphql"
+        self.answers, self.requests = [], []
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        """Take connections until the listener is closed."""
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                self.requests.append(read_request(connection))
+                answer = self.answers.pop(0) if self.answers else None
+                if answer is not None:
+                    connection.sendall(answer)
+
+    def close(self):
+        """Stop and wait for the thread."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(10)
+
+
+def read_request(connection):
+    """Read one request with a Content-Length."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        part = connection.recv(65536)
+        if not part:
+            return data
+        data += part
+    head, _, body = data.partition(b"\r\n\r\n")
+    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    wanted = int(lengths[0].split(b":")[1]) if lengths else 0
+    while len(body) < wanted:
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+@pytest.fixture
+def canned():
+    """Yield a canned server."""
+    server = Canned()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def other():
+    """Yield a second canned server: another origin."""
+    server = Canned()
+    yield server
+    server.close()

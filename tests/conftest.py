@@ -1,0 +1,122 @@
+"""Real processes of the command line, started and always ended."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from threading import Condition, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = (sys.executable, "-m", "gqlnb")
+
+
+class Background:
+    """A running command whose output, both streams in one, can be waited for.
+
+    Attributes
+    ----------
+    process
+        The process itself.
+    output
+        What it has written so far.
+    """
+
+    def __init__(self, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> None:
+        self.output = ""
+        self._ended = False
+        self._news = Condition()
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._news:
+                self.output += line
+                self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def wait_for(self, pattern: str, seconds: float = 60) -> re.Match[str]:
+        """Wait until the output matches, and return the match; fail if it never will."""
+        with self._news:
+            self._news.wait_for(lambda: self._ended or re.search(pattern, self.output), seconds)
+            match = re.search(pattern, self.output)
+        assert match, f"{pattern!r} did not come in {seconds} s. Output:\n{self.output}"
+        return match
+
+    def stop(self, seconds: float = 20) -> int:
+        """Ask the process to end, wait, and return its exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(seconds)
+        finally:
+            self.process.kill()
+            self._reader.join(seconds)
+            self.process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Return the top of the checkout."""
+    return ROOT
+
+
+@pytest.fixture
+def gqlnb(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs the command line to its end, in an empty folder."""
+
+    def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        options = {"cwd": tmp_path, "timeout": 60, "stdin": subprocess.DEVNULL} | options
+        if "input" in options:
+            del options["stdin"]
+        return subprocess.run(
+            [*COMMAND, *arguments], capture_output=True, text=True, check=False, **options
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def background() -> Iterator[Callable[..., Background]]:
+    """Return a function that starts a command; all of them end with the session."""
+    started: list[Background] = []
+
+    def start(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Background:
+        started.append(Background(*arguments, cwd=cwd, env=env))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.stop()
+
+
+@pytest.fixture(scope="session")
+def patient() -> Iterator[requests.Session]:
+    """Return a session that knocks again while nobody listens yet: Jupyter prints its URL first."""
+    retry = Retry(total=None, connect=40, backoff_factor=0.05, backoff_max=1)
+    with requests.Session() as session:
+        session.mount("http://127.0.0.1", HTTPAdapter(max_retries=retry))
+        yield session

@@ -1,0 +1,177 @@
+"""One contract for every transport: in process, ASGI, a socket."""
+
+import asyncio
+
+import pytest
+
+from gqlnb import (
+    AuthError,
+    Client,
+    PartialError,
+    QueryError,
+    Schema,
+    Token,
+    reference_schema,
+    serve,
+)
+from gqlnb.server.app import App
+
+SDL = """
+type Query {
+  hello: String fail: Int must: Int! later: Int
+  add(a: Int!, b: Int = 2): Int items(n: Int!): [Item!]!
+}
+type Item { id: ID! name: String! }
+type Mutation { put(name: String!): Item }
+"""
+
+
+async def later(root, args, context):
+    """Answer after giving way once."""
+    await asyncio.sleep(0)
+    return 7
+
+
+def fail(root, args, context):
+    """Fail on purpose, with words for the client."""
+    from graphql import GraphQLError
+
+    msg = "broken on purpose"
+    raise GraphQLError(msg)
+
+
+RESOLVERS = {
+    "Query": {
+        "hello": lambda *_: "Hello world!",
+        "fail": fail,
+        "must": fail,
+        "add": lambda root, args, context: args["a"] + args["b"],
+        "items": lambda root, args, context: [{"id": i, "name": f"n{i}"} for i in range(args["n"])],
+        "later": later,
+    },
+    "Mutation": {"put": lambda root, args, context: {"id": 1, "name": args["name"]}},
+}
+
+
+@pytest.fixture(params=["in process", "asgi", "socket"])
+def client(request):
+    """Yield one client three ways: in process, through the ASGI app, over a socket."""
+    schema = Schema(SDL, RESOLVERS)
+    with serve(schema, port=0) as server:
+        target = {"in process": schema, "asgi": App(schema), "socket": server.url}[request.param]
+        with Client(target) as made:
+            yield made
+
+
+def test_hello_is_the_same_on_every_transport(client):
+    """Every transport returns the greeting."""
+    assert client.execute("{ hello }").data == {"hello": "Hello world!"}
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "data"),
+    [
+        ("{ add(a: 1) }", None, {"add": 3}),
+        ("query ($a: Int!, $b: Int) { add(a: $a, b: $b) }", {"a": 1, "b": 5}, {"add": 6}),
+        ("query ($a: Int!) { x: add(a: $a) y: add(a: 2) }", {"a": 1}, {"x": 3, "y": 4}),
+        ('mutation { put(name: "ü🙂") { name } }', None, {"put": {"name": "ü🙂"}}),
+        ("{ later hello }", None, {"later": 7, "hello": "Hello world!"}),
+        ("{ items(n: 0) { id } }", None, {"items": []}),
+    ],
+)
+def test_an_operation_has_the_same_data_on_every_transport(client, text, variables, data):
+    """Queries, mutations, variables, defaults, async resolvers; the operation decides."""
+    assert client.execute(text, variables).data == data
+    assert asyncio.run(client.aexecute(text, variables)).data == data
+
+
+def test_an_operation_is_chosen_by_name(client):
+    """`operation=` reaches the other side."""
+    assert client.execute("query A { hello } query B { add(a: 1) }", operation="B").data == {
+        "add": 3
+    }
+
+
+def test_partial_data_comes_with_its_errors(client):
+    """The failed field is null, its error has a path and a place."""
+    result = client.execute("{ hello fail }")
+    assert result.data == {"hello": "Hello world!", "fail": None}
+    (error,) = result.errors
+    assert (error["message"], error["path"]) == ("broken on purpose", ["fail"])
+    assert error["locations"] == [{"line": 1, "column": 9}]
+    with pytest.raises(PartialError, match="fail: broken on purpose"):
+        result.raise_for_errors()
+
+
+def test_a_null_at_the_top_is_a_result(client):
+    """A non-null field that failed leaves `data` null and present."""
+    result = client.execute("{ must }")
+    assert result.data is None
+    assert result.errors[0]["path"] == ["must"]
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "message", "line", "column"),
+    [
+        (
+            "{ helo }",
+            None,
+            "Cannot query field 'helo' on type 'Query'. Did you mean 'hello'?",
+            1,
+            3,
+        ),
+        ("{\n  hello", None, "Syntax Error: Expected Name, found <EOF>.", 2, 8),
+        ("{ items(n: 1) }", None, "Field 'items' of type '[Item!]!' must have a selection", 1, 3),
+        ("query ($a: Int!) { add(a: $a) }", None, "Variable '$a' of required type 'Int!'", 1, 8),
+        ("query ($a: Int!) { add(a: $a) }", {"a": "x"}, "Variable '$a'", 1, 8),
+    ],
+)
+def test_a_wrong_query_is_the_same_error_everywhere(client, text, variables, message, line, column):
+    """One class, one message, one place, whether found here or said by the other side."""
+    with pytest.raises(QueryError) as caught:
+        client.execute(text, variables)
+    problem = caught.value.problems[0]
+    assert problem.message.startswith(message)
+    assert (problem.line, problem.column) == (line, column)
+
+
+def test_a_selection_left_out_lists_the_fields_everywhere(client):
+    """The hint travels beside the error."""
+    with pytest.raises(QueryError, match="Item has: id, name"):
+        client.execute("{ items(n: 1) }")
+
+
+def test_rows_become_the_same_frame_everywhere(client):
+    """Once the schema is known the dtypes are the schema's."""
+    assert client.schema.query_type is not None
+    frame = client.frame("{ items(n: 3) { id name } }")
+    assert frame["name"].tolist() == ["n0", "n1", "n2"]
+    assert [str(kind).split("[")[0] for kind in frame.dtypes] == ["string", "string"]
+    assert client.frame("{ items(n: 0) { id } }").columns.tolist() == ["id"]
+
+
+def test_the_schema_is_fetched_once_and_checks_what_follows(client):
+    """A mistake is found before anything is sent."""
+    assert client.schema is client.schema
+    with pytest.raises(QueryError, match="Cannot query field 'helo'"):
+        client.execute("{ helo }")
+
+
+def test_a_closed_client_can_be_used_again(client):
+    """Closing gives back connections and nothing else."""
+    client.close()
+    assert client.execute("{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_a_client_of_a_server_object_sends_the_servers_token():
+    """A notebook need not repeat what it just said."""
+    with serve(reference_schema(), port=0, token=Token("canary-12")) as server:
+        assert Client(server).execute("{ hello }").data == {"hello": "Hello world!"}
+        with pytest.raises(AuthError, match="requires you to be authenticated"):
+            Client(server.url).execute("{ hello }")
+
+
+def test_the_reference_schema_greets_over_http():
+    """`{ hello }` answers `Hello world!`."""
+    with serve(reference_schema(), port=0) as server:
+        assert Client(server).execute("{ hello }").data == {"hello": "Hello world!"}

@@ -1,0 +1,306 @@
+"""Schemas executed in this process."""
+
+import asyncio
+import threading
+
+import pytest
+from graphql import build_schema, graphql_sync
+
+from gqlnb import QueryError, Schema, SchemaError, engine, reference_schema
+
+NESTED = """
+type Query { user(id: ID!): User }
+type User { id: ID! name: String! friends(first: Int = 2): [User!]! }
+type Mutation { rename(id: ID!, name: String!): User }
+"""
+
+
+@pytest.fixture
+def people():
+    """Return a schema with nested types and a mutation over a small store."""
+    store = {str(n): {"id": str(n), "name": f"u{n}"} for n in range(5)}
+
+    def rename(root, args, context):
+        store[args["id"]]["name"] = args["name"]
+        return store[args["id"]]
+
+    return Schema(
+        NESTED,
+        {
+            "Query": {"user": lambda root, args, context: store.get(args["id"])},
+            "User": {"friends": lambda root, args, context: list(store.values())[: args["first"]]},
+            "Mutation": {"rename": rename},
+        },
+    )
+
+
+def test_the_reference_schema_says_hello_world():
+    """`{ hello }` answers `Hello world!`."""
+    assert reference_schema().execute("{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_resolvers_are_called_positionally_with_root_args_and_context():
+    """A resolver may name its parameters as it likes."""
+    seen = []
+
+    def resolver(*given):
+        seen.append(given)
+        return "x"
+
+    schema = Schema(
+        "type Query { f(a: Int, info: Int, source: Int): String }", {"Query": {"f": resolver}}
+    )
+    schema.execute("{ f(a: 1, info: 2, source: 3) }", context="C", root="R")
+    assert seen == [("R", {"a": 1, "info": 2, "source": 3}, "C")]
+
+
+def test_nested_types_resolve_level_by_level(people):
+    """A field without a resolver is looked up in its parent."""
+    result = people.execute("{ user(id: 1) { name friends { name } } }")
+    assert result.data == {"user": {"name": "u1", "friends": [{"name": "u0"}, {"name": "u1"}]}}
+
+
+def test_a_mutation_is_decided_by_the_operation(people):
+    """The keyword in the text makes it one."""
+    text = "mutation ($n: String!) { rename(id: 3, name: $n) { name } }"
+    assert people.execute(text, {"n": "new"}).data == {"rename": {"name": "new"}}
+    assert people.execute("{ user(id: 3) { name } }").data == {"user": {"name": "new"}}
+
+
+def test_parents_may_be_mappings_or_objects():
+    """A key of a mapping, an attribute of any other object."""
+    sdl = "type Query { a: P b: P } type P { x: Int }"
+    point = type("Point", (), {"x": 2})()
+    assert Schema(sdl).execute("{ a { x } b { x } }", root={"a": {"x": 1}, "b": point}).data == {
+        "a": {"x": 1},
+        "b": {"x": 2},
+    }
+
+
+def test_a_decorator_returns_the_function_unchanged_and_may_run_again():
+    """Running the cell again takes effect at the next execution."""
+    schema = Schema("type Query { n: Int }")
+
+    def first(root, args, context):
+        return 1
+
+    assert schema.resolver("Query.n")(first) is first
+    assert schema.execute("{ n }").data == {"n": 1}
+    schema.resolver("Query.n")(lambda *_: 2)
+    assert schema.execute("{ n }").data == {"n": 2}
+
+
+def test_interfaces_are_told_apart():
+    """By `__resolveType`, by decorator, or by `__typename` in the value."""
+    sdl = "interface Pet { name: String } type Dog implements Pet { name: String bark: Int } "
+    sdl += "type Cat implements Pet { name: String } type Query { pets: [Pet] }"
+    pets = [{"name": "a", "bark": 1}, {"name": "b"}]
+    text = "{ pets { __typename name ... on Dog { bark } } }"
+    expected = [{"__typename": "Dog", "name": "a", "bark": 1}, {"__typename": "Cat", "name": "b"}]
+
+    def kind(value, context):
+        return "Dog" if "bark" in value else "Cat"
+
+    given = Schema(sdl, {"Pet": {"__resolveType": kind}})
+    assert given.execute(text, root={"pets": pets}).data == {"pets": expected}
+    decorated = Schema(sdl)
+    assert decorated.type_resolver("Pet")(kind) is kind
+    assert decorated.execute(text, root={"pets": pets}).data == {"pets": expected}
+    named = [{**pet, "__typename": kind(pet, None)} for pet in pets]
+    assert Schema(sdl).execute(text, root={"pets": named}).data == {"pets": expected}
+
+
+def test_scalars_and_enums_take_python_values():
+    """A scalar is converted both ways, an enum's members stand for values."""
+    sdl = "scalar Cents enum Level { LOW HIGH } "
+    sdl += "type Query { twice(x: Cents!, l: Level): Cents level: Level }"
+    schema = Schema(
+        sdl,
+        {
+            "Cents": {
+                "__serialize": lambda v: f"{v / 100:.2f}",
+                "__parseValue": lambda v: int(float(v) * 100),
+            },
+            "Level": {"LOW": 1, "HIGH": 2},
+            "Query": {"twice": lambda r, args, c: args["x"] * args["l"], "level": lambda *_: 2},
+        },
+    )
+    text = 'query ($x: Cents!) { twice(x: $x, l: HIGH) level also: twice(x: "0.5", l: LOW) }'
+    assert schema.execute(text, {"x": "1.25"}).data == {
+        "twice": "2.50",
+        "level": "HIGH",
+        "also": "0.50",
+    }
+
+
+def test_async_resolvers_run_from_a_plain_call_and_inside_a_running_loop():
+    """A notebook has a loop running in its main thread."""
+
+    async def slow(root, args, context):
+        await asyncio.sleep(0)
+        return args["n"]
+
+    schema = Schema("type Query { f(n: Int): Int }", {"Query": {"f": slow}})
+    text = "{ a: f(n: 1) b: f(n: 2) }"
+
+    async def cell():
+        return schema.execute(text).data, (await schema.aexecute(text)).data
+
+    assert schema.execute(text).data == {"a": 1, "b": 2}
+    assert asyncio.run(cell()) == ({"a": 1, "b": 2}, {"a": 1, "b": 2})
+
+
+def test_an_error_of_a_resolver_stands_beside_the_data():
+    """The failed field is null, the rest is there."""
+    schema = Schema("type Query { bad: Int good: Int }", {"Query": {"bad": lambda *_: [].pop()}})
+    result = schema.execute("{ bad good }", root={"good": 1})
+    assert result.data == {"bad": None, "good": 1}
+    assert [error["path"] for error in result.errors] == [["bad"]]
+    assert isinstance(result.causes[0], IndexError)
+
+
+def test_a_null_that_reaches_the_top_is_a_result():
+    """`data` is present and null: something was executed."""
+    result = Schema("type Query { must: Int! }").execute("{ must }", root={})
+    assert result.data is None
+    assert "Cannot return null" in result.errors[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "message"),
+    [
+        ("{ user(id: 1) }", None, "must have a selection of subfields"),
+        ("query ($i: ID!) { user(id: $i) { id } }", None, r"Variable '\$i' of required type 'ID!'"),
+        ("query ($i: ID!) { user(id: $i) { id } }", {"i": [1]}, r"Variable '\$i'"),
+        ("query ($i: ID!) { user(id: $i) { id } }", [1], "variables must be a mapping"),
+        (["{ user }"], None, "A query is text; got list"),
+        (None, None, "A query is text; got NoneType"),
+        ("subscription { a }", None, "(?i)subscription"),
+    ],
+)
+def test_a_wrong_query_raises_before_anything_runs(people, text, variables, message):
+    """Validation and coercion errors are QueryErrors."""
+    with pytest.raises(QueryError, match=message):
+        people.execute(text, variables)
+
+
+@pytest.mark.parametrize(
+    ("sdl", "message"),
+    [
+        ("type Query {", "Syntax Error: Expected Name, found <EOF>."),
+        ("type Query { a: Foo }", "Unknown type 'Foo'"),
+        ("type A { b: Int }", "Query root type must be provided."),
+        ("type Query { a: Int a: Int }", "can only be defined once"),
+        ("interface I { a: Int } type Query implements I { b: Int }", "expected but Query"),
+        ("{ hello }", "an operation, not a schema"),
+        ("", "The SDL is empty"),
+        (None, "SDL is text; got NoneType"),
+        ("type Query { a: " + "[" * 100_000, "nested too deeply|Syntax Error"),
+    ],
+)
+def test_wrong_sdl_is_an_error_of_ours(sdl, message):
+    """Whatever is wrong with it, it is a SchemaError in words."""
+    with pytest.raises(SchemaError, match=message):
+        Schema(sdl)
+
+
+def test_wrong_sdl_has_a_caret():
+    """Line, column and the line itself are shown."""
+    with pytest.raises(SchemaError) as caught:
+        Schema("type Query {\n  a: Foo\n}")
+    assert str(caught.value).splitlines()[1:] == [
+        "  line 2, column 6",
+        "     2 |   a: Foo",
+        "              ^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("resolvers", "message"),
+    [
+        (
+            {"Query": {"usr": print}},
+            "Resolver for 'Query.usr': no such field. Did you mean 'user'?",
+        ),
+        ({"Qury": {"user": print}}, "Resolver for 'Qury': no such type. Did you mean 'Query'?"),
+        ({"Query": {"user": 5}}, "must be a function .root, args, context.; got int"),
+        (
+            {"Query": {"user": lambda root: 1}},
+            r"is called with \(root, args, context\); this one takes \(root\)",
+        ),
+        ({"Query": print}, "must be a mapping of field name to function"),
+        ({"User": {"__resolveType": lambda v, c: ""}}, "only an interface or a union"),
+        ({"ID": {"serialize": str}}, "__serialize and __parseValue"),
+    ],
+)
+def test_a_resolver_that_fits_nothing_says_what_was_meant(resolvers, message):
+    """Unknown types and fields, and functions that can't be called, raise at once."""
+    with pytest.raises(SchemaError, match=message):
+        Schema(NESTED, resolvers)
+
+
+def test_a_resolver_of_an_instance_or_partial_is_fine():
+    """Anything that takes three positional arguments will do."""
+
+    class Greeter:
+        def __call__(self, root, args, context):
+            return "called"
+
+        def method(self, root, args, context, extra=None):
+            return "method"
+
+    schema = Schema(
+        "type Query { a: String b: String }", {"Query": {"a": Greeter(), "b": Greeter().method}}
+    )
+    assert schema.execute("{ a b }").data == {"a": "called", "b": "method"}
+
+
+def test_the_schema_runs_under_graphql_core_itself(people):
+    """`.graphql` is a plain GraphQLSchema."""
+    text = "{ user(id: 1) { name } }"
+    assert graphql_sync(people.graphql, text).data == people.execute(text).data
+
+
+def test_a_graphql_core_schema_is_adopted_as_it_is():
+    """Its resolvers keep graphql-core's own form."""
+    core = build_schema("type Query { a(x: Int): Int }")
+    core.query_type.fields["a"].resolve = lambda source, info, x: x + 1
+    assert Schema.adopt(core).execute("{ a(x: 1) }").data == {"a": 2}
+    with pytest.raises(SchemaError, match="got int"):
+        Schema.adopt(5)
+
+
+def test_engine_execute_is_graphql_cores():
+    """Same parameters, same return."""
+    from graphql import parse
+
+    outcome = engine.execute(reference_schema().graphql, parse("{ hello }"))
+    assert outcome.data == {"hello": "Hello world!"}
+
+
+def test_one_schema_serves_many_threads_while_resolvers_change():
+    """Every answer is one that some version of the resolver gave."""
+    schema = Schema("type Query { n: Int }", {"Query": {"n": lambda *_: 0}})
+    answers, failures = set(), []
+
+    def ask():
+        try:
+            answers.update(schema.execute(f"{{ n {'#' * (i % 7)}\n}}").data["n"] for i in range(50))
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for version in range(50):
+        schema.resolver("Query.n")(lambda *_, version=version: version)
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert answers <= set(range(50))
+
+
+def test_its_repr_names_the_root_fields(people):
+    """No address, and short."""
+    assert repr(people) == "Schema(query: user; mutation: rename)"
+    assert "type Query" in people.sdl

@@ -1,0 +1,286 @@
+"""The stand-in answers as GitHub's GraphQL API does, from the embedded snapshot."""
+
+import pytest
+from graphql import graphql_sync
+
+from gqlnb import github
+from gqlnb.github.data import embedded
+
+DOCUMENTED = """
+query ($n: Int!, $after: String) {
+  search(query: "stars:>1000", type: REPOSITORY, first: $n, after: $after) {
+    repositoryCount
+    edges { cursor node { ... on Repository { name owner { login } stargazers { totalCount } } } }
+    nodes { ... on Repository { nameWithOwner } }
+    pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def service():
+    """Return one stand-in for all tests: it keeps no state."""
+    return github.service()
+
+
+def refused(result, kind):
+    """Return message and path of the one error of `result`, which is of that kind."""
+    (error,) = result.errors
+    assert error["extensions"] == {"type": kind}
+    return error["message"], error["path"]
+
+
+def test_the_documented_query(service):
+    """The documented search returns counts, items with cursors, and where the page lies."""
+    search = service.execute(DOCUMENTED, {"n": 2})["search"]
+    assert search["repositoryCount"] == 3024
+    assert search["edges"][0] == {
+        "cursor": "Y3Vyc29yOjE=",
+        "node": {
+            "name": "build-your-own-x",
+            "owner": {"login": "codecrafters-io"},
+            "stargazers": {"totalCount": 541915},
+        },
+    }
+    assert search["nodes"][1] == {"nameWithOwner": "sindresorhus/awesome"}
+    assert search["pageInfo"] == {
+        "startCursor": "Y3Vyc29yOjE=",
+        "endCursor": "Y3Vyc29yOjI=",
+        "hasNextPage": True,
+        "hasPreviousPage": False,
+    }
+
+
+def test_a_walk_ends_after_a_thousand(service):
+    """Ten pages of a hundred give the first thousand of 3,024, then there is no next page."""
+    found, after, more = [], None, True
+    while more:
+        search = service.execute(DOCUMENTED, {"n": 100, "after": after})["search"]
+        found += [node["nameWithOwner"] for node in search["nodes"]]
+        after, more = search["pageInfo"]["endCursor"], search["pageInfo"]["hasNextPage"]
+    assert found == [row.full_name for row in embedded().rows[:1000]]
+    assert after == "Y3Vyc29yOjEwMDA="
+
+
+def test_a_walk_backwards_begins_at_the_thousandth(service):
+    """With `last` the search is walked from the end of what can be reached."""
+    text = """query ($before: String) {
+      search(query: "stars:>1000", type: REPOSITORY, last: 100, before: $before) {
+        nodes { ... on Repository { nameWithOwner } }
+        pageInfo { startCursor hasPreviousPage }
+      } }"""
+    found, before, more = [], None, True
+    while more:
+        search = service.execute(text, {"before": before})["search"]
+        found = [node["nameWithOwner"] for node in search["nodes"]] + found
+        before, more = search["pageInfo"]["startCursor"], search["pageInfo"]["hasPreviousPage"]
+    assert found == [row.full_name for row in embedded().rows[:1000]]
+
+
+def test_beyond_the_thousandth_is_an_empty_page(service):
+    """A cursor past the cap gives an empty page without an error."""
+    result = service.execute(DOCUMENTED, {"n": 5, "after": "Y3Vyc29yOjIwMDA="})
+    assert result.errors == ()
+    assert result["search"]["edges"] == []
+    assert result["search"]["pageInfo"]["hasNextPage"] is False
+
+
+def test_every_field_of_a_repository(service):
+    """All fields of a repository come from the snapshot or from its name."""
+    text = """{ repository(owner: "TORVALDS", name: "Linux") {
+      __typename id name nameWithOwner owner { __typename id login url resourcePath }
+      stargazerCount stargazers { totalCount } forkCount isPrivate
+      primaryLanguage { name id } pushedAt url resourcePath } }"""
+    assert service.execute(text).data == {
+        "repository": {
+            "__typename": "Repository",
+            "id": "R_dG9ydmFsZHMvbGludXg",
+            "name": "linux",
+            "nameWithOwner": "torvalds/linux",
+            "owner": {
+                "__typename": "User",
+                "id": "U_dG9ydmFsZHM",
+                "login": "torvalds",
+                "url": "https://github.com/torvalds",
+                "resourcePath": "/torvalds",
+            },
+            "stargazerCount": 243608,
+            "stargazers": {"totalCount": 243608},
+            "forkCount": 64026,
+            "isPrivate": False,
+            "primaryLanguage": {"name": "C", "id": "L_Qw"},
+            "pushedAt": "2026-08-21T20:24:53Z",
+            "url": "https://github.com/torvalds/linux",
+            "resourcePath": "/torvalds/linux",
+        }
+    }
+
+
+def test_an_account_has_its_repositories(service):
+    """Users and organizations list and name their repositories of the snapshot."""
+    text = """query ($order: RepositoryOrder) { repositoryOwner(login: "Microsoft") {
+      login repository(name: "VSCODE") { name }
+      repositories(first: 100, orderBy: $order) { totalCount nodes { name } edges { cursor } }
+    } }"""
+    owner = service.execute(text, {"order": {"field": "NAME", "direction": "ASC"}})[
+        "repositoryOwner"
+    ]
+    names = [node["name"] for node in owner["repositories"]["nodes"]]
+    assert owner["repository"] == {"name": "vscode"}
+    assert names == sorted(names, key=str.lower)
+    assert len(names) == len(owner["repositories"]["edges"])
+    assert owner["repositories"]["totalCount"] == len(embedded().by_owner["microsoft"])
+    by_stars = service.execute(text)["repositoryOwner"]["repositories"]["nodes"]
+    assert [node["name"] for node in by_stars] == [
+        row.name for row in embedded().by_owner["microsoft"]
+    ]
+
+
+@pytest.mark.parametrize(("field", "key"), [("PUSHED_AT", "pushedAt"), ("STARGAZERS", "name")])
+def test_repositories_are_ordered_both_ways(service, field, key):
+    """Each order of an account's repositories turns around with its direction."""
+    text = f"""query ($way: OrderDirection!) {{ repositoryOwner(login: "microsoft") {{
+      repositories(first: 100, orderBy: {{field: {field}, direction: $way}}) {{
+        nodes {{ {key} }} }} }} }}"""
+    up, down = (
+        service.execute(text, {"way": way})["repositoryOwner"]["repositories"]["nodes"]
+        for way in ("ASC", "DESC")
+    )
+    assert len(up) > 2
+    assert up == down[::-1]
+
+
+def test_every_repository_is_found_by_its_id(service):
+    """The id of an answer leads back to the same object, through node and nodes."""
+    text = "query ($ids: [ID!]!) { nodes(ids: $ids) { id __typename } }"
+    rows = embedded().rows[:50]
+    ids = [n.node_id for row in rows for n in (row, row.owner, row.language) if n is not None]
+    assert [node["id"] for node in service.execute(text, {"ids": ids})["nodes"]] == ids
+    one = service.execute("query ($id: ID!) { node(id: $id) { id __typename } }", {"id": ids[0]})
+    assert one["node"] == {"id": ids[0], "__typename": "Repository"}
+
+
+def test_the_viewer_is_whom_the_service_was_made_for():
+    """The viewer has the login given, an id that leads back, and is found as a user."""
+    service = github.service(viewer="mona")
+    viewer = service.execute("{ viewer { id login isViewer repositories { totalCount } } }")[
+        "viewer"
+    ]
+    assert viewer == {
+        "id": "U_bW9uYQ",
+        "login": "mona",
+        "isViewer": True,
+        "repositories": {"totalCount": 0},
+    }
+    again = service.execute(
+        '{ user(login: "MONA") { isViewer } node(id: "U_bW9uYQ") { ... on User { login } }'
+        '  other: user(login: "torvalds") { isViewer } }'
+    )
+    assert again.data == {
+        "user": {"isViewer": True},
+        "node": {"login": "mona"},
+        "other": {"isViewer": False},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{ repository(owner: "o", name: "r") { id } }',
+            "Could not resolve to a Repository with the name 'o/r'.",
+        ),
+        ('{ user(login: "o-") { id } }', "Could not resolve to a User with the login of 'o-'."),
+        (
+            '{ organization(login: "torvalds") { id } }',
+            "Could not resolve to an Organization with the login of 'torvalds'.",
+        ),
+        ('{ node(id: "D_x") { id } }', "Could not resolve to a node with the global id of 'D_x'"),
+    ],
+)
+def test_what_is_not_there_is_null_with_an_error(service, text, said):
+    """An unknown name, login or id is null with a NOT_FOUND of GitHub's words."""
+    result = service.execute(text)
+    message, (field,) = refused(result, "NOT_FOUND")
+    assert message == said
+    assert result.data == {field: None}
+
+
+def test_one_unknown_id_leaves_the_others(service):
+    """In `nodes` an unknown id is null in its place, with a path to it."""
+    result = service.execute('{ nodes(ids: ["L_Qw", "D_x"]) { id } }')
+    assert result["nodes"] == [{"id": "L_Qw"}, None]
+    assert refused(result, "NOT_FOUND")[1] == ["nodes", 1]
+
+
+def test_an_unknown_owner_is_null(service):
+    """``repositoryOwner`` of nobody is null without an error, as GitHub has it."""
+    result = service.execute('{ repositoryOwner(login: "nobody-has-this") { login } }')
+    assert (result.data, result.errors) == ({"repositoryOwner": None}, ())
+
+
+def test_counts_need_no_page_size(service):
+    """Without first and last the count is given and the items are refused."""
+    text = '{ search(query: "stars:>1000", type: REPOSITORY) { repositoryCount %s } }'
+    assert service.execute(text % "").data == {"search": {"repositoryCount": 3024}}
+    result = service.execute(text % "nodes { __typename }")
+    message, _ = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    assert message == (
+        "You must provide a `first` or `last` value to properly paginate the `search` connection."
+    )
+    assert result["search"]["nodes"] is None
+
+
+@pytest.mark.parametrize(
+    ("args", "kind"),
+    [
+        ("first: 101", "EXCESSIVE_PAGINATION"),
+        ("last: 101", "EXCESSIVE_PAGINATION"),
+        ("first: 1, last: 1", "UNPROCESSABLE"),
+        ('first: 1, after: "x"', "INVALID_CURSOR_ARGUMENTS"),
+    ],
+)
+def test_a_wrong_page_is_refused(service, args, kind):
+    """A page that cannot be is an error of GitHub's kind at the field."""
+    text = f'{{ search(query: "a", type: REPOSITORY, {args}) {{ repositoryCount }} }}'
+    assert refused(service.execute(text), kind)[1] == ["search"]
+
+
+def test_a_wrong_search_is_refused(service):
+    """A search expression that cannot be answered is an error with our sentence."""
+    result = service.execute('{ search(query: "stars:x", type: REPOSITORY) { repositoryCount } }')
+    assert "Write N, >N" in refused(result, "UNPROCESSABLE")[0]
+
+
+def test_stargazers_can_be_refused_as_github_does():
+    """Restricted, each repository asked for its stargazers is null with one FORBIDDEN."""
+    service = github.service(restricted=True)
+    result = service.execute(DOCUMENTED, {"n": 2})
+    assert [edge["node"] for edge in result["search"]["edges"]] == [None, None]
+    assert all(node["nameWithOwner"] for node in result["search"]["nodes"])
+    assert [error["path"] for error in result.errors] == [
+        ["search", "edges", place, "node", "stargazers"] for place in (0, 1)
+    ]
+    assert {error["extensions"]["type"] for error in result.errors} == {"FORBIDDEN"}
+
+
+def test_restricted_still_counts():
+    """Restricted, ``stargazerCount`` is answered."""
+    text = '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }'
+    assert github.service(restricted=True).execute(text)["repository"] == {"stargazerCount": 243608}
+
+
+def test_it_runs_under_graphql_core_too(service):
+    """The plain schema of the service answers the same under graphql-core."""
+    theirs = graphql_sync(service.graphql, DOCUMENTED, variable_values={"n": 3})
+    assert theirs.errors is None
+    assert theirs.data == service.execute(DOCUMENTED, {"n": 3}).data
+
+
+def test_what_is_made_up_is_listed(service):
+    """The service names what it is made from and each field that is not from the sources."""
+    assert service.source == "embedded snapshot of 2026-08-22"
+    assert set(service.synthetic) == {"owner.__typename", "id", "viewer"}
+    assert "748 of 2,893 owners" in service.synthetic["owner.__typename"]
+    assert repr(service) == "StandIn('embedded snapshot of 2026-08-22')"

@@ -1,0 +1,327 @@
+"""Star searches read a threshold, walk the pages and return a frame."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from graphql import GraphQLError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gqlnb import AnswerError, Client, PartialError, QueryError, Schema, connect, github, stars
+from gqlnb.github.data import embedded
+from gqlnb.github.starsearch import COUNTED, DOCUMENTED, collect, threshold
+
+# ---------------------------------------------------------------- the threshold
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (1000, ">1000"),
+        (0, ">0"),
+        (np.int64(7), ">7"),
+        (">1000", ">1000"),
+        (" >= 20 ", ">=20"),
+        ("1000", "1000"),
+        ("10..20", "10..20"),
+        ("10 .. 10", "10..10"),
+        ("1,000..20,000", "1000..20000"),
+        (">1_000_000", ">1000000"),
+        ("007", "7"),
+    ],
+)
+def test_a_threshold_is_written_as_github_searches(query, expected):
+    """Each form of a threshold becomes the text behind ``stars:``."""
+    assert threshold(query) == expected
+
+
+BAD = (
+    *("", "many", ">", "<5", "5..", "..5", "5..*", ">>5", "> 1 000", "1,00", "1_0", "1,000_000"),
+    *("-5", ">-5", -5, 1.5, "1.5", 1e6, True, np.True_, None, [1000], b">5", "\uff11\uff10"),
+    *("9" * 16, 10**16, "stars:>5", "5 6"),
+)
+
+
+@pytest.mark.parametrize("query", BAD, ids=repr)
+def test_a_bad_threshold_shows_the_four_forms(query):
+    """Whatever is no threshold gets one sentence with the value and the forms."""
+    with pytest.raises(QueryError) as caught:
+        threshold(query)
+    message = str(caught.value)
+    assert all(form in message for form in ("'>N'", "'>=N'", "'N..M'", "'N'"))
+    assert repr(query)[:40] in message
+    assert len(message) < 300
+
+
+def test_a_range_upside_down_is_turned_around():
+    """A range that begins above its end is refused with the range that is meant."""
+    with pytest.raises(QueryError, match=r"Write '10\.\.20'"):
+        threshold("20..10")
+
+
+@given(st.integers(0, 10**15 - 1), st.integers(0, 10**15 - 1))
+def test_grouping_changes_nothing(low, high):
+    """Numbers grouped by commas or underscores mean the plain numbers."""
+    low, high = sorted((low, high))
+    assert threshold(f"{low:,}..{high:_}") == threshold(f"{low}..{high}") == f"{low}..{high}"
+
+
+# ---------------------------------------------------------------- the frame
+
+
+def test_stars_returns_names_owners_and_counts():
+    """The frame has the three columns with their dtypes, in the order of the answer."""
+    frame = stars(">400000")
+    assert list(frame.columns) == ["name", "owner", "stargazers"]
+    assert frame.dtypes.astype(str).tolist() == ["string", "string", "Int64"]
+    assert frame.to_numpy().tolist() == [
+        [row.name, row.owner.login, row.stars] for row in embedded().rows if row.stars > 400000
+    ]
+
+
+def test_a_number_means_above():
+    """1000 and ``">1000"`` ask the same."""
+    pd.testing.assert_frame_equal(stars(300_000), stars(">300,000"))
+
+
+def test_attrs_hold_json_values():
+    """The attributes name count, source and query, and survive JSON."""
+    attrs = stars(">100000", limit=1).attrs
+    assert json.loads(json.dumps(attrs)) == attrs
+    assert attrs == {
+        "total_count": 119,
+        "source": "demo: embedded snapshot of 2026-08-22",
+        "query": "stars:>100000",
+        "notes": [],
+    }
+
+
+def test_an_empty_search_keeps_columns_and_dtypes():
+    """Nothing found gives an empty frame of the same columns and dtypes."""
+    frame = stars(">1_000_000")
+    assert frame.empty
+    assert frame.dtypes.equals(stars(">400000").dtypes)
+    assert frame.attrs["total_count"] == 0
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(1, 1), (100, 100), (250, 250), (1000, 1000)])
+def test_a_limit_may_pass_one_page(limit, rows):
+    """As many rows as asked for come, over as many pages as that takes, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(">1000", limit=limit)
+    assert frame["name"].tolist() == [row.name for row in embedded().rows[:rows]]
+
+
+@pytest.mark.parametrize("limit", [None, 2000])
+def test_what_one_search_does_not_give_is_announced(limit):
+    """Past a thousand results a warning names how many more there are."""
+    with pytest.warns(UserWarning, match="2,024 more are left out"):
+        frame = stars(">1000", limit=limit)
+    assert len(frame) == 1000
+    assert frame.attrs["total_count"] == 3024
+
+
+def test_no_limit_below_a_thousand_gives_all():
+    """Where one search gives all there is nothing to warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(">100000", limit=None)
+    assert len(frame) == frame.attrs["total_count"] == 119
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "10", True, [1]])
+def test_a_bad_limit_is_refused(limit):
+    """A limit that is no number of rows gets one sentence."""
+    with pytest.raises(QueryError, match=r"^Limit .* is no number of rows"):
+        stars(1000, limit=limit)
+
+
+def test_a_client_may_be_a_name_a_client_or_a_target():
+    """Connection names, clients and what clients are made for give the same rows."""
+    rows = stars(">300000")
+    with Client(github.service()) as client:
+        for given_client in ("demo", connect("demo"), client, github.service()):
+            pd.testing.assert_frame_equal(stars(">300000", client=given_client), rows)
+
+
+# ---------------------------------------------------------------- progress and stopping
+
+
+def test_each_page_is_told():
+    """The callback hears rows so far, rows there will be, and matches."""
+    heard = []
+    collect(">100000", limit=None, on_page=lambda *page: heard.append(page))
+    assert heard == [(100, 119, 119), (119, 119, 119)]
+    heard.clear()
+    collect(">1000", limit=150, on_page=lambda *page: heard.append(page))
+    assert heard == [(100, 150, 3024), (150, 150, 3024)]
+
+
+def test_a_callback_may_stop_the_search():
+    """False from the callback ends the search and keeps the rows, without a note."""
+    frame = collect(">1000", limit=None, on_page=lambda got, wanted, total: got < 200)
+    assert len(frame) == 200
+    assert frame.attrs["notes"] == []
+
+
+def test_collect_notes_and_does_not_warn():
+    """What `stars` warns of stands in the attributes of `collect`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (note,) = collect(">1000", limit=None).attrs["notes"]
+    assert "2,024 more" in note
+
+
+# ---------------------------------------------------------------- endpoints that misbehave
+
+
+def endpoint(answer):
+    """Return a GitHub-shaped schema whose search answers ``answer(args)``."""
+    kind = {"__resolveType": lambda value, context: "Repository"}
+    owner = {"__resolveType": lambda value, context: "User"}
+    search = {"search": lambda root, args, context: answer(args)}
+    return Schema(
+        github.schema().sdl, {"Query": search, "SearchResultItem": kind, "RepositoryOwner": owner}
+    )
+
+
+def connection(*names, after="", more=False, total=0):
+    """Return a page of repositories named ``owner/name/stars``; None is a null edge."""
+    return {
+        "repositoryCount": total or len(names),
+        "pageInfo": {"hasNextPage": more, "hasPreviousPage": False, "endCursor": after},
+        "edges": [name and {"cursor": "", "node": node(name)} for name in names],
+    }
+
+
+def node(text):
+    """Return one repository."""
+    if text == "null":
+        return None
+    owner, name, count = text.split("/")
+    return {
+        "name": name,
+        "owner": {"login": owner},
+        "stargazers": {"totalCount": int(count)},
+        "stargazerCount": int(count),
+    }
+
+
+def test_the_documented_query_is_sent():
+    """What is sent is the documented query with ``stars:>N``, and cursors page by page."""
+    sent = []
+
+    def answer(args):
+        sent.append(args)
+        return connection("a/b/9", after="c1", more=True) if len(sent) == 1 else connection("a/c/8")
+
+    stars(">5", limit=70, client=endpoint(answer))
+    assert sent == [
+        {"query": "stars:>5", "type": "REPOSITORY", "first": 70, "after": None},
+        {"query": "stars:>5", "type": "REPOSITORY", "first": 69, "after": "c1"},
+    ]
+    assert "stargazers { totalCount }" in DOCUMENTED
+    assert "stargazerCount" in COUNTED
+
+
+def test_nulls_are_left_out_and_said():
+    """Null edges and nodes give no row, and one warning."""
+    with pytest.warns(UserWarning, match="2 of the repositories came as null"):
+        frame = stars(5, client=endpoint(lambda args: connection("a/b/9", None, "null", "a/c/8")))
+    assert frame["name"].tolist() == ["b", "c"]
+
+
+def test_duplicates_are_dropped():
+    """A repository that comes twice, in any case, gives one row."""
+    frame = stars(5, client=endpoint(lambda args: connection("a/b/9", "A/B/9", "a/c/8")))
+    assert frame["name"].tolist() == ["b", "c"]
+
+
+def test_a_page_larger_than_asked_for_is_cut():
+    """An endpoint that sends more than was asked for does not make the frame longer."""
+    assert (
+        len(stars(5, limit=2, client=endpoint(lambda args: connection("a/b/9", "a/c/8", "a/d/7"))))
+        == 2
+    )
+
+
+def test_a_repeated_cursor_ends_the_search():
+    """An endpoint that goes round in circles is asked no further."""
+    pages = []
+
+    def answer(args):
+        pages.append(args)
+        return connection(f"a/{len(pages)}/9", after="same", more=True, total=50)
+
+    assert len(stars(5, client=endpoint(answer))) == 2
+    assert len(pages) == 2
+
+
+def test_an_endless_endpoint_is_ended():
+    """An endpoint with ever new cursors and the same repository is left after a thousand."""
+    pages = []
+
+    def answer(args):
+        pages.append(args)
+        names = [f"a/{n}/9" for n in range(args["first"])]
+        return connection(*names, after=f"c{len(pages)}", more=True)
+
+    assert len(stars(5, limit=150, client=endpoint(answer))) == 100
+    assert len(pages) < 30
+
+
+def test_an_empty_page_ends_the_search():
+    """A page without items ends the search whatever it says of a next one."""
+    assert stars(5, client=endpoint(lambda args: connection(after="x", more=True))).empty
+
+
+def test_refused_stargazers_are_counted_instead():
+    """Where ``stargazers`` is FORBIDDEN the same frame comes by ``stargazerCount``, said once."""
+    with pytest.warns(UserWarning, match="'stargazerCount' was asked instead") as caught:
+        frame = stars(">1000", limit=250, client=github.service(restricted=True))
+    assert len(caught) == 1
+    pd.testing.assert_frame_equal(frame, stars(">1000", limit=250))
+
+
+def test_a_failing_page_leaves_the_rows_before_it():
+    """If a page fails midway the error carries the rows of the pages before it."""
+
+    def answer(args):
+        if args["after"]:
+            msg = "Something went wrong."
+            raise GraphQLError(msg, extensions={"type": "INTERNAL"})
+        return connection("a/b/9", "a/c/8", after="c", more=True)
+
+    with pytest.raises(PartialError, match="Something went wrong") as caught:
+        stars(5, client=endpoint(answer))
+    assert caught.value.result.dicts() == [
+        {"name": "b", "owner": "a", "stargazers": 9},
+        {"name": "c", "owner": "a", "stargazers": 8},
+    ]
+    assert caught.value.result.frame()["stargazers"].tolist() == [9, 8]
+
+
+def test_an_error_beside_rows_is_said():
+    """Errors that leave the data whole enough are told in one warning, with their words."""
+
+    def answer(args):
+        return connection("a/b/9") | {
+            "edges": [{"node": node("a/b/9")}, GraphQLError("Too heavy.")]
+        }
+
+    with pytest.warns(UserWarning, match=r"1 of the repositories came as null.*Too heavy"):
+        assert len(stars(5, client=endpoint(answer))) == 1
+
+
+def test_another_endpoint_is_told_apart():
+    """An endpoint whose `search` is something else gives one sentence."""
+    sdl = github.schema().sdl.replace(
+        "): SearchResultItemConnection!", "): SearchResultItemConnection"
+    )
+    other = Schema(sdl, {"Query": {"search": lambda *_: None}})
+    with pytest.raises(AnswerError, match="not GitHub-shaped"):
+        stars(5, client=other)

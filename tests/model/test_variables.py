@@ -1,0 +1,91 @@
+"""Variables: Python values become the JSON values that a request carries."""
+
+import datetime
+import enum
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gqlnb.errors import QueryError
+from gqlnb.model.document import Document
+from gqlnb.model.variables import bind, wire_value
+
+
+class Colour(enum.Enum):
+    """An enum of a notebook."""
+
+    RED = 1
+
+
+@dataclass
+class Point:
+    """A data class of a notebook."""
+
+    x: int
+    y: float
+
+
+class Words(str):
+    """A subclass of text."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.int64(5), 5),
+        (np.float64(0.5), 0.5),
+        (np.bool_(True), True),
+        (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+        (pd.Series([1.5, 2.5]), [1.5, 2.5]),
+        (pd.Series([1, None], dtype="Int64"), [1, None]),
+        (pd.NA, None),
+        (pd.NaT, None),
+        (pd.Timestamp("2026-01-02T03:04:05Z"), "2026-01-02T03:04:05+00:00"),
+        (datetime.date(2026, 1, 2), "2026-01-02"),
+        (Decimal("1.50"), "1.50"),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (Colour.RED, "RED"),
+        (Point(1, 2.0), {"x": 1, "y": 2.0}),
+        ((1, {"a": Colour.RED}), [1, {"a": "RED"}]),
+        (range(3), [0, 1, 2]),
+        (2**70, 2**70),
+        (Words("a"), "a"),
+    ],
+)
+def test_a_value_takes_its_json_form(value, expected):
+    """Each kind of value that notebooks hold has one JSON form, of a plain Python type."""
+    found = wire_value(value)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+def test_a_value_without_a_json_form_names_variable_and_type_not_the_value():
+    """The message names `$a`, its GraphQL type and the Python class."""
+    document = Document.parse("query ($a: Int) { f(a: $a) }")
+    with pytest.raises(
+        QueryError, match=r"Variable '\$a' of type 'Int': a object has no JSON form"
+    ):
+        bind(document, {"a": object()})
+
+
+def test_a_missing_variable_is_named_with_its_type():
+    """It says which, of which type, where, and what was given instead."""
+    document = Document.parse("query ($first: Int!) { f(a: $first) }")
+    with pytest.raises(QueryError) as caught:
+        bind(document, {"frist": 1})
+    problem = caught.value.problems[0]
+    assert problem.message == "Variable '$first' of required type 'Int!' was not provided."
+    assert (problem.line, problem.column) == (1, 8)
+    assert problem.hint == "Given: $frist."
+
+
+def test_only_declared_variables_are_sent():
+    """A namespace may hold more than the operation asks for."""
+    document = Document.parse("query ($a: Int $b: Int! = 3) { f(a: $a b: $b) }")
+    assert bind(document, {"a": 1, "other": object()}) == {"a": 1}

@@ -1,0 +1,334 @@
+"""``%%graphql`` in a real shell."""
+
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+
+import pandas as pd
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import gqlnb
+from gqlnb import runtime
+from gqlnb.client import connections
+from gqlnb.model.result import Result
+
+SECRET = "canary-mag1c"
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """Yield a shell with the extension loaded and a schema in its namespace."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    InteractiveShell.clear_instance()
+    made = InteractiveShell.instance()
+    made.run_line_magic("load_ext", "gqlnb")
+    made.user_ns["schema"] = gqlnb.Schema(
+        "type Query { hello: String add(a: Int!, b: Int): Int rows: [Row] fail: Int }"
+        " type Row { n: Int } type Mutation { put(a: Int!): Int }",
+        {
+            "Query": {
+                "hello": lambda *_: "Hello world!",
+                "add": lambda root, args, context: args["a"] + args.get("b", 0),
+                "rows": lambda *_: [{"n": 1}, {"n": 2}],
+                "fail": lambda *_: 1 / 0,
+            },
+            "Mutation": {"put": lambda root, args, context: args["a"]},
+        },
+    )
+    yield made
+    connections.use(None)
+    connections.forget("mine")
+    InteractiveShell.clear_instance()
+
+
+def run(shell, cell):
+    """Run a cell; return its value, or raise what it raised."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        outcome = shell.run_cell(cell)
+    outcome.raise_error()
+    return outcome.result
+
+
+def failure(shell, cell):
+    """Run a cell that fails; return the lines a person sees."""
+    with redirect_stdout(io.StringIO()) as shown, redirect_stderr(io.StringIO()) as errors:
+        assert not shell.run_cell(cell).success
+    return shown.getvalue() + errors.getvalue()
+
+
+def test_a_cell_runs_on_an_object_of_the_namespace(shell):
+    """Its value is the result."""
+    assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
+
+
+@pytest.mark.parametrize("line", ["-c schema", "--connection schema", "schema -t json", "schema"])
+def test_a_connection_may_be_named_by_option(shell, line):
+    """The first word or `-c`."""
+    value = run(shell, f"%%graphql {line}\n{{ hello }}")
+    assert (value if isinstance(value, dict) else value.data) == {"hello": "Hello world!"}
+
+
+@pytest.mark.parametrize(
+    "line", ["schema out <<", "out << -c schema", "-o out schema", "schema --output out"]
+)
+def test_an_answer_goes_to_a_name_and_shows_nothing(shell, line):
+    """`name <<`, `-o`: the Result is kept."""
+    assert run(shell, f"%%graphql {line}\n{{ hello }}") is None
+    assert isinstance(shell.user_ns["out"], Result)
+    assert shell.user_ns["out"]["hello"] == "Hello world!"
+
+
+def test_variables_are_taken_by_name(shell):
+    """What the operation declares and the notebook holds."""
+    shell.user_ns |= {"a": 2, "b": pd.Series([5]).iloc[0]}
+    text = "query ($a: Int!, $b: Int) { add(a: $a, b: $b) }"
+    assert run(shell, f"%%graphql schema\n{text}").data == {"add": 7}
+    assert run(shell, f"%%graphql schema -p a=a*10\n{text}").data == {"add": 25}
+    shell.user_ns["given"] = {"a": 100}
+    assert run(shell, f"%%graphql schema -v given\n{text}").data == {"add": 105}
+    assert run(shell, f"%%graphql schema -v given -p b=1\n{text}").data == {"add": 101}
+
+
+def test_braces_and_dollars_on_the_line_stay_as_they_are(shell):
+    """IPython would replace {hello} and $a by Python values."""
+    shell.user_ns |= {"hello": "octocat", "a": 3}
+    assert run(shell, "%graphql -c schema {hello}").data == {"hello": "Hello world!"}
+    assert run(shell, "%graphql -c schema query ($a: Int!) {add(a: $a)}").data == {"add": 3}
+
+
+@pytest.mark.parametrize(
+    ("kind", "check"),
+    [
+        ("result", lambda value: isinstance(value, Result)),
+        ("frame", lambda value: value["n"].tolist() == [1, 2] and value["n"].dtype == "Int64"),
+        ("json", lambda value: value == {"rows": [{"n": 1}, {"n": 2}]}),
+    ],
+)
+def test_the_type_of_the_value_is_chosen(shell, kind, check):
+    """Result, DataFrame, or plain data; the same under a name."""
+    assert check(run(shell, f"%%graphql schema -t {kind}\n{{ rows {{ n }} }}"))
+    run(shell, f"%%graphql schema -t {kind} -o kept\n{{ rows {{ n }} }}")
+    assert check(shell.user_ns["kept"])
+
+
+def test_a_semicolon_and_silent_show_nothing(shell):
+    """`;` is no GraphQL and is taken off."""
+    assert run(shell, "%%graphql schema\n{ hello };") is None
+    assert run(shell, "%%graphql schema -q\n{ hello }") is None
+
+
+def test_a_mutation_is_decided_by_the_operation(shell):
+    """No option says so."""
+    assert run(shell, "%%graphql schema\nmutation { put(a: 4) }").data == {"put": 4}
+
+
+def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
+    """Four short lines, no frames."""
+    shown = failure(shell, "%%graphql schema\n{\n  helo\n}").splitlines()
+    assert shown == [
+        "QueryError: Cannot query field 'helo' on type 'Query'. Did you mean 'hello'?",
+        "  cell line 3, column 3",
+        "     3 |   helo",
+        "           ^",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%%graphql schema\n{ hello", "Syntax Error: Expected Name, found <EOF>."),
+        ("%%graphql schema\n{ rows }", "Row has: n."),
+        (
+            "%%graphql schema\nquery ($zz: Int!) { add(a: $zz) }",
+            "Variable '$zz' of required type 'Int!'",
+        ),
+        ("%%graphql schema\n\n", "The query is empty"),
+        ("%%graphql nowhere\n{ hello }", "No connection is called 'nowhere'"),
+        ("%%graphql shema\n{ hello }", "No connection is called 'shema'"),
+        ("%%graphql schema --outptu x\n{ hello }", "Did you mean '--output'?"),
+        ("%%graphql schema -t table\n{ hello }", "invalid choice: 'table'"),
+        ("%%graphql schema -o a-b\n{ hello }", "'a-b' is no Python name"),
+        ("%%graphql schema -v nope\n{ hello }", "--vars takes the name of a mapping"),
+        ("%%graphql schema -p nope\n{ hello }", "--param takes NAME=EXPRESSION"),
+        ("%%graphql schema 'open\n{ hello }", "no closing quotation"),
+        ("%graphql", "nor one of: connections"),
+        ("%graphql frobnicate", "'frobnicate' is neither an operation"),
+        ("%graphql use nope", "No connection is called 'nope'"),
+        ("%graphql use", "takes one name"),
+        ("%graphql serve nope", "no schema called 'nope'"),
+        ("%graphql stop", "No server of this notebook is open"),
+        ("%graphql stars many", "Star threshold 'many'"),
+        ("%graphql schema Nope -c demo", "The schema has no type 'Nope'"),
+        ("%%graphql\n{ hello }", "server = gqlnb.serve(gqlnb.reference_schema())"),
+    ],
+)
+def test_bad_input_is_one_clear_error(shell, monkeypatch, cell, message):
+    """Every mistake is a short error of ours."""
+    monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:9/graphql")
+    shown = failure(shell, cell)
+    assert message in shown
+    assert "Traceback" not in shown
+    assert len(shown.splitlines()) <= 8
+
+
+def test_a_token_on_the_line_is_refused_and_not_repeated(shell):
+    """It would be saved with the notebook."""
+    shown = failure(
+        shell, "%graphql connect mine http://127.0.0.1:1/graphql --token ghp_abcdefgh1234"
+    )
+    assert "looks like a token" in shown
+    assert "ghp_" not in shown
+
+
+def test_a_partial_answer_is_shown_not_raised(shell):
+    """The data are there, and the errors say where."""
+    result = run(shell, "%%graphql schema\n{ hello fail }")
+    assert result.data == {"hello": "Hello world!", "fail": None}
+    assert "fail: ZeroDivisionError: division by zero" in repr(result)
+
+
+def test_a_failed_answer_is_kept_under_its_name(shell):
+    """What the endpoint said can still be looked at."""
+    with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
+        shell.user_ns["server"] = server
+        failure(shell, "%%graphql server -o kept\n{ helo }")
+    assert "helo" in shell.user_ns["kept"].errors[0]["message"]
+
+
+def test_a_bare_cell_asks_the_newest_server_of_the_notebook(shell):
+    """Serve in one cell, query in the next."""
+    run(shell, "server = __import__('gqlnb').serve(schema, port=0)")
+    try:
+        assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
+    finally:
+        run(shell, "%graphql stop")
+    assert runtime.servers.newest() is None
+
+
+def test_a_connection_is_entered_used_listed_and_closed(shell, monkeypatch):
+    """By name, with the source of its token and never the token."""
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    with gqlnb.serve(shell.user_ns["schema"], port=0, token=gqlnb.Token(SECRET)) as server:
+        run(shell, f"%graphql connect mine {server.url} --token env:MY_TOKEN")
+        assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
+        listed = run(shell, "%graphql connections").set_index("name")
+        assert bool(listed.loc["mine", "current"])
+        assert SECRET not in listed.to_string()
+        run(shell, "%graphql use demo")
+        assert "viewer" in run(shell, "%graphql { viewer { login } }").data
+        run(shell, "%graphql close mine")
+
+
+def test_a_namespace_object_becomes_a_connection(shell):
+    """`%graphql connect NAME OBJECT`."""
+    run(shell, "%graphql connect mine schema")
+    assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_a_schema_is_served_by_magic(shell):
+    """Its value is the server."""
+    server = run(shell, "%graphql serve schema --port 0")
+    with server:
+        assert gqlnb.Client(server).execute("{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_the_schema_of_a_connection_is_shown(shell):
+    """All of it, or one type."""
+    assert repr(run(shell, "%graphql schema Row -c schema")) == "type Row {\n  n: Int\n}"
+    assert "type Query" in run(shell, "%graphql schema -c schema")
+
+
+def test_stars_shows_a_frame(shell):
+    """Name, owner and stars of the stand-in; the source is said."""
+    frame = run(shell, "%graphql stars >200000 --limit 3")
+    assert list(frame.columns) == ["name", "owner", "stargazers"]
+    assert len(frame) == 3
+    assert (frame["stargazers"] > 200000).all()
+    assert "demo" in frame.attrs["source"]
+    assert run(shell, "%graphql stars 100000..200000 -o kept") is None
+    assert shell.user_ns["kept"]["stargazers"].between(100000, 200000).all()
+
+
+def test_a_bare_number_means_more_than_that_many_stars(shell):
+    """As in Python and on the command line."""
+    frame = run(shell, "%graphql stars 300000 --limit 3")
+    assert frame.attrs["query"] == "stars:>300000"
+
+
+def test_the_stand_in_answers_the_documented_query(shell):
+    """The shape that GitHub documents, in a cell."""
+    shell.user_ns["n"] = 2
+    text = (
+        'query ($n: Int!) { search(query: "stars:>100000", type: REPOSITORY, first: $n) { '
+        "repositoryCount edges { node { ... on Repository { name owner { login } "
+        "stargazers { totalCount } } } } } }"
+    )
+    result = run(shell, f"%%graphql demo\n{text}")
+    assert result["search"]["repositoryCount"] == 119
+    assert result.frame().columns.tolist() == ["name", "owner.login", "stargazers.totalCount"]
+
+
+def test_loading_twice_is_loading_once_and_unloading_restores(shell):
+    """What stood under our names before stands there again."""
+    from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
+
+    mine = shell.magics_manager.magics["cell"]["graphql"]
+    load_ipython_extension(shell)
+    assert shell.magics_manager.magics["cell"]["graphql"] is mine
+    unload_ipython_extension(shell)
+    unload_ipython_extension(shell)
+    for kind in ("line", "cell"):
+        assert not {"graphql", "gql"} & set(shell.magics_manager.magics[kind])
+    shell.register_magic_function(len, "cell", "gql")
+    load_ipython_extension(shell)
+    assert shell.magics_manager.magics["cell"]["gql"] is len
+    assert "graphql" in shell.magics_manager.magics["line"]
+    unload_ipython_extension(shell)
+    assert shell.magics_manager.magics["cell"]["gql"] is len
+
+
+def test_after_unloading_a_cell_says_that_the_magic_is_gone(shell):
+    """IPython's own words."""
+    shell.run_line_magic("unload_ext", "gqlnb")
+    assert "graphql" in failure(shell, "%%graphql schema\n{ hello }")
+    shell.run_line_magic("load_ext", "gqlnb")
+    assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_no_token_is_shown_in_verbose_tracebacks(shell, monkeypatch):
+    """Not even the mode that prints every local."""
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    shell.run_line_magic("xmode", "Verbose")
+    try:
+        run(shell, "%graphql connect mine http://127.0.0.1:9/graphql --token env:MY_TOKEN")
+        for cell in (
+            "%%graphql mine\n{ hello }",
+            "import gqlnb; gqlnb.connect('mine').execute('{ hello }')",
+            "gqlnb.connect('mine').execute('{')",
+        ):
+            assert SECRET not in failure(shell, cell)
+    finally:
+        shell.run_line_magic("xmode", "Context")
+
+
+def test_the_help_names_every_option(shell):
+    """`%%graphql?` shows the docstring."""
+    from gqlnb.notebook.options import cell_parser
+
+    text = shell.magics_manager.magics["cell"]["graphql"].__doc__
+    options = [o for action in cell_parser()._actions for o in action.option_strings]
+    assert [option for option in options if option not in text] == []
+
+
+def test_loading_brings_no_heavy_library():
+    """A bare load stays cheap."""
+    import subprocess
+
+    code = (
+        "from IPython.core.interactiveshell import InteractiveShell as S; s = S.instance();"
+        "s.run_line_magic('load_ext', 'gqlnb'); import sys;"
+        "print([m for m in ('pandas', 'graphql', 'requests', 'uvicorn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

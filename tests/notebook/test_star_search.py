@@ -1,0 +1,579 @@
+"""The kernel's side of the star search: the real widget, the real stand-in, a comm that listens."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from threading import Condition, Event, Thread
+from threading import enumerate as threads
+from typing import TYPE_CHECKING, Any
+
+import comm
+import numpy as np
+import pytest
+from comm.base_comm import BaseComm
+from pandas.testing import assert_frame_equal
+
+from gqlnb import Client, GqlnbError, QueryError, Schema, Token, stars
+from gqlnb.notebook.widgets import star_search
+from gqlnb.notebook.widgets.star_search import StarSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+SECONDS = 20
+SDL = """
+type Query { search(query: String!, type: Kind!, first: Int!, after: String): Hits! }
+enum Kind { REPOSITORY }
+type Hits { repositoryCount: Int! pageInfo: Info! edges: [Edge!]! }
+type Info { hasNextPage: Boolean! endCursor: String }
+type Edge { node: Repository }
+type Repository { name: String! owner: Owner! stargazers: Stars }
+type Owner { login: String! }
+type Stars { totalCount: Int! }
+"""
+
+
+class Front(BaseComm):
+    """The other end of the comm: it keeps what it is told, and says what a view would say."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self._news = Condition()
+        super().__init__(*args, **options)
+
+    def publish_msg(
+        self,
+        msg_type: str,
+        data: Any = None,
+        metadata: Any = None,
+        buffers: Any = None,
+        **keys: Any,
+    ) -> None:
+        """Keep a message, as the JSON that would travel."""
+        with self._news:
+            self.messages.append(json.loads(json.dumps(data or {}, allow_nan=False)))
+            self._news.notify_all()
+
+    def say(self, **content: Any) -> None:
+        """Send a custom message of the view to the widget."""
+        data = {"method": "custom", "content": content}
+        self.handle_msg({"content": {"data": data}, "buffers": []})
+
+    def click(self, query: str, limit: str) -> None:
+        """Click on Search with these texts in the two boxes."""
+        self.say(kind="run", query=query, limit=limit)
+
+    @property
+    def states(self) -> list[dict[str, Any]]:
+        """The states told so far."""
+        with self._news:
+            return [m["content"] for m in self.messages if m.get("method") == "custom"]
+
+    def wait_for(self, **wanted: Any) -> dict[str, Any]:
+        """Wait for a state with these members, and return it."""
+
+        def found() -> dict[str, Any] | None:
+            fits = (s for s in self.states if wanted.items() <= {**s, "table": None}.items())
+            return next(fits, None)
+
+        with self._news:
+            state = self._news.wait_for(found, SECONDS)
+        assert state, f"No state with {wanted} among {self.states}"
+        return state
+
+
+class Service:
+    """A service of endless results that can be held at a row.
+
+    Attributes
+    ----------
+    schema
+        The service.
+    held, release
+        Set when it waits; set it to let it go on.
+    asked
+        The first row of each page it was asked for.
+    """
+
+    def __init__(self, hold: int | None = None) -> None:
+        self.held, self.release = Event(), Event()
+        self.hold = hold
+        self.asked: list[int] = []
+        self.schema = Schema(SDL, {"Query": {"search": self.search}})
+
+    def search(self, root: object, args: dict[str, Any], context: object) -> dict[str, Any]:
+        """Answer one page."""
+        start = int(args.get("after") or 0)
+        self.asked.append(start)
+        if start == self.hold:
+            self.held.set()
+            assert self.release.wait(SECONDS)
+        end = start + args["first"]
+        return {
+            "repositoryCount": 5000,
+            "pageInfo": {"hasNextPage": True, "endCursor": str(end)},
+            "edges": [{"node": self.node(number)} for number in range(start, end)],
+        }
+
+    def node(self, number: int) -> dict[str, Any]:
+        """Return one repository."""
+        count = {"totalCount": 9000 - number}
+        return {"name": f"repo{number}", "owner": {"login": "someone"}, "stargazers": count}
+
+
+class Broken:
+    """A transport that fails in a way of its own.
+
+    Attributes
+    ----------
+    held, release
+        Set when it was asked; it fails when the other is set.
+    """
+
+    source = "broken"
+
+    def __init__(self, error: BaseException, *, hold: bool = False) -> None:
+        self.held, self.release = Event(), Event()
+        self.error = error
+        if not hold:
+            self.release.set()
+
+    def __repr__(self) -> str:
+        return "<b>Broken</b>"
+
+    def send(self, request: object) -> None:
+        """Fail."""
+        self.held.set()
+        assert self.release.wait(SECONDS)
+        raise self.error
+
+    async def asend(self, request: object) -> None:
+        """Fail."""
+        raise self.error
+
+
+@pytest.fixture(autouse=True)
+def front_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connect every widget to a front end that listens."""
+    monkeypatch.setattr(comm, "create_comm", Front)
+
+
+@pytest.fixture
+def show() -> Iterator[Callable[..., tuple[StarSearch, Front]]]:
+    """Return a function that makes a widget and its front end; all are closed in the end."""
+    made: list[StarSearch] = []
+
+    def show_it(*args: Any, **options: Any) -> tuple[StarSearch, Front]:
+        made.append(StarSearch(*args, **options))
+        return made[-1], made[-1].comm
+
+    yield show_it
+    for widget in made:
+        widget.close()
+
+
+@pytest.fixture
+def service() -> Iterator[Callable[..., Service]]:
+    """Return a function that makes a service held at a row; all are let go in the end."""
+    made: list[Service] = []
+
+    def make(hold: int | None = None) -> Service:
+        made.append(Service(hold))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.release.set()
+
+
+def settle() -> None:
+    """Wait for the threads of searches that nobody waits for any longer."""
+    for thread in threads():
+        if thread.name == "gqlnb-star-search":
+            thread.join(SECONDS)
+
+
+def rows(state: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the rows that a state brings."""
+    return list(zip(*(column["values"] for column in state["table"]["columns"]), strict=True))
+
+
+def test_nothing_is_loaded_before_the_widget_is_used() -> None:
+    """Importing the package and loading the extension load neither anywidget nor ipywidgets."""
+    code = (
+        "import sys, gqlnb\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "gqlnb.load_ipython_extension(InteractiveShell.instance())\n"
+        "assert not {'anywidget', 'ipywidgets'} & sys.modules.keys()\n"
+        "assert gqlnb.StarSearch and 'anywidget' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_repr_repeats_the_call(show: Callable) -> None:
+    """The repr is the call that makes the same widget, without an address."""
+    assert repr(show(1000)[0]) == "StarSearch('>1000', limit=100, client='demo')"
+    assert " at 0x" not in repr(show(client=Service().schema)[0])
+
+
+def test_run_gives_what_stars_gives(show: Callable) -> None:
+    """The synchronous twin returns the frame of `gqlnb.stars`, and keeps it."""
+    widget, _ = show(">100000", limit=None)
+    assert widget.frame is None
+    found = widget.run()
+    assert_frame_equal(found, stars(">100000", limit=None))
+    assert found.attrs == stars(">100000", limit=None).attrs
+    assert widget.frame is found
+    assert widget.error is None
+
+
+def test_start_searches_in_a_thread(show: Callable, service: Callable) -> None:
+    """`start` returns while the search still runs; `wait` waits for it."""
+    slow = service(hold=0)
+    widget, _ = show(">1", limit=3, client=slow.schema)
+    widget.start()
+    assert slow.held.wait(SECONDS)
+    assert not widget.wait(0)
+    assert widget.frame is None
+    slow.release.set()
+    assert widget.wait(SECONDS)
+    assert list(widget.frame["name"]) == ["repo0", "repo1", "repo2"]
+
+
+def test_nothing_to_wait_for_is_waited_for(show: Callable) -> None:
+    """`wait` before any search returns at once, and `cancel` does nothing."""
+    widget, front = show()
+    widget.cancel()
+    assert widget.wait(0)
+    assert front.states == []
+
+
+@pytest.mark.parametrize("query", [">abc", "", "5..1", True])
+def test_a_bad_threshold_is_refused(query: Any) -> None:
+    """A threshold that cannot be read is an error of the call."""
+    with pytest.raises(QueryError):
+        StarSearch(query)
+
+
+@pytest.mark.parametrize("limit", [0, -1, "ten", 1.5, True, 10**15])
+def test_a_bad_limit_is_refused(show: Callable, limit: Any) -> None:
+    """A limit that is no number of rows is refused by the call and by a click."""
+    with pytest.raises(QueryError, match="no whole number from 1 up"):
+        StarSearch(limit=limit)
+    _, front = show()
+    front.click(">1", str(limit))
+    assert "no whole number from 1 up" in front.wait_for(phase="failed")["error"]
+
+
+def test_a_whole_number_of_any_type_is_a_limit(show: Callable) -> None:
+    """A number of NumPy, say a length computed from data, is a limit too."""
+    assert show(limit=np.int64(7))[0].limit == 7
+
+
+def test_traits_are_checked_too(show: Callable) -> None:
+    """Setting the threshold of a widget checks it and leaves the old one on an error."""
+    widget, _ = show(">100")
+    with pytest.raises(QueryError):
+        widget.query = "many"
+    widget.query = ">= 2,000"
+    assert widget.query == ">=2000"
+
+
+def test_a_click_searches_for_what_it_carries(show: Callable) -> None:
+    """The values of the click are searched for and become the widget's."""
+    widget, front = show(">300000", limit=5)
+    front.click(" >= 100,000 ", "1_50")
+    assert widget.wait(SECONDS)
+    assert (widget.query, widget.limit) == (">=100000", 150)
+    wanted = stars(">=100000", limit=150)
+    assert_frame_equal(widget.frame, wanted)
+    assert rows(front.wait_for(phase="done")) == list(wanted.itertuples(index=False, name=None))
+
+
+def test_an_empty_box_is_no_limit(show: Callable) -> None:
+    """Without a number of rows all are fetched."""
+    widget, front = show(limit=5)
+    front.click(">100000", "")
+    assert widget.wait(SECONDS)
+    assert widget.limit is None
+    assert len(widget.frame) == widget.frame.attrs["total_count"]
+
+
+def test_the_caption_names_count_and_source(show: Callable) -> None:
+    """The caption says how many match and that a snapshot's counts are not GitHub's."""
+    widget, front = show(">1000", limit=2)
+    widget.run()
+    total, source = widget.frame.attrs["total_count"], widget.frame.attrs["source"]
+    assert front.wait_for(phase="done")["table"]["caption"] == (
+        f"2 of the {total:,} repositories that match stars:>1000. "
+        f"Source: {source}, not GitHub's counts."
+    )
+
+
+def test_a_very_long_result_is_shown_in_part(
+    show: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More rows than a browser shows well stay in the frame, and the caption says so."""
+    monkeypatch.setattr(star_search, "ROWS_SENT", 3)
+    widget, front = show(">1000", limit=5)
+    assert len(widget.run()) == 5
+    table = front.wait_for(phase="done")["table"]
+    assert table["rows"] == len(table["columns"][0]["values"]) == 3
+    assert "The first 3 are shown." in table["caption"]
+
+
+def test_a_bad_threshold_in_the_box_is_an_error_in_words(show: Callable) -> None:
+    """A click with a bad threshold shows an error and loses nothing of the result before."""
+    widget, front = show(">300000", limit=5)
+    found = widget.run()
+    front.click(">abc", "5")
+    state = front.wait_for(phase="failed")
+    assert state["error"] == widget.error
+    assert "'>abc'" in widget.error
+    assert "table" not in state
+    assert widget.frame is found
+    assert widget.query == ">300000"
+
+
+def test_a_good_search_clears_the_error(show: Callable) -> None:
+    """The error is that of the last search only."""
+    widget, front = show(">300000", limit=5)
+    front.click("?", "5")
+    assert widget.error
+    front.click(">300000", "5")
+    assert widget.wait(SECONDS)
+    assert widget.error is None
+    assert front.states[-1]["error"] is None
+
+
+def test_a_failing_endpoint_is_an_error_in_words(show: Callable) -> None:
+    """Nobody listens: the thread ends, the error says so, and `run` raises it."""
+    widget, front = show(">1", client="http://127.0.0.1:9/graphql")
+    widget.start()
+    assert widget.wait(SECONDS)
+    assert front.wait_for(phase="failed")["error"] == widget.error
+    assert "127.0.0.1:9" in widget.error
+    with pytest.raises(GqlnbError):
+        widget.run()
+    assert widget.frame is None
+
+
+def test_an_error_that_is_not_ours_is_told_too(show: Callable) -> None:
+    """An exception of a foreign kind ends the search, with its type in the words."""
+    widget, _ = show(">1", client=Client(Broken(ZeroDivisionError("\x1b[31mred"))))
+    widget.start()
+    assert widget.wait(SECONDS)
+    assert widget.error == "ZeroDivisionError: [31mred"
+
+
+def test_progress_is_told_even_if_the_next_page_hangs(show: Callable, service: Callable) -> None:
+    """The last page before a long wait is told, though it came too soon after the one before."""
+    slow = service(hold=300)
+    _, front = show(">1", limit=1000, client=slow.schema)
+    front.click(">1", "1000")
+    state = front.wait_for(phase="running", got=300)
+    assert state["wanted"] == 1000
+    assert state["text"] == "300 of 1,000 rows …"
+
+
+def test_progress_is_throttled(show: Callable, service: Callable) -> None:
+    """Ten quick pages are not ten messages."""
+    widget, front = show(">1", limit=1000, client=service().schema)
+    star_search.collect(">1", limit=100, client=service().schema)  # pandas is loaded
+    widget.run()
+    assert len(widget.frame) == 1000
+    assert [state["phase"] for state in front.states].count("running") < 10
+
+
+def test_cancel_stops_and_keeps_the_result_before(show: Callable, service: Callable) -> None:
+    """A cancelled search ends at once, and what it still receives is dropped."""
+    slow = service()
+    widget, front = show(">1", limit=2, client=slow.schema)
+    found = widget.run()
+    slow.hold = 100
+    front.click(">2", "500")
+    assert slow.held.wait(SECONDS)
+    front.say(kind="cancel")
+    assert widget.wait(0)
+    assert front.states[-1]["phase"] == "cancelled"
+    assert front.states[-1]["text"] == "Cancelled after 100 rows."
+    slow.release.set()
+    settle()
+    assert slow.asked == [0, 0, 100]
+    assert widget.frame is found
+    assert front.states[-1]["phase"] == "cancelled"
+
+
+def test_a_cancelled_search_that_fails_stays_cancelled(show: Callable) -> None:
+    """The error of a search that nobody waits for any longer is no error of the widget's."""
+    broken = Broken(OSError("late"), hold=True)
+    widget, front = show(client=Client(broken))
+    widget.start()
+    assert broken.held.wait(SECONDS)
+    widget.cancel()
+    broken.release.set()
+    settle()
+    assert widget.error is None
+    assert front.states[-1]["phase"] == "cancelled"
+
+
+def test_a_new_search_takes_the_place_of_the_one_that_runs(
+    show: Callable, service: Callable
+) -> None:
+    """The rows belong to the last click, also if the first search answers later."""
+    slow = service(hold=100)
+    widget, front = show(client=slow.schema)
+    front.click(">1", "500")
+    assert slow.held.wait(SECONDS)
+    front.click(">2", "7")
+    assert widget.wait(SECONDS)
+    slow.release.set()
+    settle()
+    assert slow.asked == [0, 100, 0]
+    assert len(widget.frame) == 7
+    assert widget.frame.attrs["query"] == "stars:>2"
+    assert [state["table"]["rows"] for state in front.states if "table" in state] == [7]
+
+
+def test_run_says_that_it_was_cancelled(show: Callable, service: Callable) -> None:
+    """`run` in one thread raises if another cancels it."""
+    slow = service(hold=100)
+    widget, _ = show(">1", limit=500, client=slow.schema)
+
+    def cancel() -> None:
+        slow.held.wait(SECONDS)
+        widget.cancel()
+        slow.release.set()
+
+    helper = Thread(target=cancel)
+    helper.start()
+    with pytest.raises(GqlnbError, match="was cancelled"):
+        widget.run()
+    helper.join()
+    assert widget.frame is None
+
+
+def test_an_interrupt_ends_run(show: Callable) -> None:
+    """The interrupt button leaves no search that seems to run."""
+    widget, front = show(client=Client(Broken(KeyboardInterrupt())))
+    with pytest.raises(KeyboardInterrupt):
+        widget.run()
+    assert widget.wait(0)
+    assert front.states[-1]["phase"] == "cancelled"
+
+
+def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
+    """Hello is answered with the state and the rows of the last result."""
+    widget, front = show(">300000", limit=5)
+    front.say(kind="hello")
+    assert front.states[-1] == {
+        "kind": "state",
+        "phase": "idle",
+        "text": "",
+        "error": None,
+        "got": 0,
+        "wanted": None,
+        "table": None,
+    }
+    widget.run()
+    front.say(kind="hello")
+    first, again = (state for state in front.states if state.get("table"))
+    assert first == again
+
+
+@pytest.mark.parametrize("content", [None, "run", {}, {"kind": "run"}, {"kind": 1, "x": []}])
+def test_a_message_of_no_meaning_is_ignored(show: Callable, content: Any) -> None:
+    """What no view of ours sends does nothing."""
+    _, front = show()
+    front.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
+    assert front.states == []
+
+
+def test_hostile_names_travel_as_harmless_text(show: Callable, service: Callable) -> None:
+    """Characters that reorder or colour text are dropped; markup stays the text it is."""
+    nasty = service()
+    nasty.node = lambda number: {
+        "name": f"<img src=x onerror=alert({number})>\u202e\x1b[0m",
+        "owner": {"login": "<b>"},
+        "stargazers": None,
+    }
+    widget, front = show(">1", limit=1, client=nasty.schema)
+    widget.run()
+    assert rows(front.wait_for(phase="done")) == [("<img src=x onerror=alert(0)> [0m", "<b>", None)]
+    html = widget._repr_mimebundle_()[0]["text/html"]
+    assert "<img" not in html
+    assert "&lt;img" in html
+    assert "<b>" not in html
+
+
+def test_no_secret_and_no_rows_are_in_the_state(show: Callable) -> None:
+    """The state holds two small values of ours; a token is in it as little as in any message."""
+    canary = "canary-b0a7f1"
+    client = Client("http://127.0.0.1:9/graphql", token=Token(canary))
+    widget, front = show(">1", client=client)
+    front.click(">1", "5")
+    assert widget.wait(SECONDS)
+    assert canary not in json.dumps([front.messages, widget.get_state(), repr(widget)])
+    searched, _ = show(">300000", limit=5)
+    before = searched.get_state()
+    searched.run()
+    assert searched.get_state() == before
+    assert {key for key in before if key[0] != "_"} == {
+        *("layout", "limit", "query", "tabbable", "tooltip")
+    }
+
+
+def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
+    """Beside the view stand a plain text and the first rows as HTML."""
+    widget, _ = show(">100000", limit=50)
+    bundle = widget._repr_mimebundle_()[0]
+    assert bundle[VIEW]["model_id"] == widget.model_id
+    assert bundle["text/plain"] == repr(widget)
+    assert "run this notebook to search" in bundle["text/html"]
+    odd, _ = show(client=Broken(OSError()))
+    assert "&lt;b&gt;Broken" in odd._repr_mimebundle_()[0]["text/html"]
+    widget.run()
+    html = widget._repr_mimebundle_()[0]["text/html"]
+    assert widget.frame["name"][0] in html
+    assert html.count("<tr") == 1 + 20
+    assert "The first 20 are shown." in html
+
+
+def test_closing_ends_the_search(show: Callable, service: Callable) -> None:
+    """A closed widget searches no more and has nothing to say."""
+    slow = service(hold=100)
+    widget, front = show(">1", limit=500, client=slow.schema)
+    widget.start()
+    assert slow.held.wait(SECONDS)
+    widget.close()
+    said = len(front.messages)
+    assert widget.wait(0)
+    slow.release.set()
+    settle()
+    assert widget.frame is None
+    assert len(front.messages) == said
+
+
+def test_any_thread_may_click(show: Callable) -> None:
+    """Many threads at once leave the result of one of their searches, told last, whole."""
+    widget, front = show()
+
+    def click(number: int) -> None:
+        front.click(f">{100_000 + number}", str(number + 1))
+        front.say(kind="hello")
+
+    people = [Thread(target=click, args=[number]) for number in range(20)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert widget.wait(SECONDS)
+    last = front.states[-1]
+    assert last["phase"] == "done"
+    shown = [state["table"] for state in front.states if state.get("table")][-1]
+    number = len(widget.frame) - 1
+    assert shown["rows"] == number + 1
+    assert f"stars:>{100_000 + number}." in shown["caption"]

@@ -1,0 +1,126 @@
+"""A schema, a server on a free port, and bytes on a raw socket."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gqlnb.engine.schema import Schema
+from gqlnb.server.thread import Server, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SDL = """
+type Query { hello: String wait: String later: String }
+type Mutation { count: Int }
+"""
+PATIENCE = 20.0  # seconds until a test gives up; nothing waits that long unless it is broken
+
+
+class Gate:
+    """A resolver that waits until the test lets it go on."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.open = threading.Event()
+
+    def __call__(self, *_: object) -> str:
+        """Wait, as a resolver."""
+        self.entered.set()
+        return "open" if self.open.wait(PATIENCE) else "shut"
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Return the gate before `{ wait }`; it opens when the test ends."""
+    made = Gate()
+    yield made
+    made.open.set()
+
+
+@pytest.fixture
+def schema(gate: Gate) -> Schema:
+    """Return a schema with a plain, a slow and an async resolver and a mutation."""
+
+    async def later(*_: object) -> str:
+        return threading.current_thread().name
+
+    query = {"hello": lambda *_: "Hello world!", "wait": gate, "later": later}
+    return Schema(SDL, {"Query": query, "Mutation": {"count": lambda *_: 1}})
+
+
+@pytest.fixture
+def server(schema: Schema) -> Iterator[Server]:
+    """Return a server on a free port."""
+    with serve(schema, port=0) as made:
+        yield made
+
+
+class Wire:
+    """One connection, byte by byte."""
+
+    def __init__(self, port: int) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+
+    def send(self, data: bytes) -> None:
+        """Send bytes."""
+        self.sock.sendall(data)
+
+    def post(
+        self, body: bytes = b'{"query":"{ hello }"}', *headers: bytes, length: int | None = None
+    ) -> None:
+        """Send a POST; `length` announces more than is sent."""
+        lines = [
+            b"POST /graphql HTTP/1.1",
+            b"Host: localhost",
+            b"Content-Type: application/json",
+            b"Content-Length: %d" % (len(body) if length is None else length),
+            *headers,
+        ]
+        self.send(b"\r\n".join([*lines, b"", body]))
+
+    def head(self) -> tuple[int, dict[str, str]]:
+        """Read up to the end of a head and return status and headers."""
+        data = b""
+        while not data.endswith(b"\r\n\r\n"):
+            byte = self.sock.recv(1)
+            assert byte, f"closed after {data!r}"
+            data += byte
+        first, *lines = data.decode("latin-1").split("\r\n")[:-2]
+        pairs = (line.partition(": ")[::2] for line in lines)
+        return int(first.split()[1]), {name.lower(): value for name, value in pairs}
+
+    def answer(self) -> tuple[int, dict[str, str], bytes]:
+        """Read one response with a Content-Length."""
+        status, headers = self.head()
+        body = b""
+        while missing := int(headers["content-length"]) - len(body):
+            part = self.sock.recv(missing)
+            assert part, f"closed after {body!r}"
+            body += part
+        return status, headers, body
+
+    def closed(self) -> bool:
+        """Wait until the other side closes; tell whether nothing came before."""
+        try:
+            return self.sock.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+@pytest.fixture
+def wire(server: Server) -> Iterator[Callable[..., Wire]]:
+    """Return a function that opens a connection to the server, or to a port."""
+    opened: list[Wire] = []
+
+    def connect(port: int | None = None) -> Wire:
+        opened.append(Wire(server.port if port is None else port))
+        return opened[-1]
+
+    yield connect
+    for one in opened:
+        one.sock.close()

@@ -1,0 +1,109 @@
+"""What is written down is true: commands, options, examples, and no trace of one machine."""
+
+from __future__ import annotations
+
+import argparse
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gqlnb
+from gqlnb.cli.entry import arguments
+
+INSTALL_AND_OPEN = "pip install '.[lab]' && gqlnb lab"
+INSTALL_AND_TEST = "pip install -e '.[test]' && pytest"
+MODULES = sorted(it.name for it in pkgutil.walk_packages(gqlnb.__path__, "gqlnb."))
+# Where packages come from is a setting of the machine, and so are its folders.
+HOSTS = ("pypi" + ".org", "python" + "hosted.org", "npm" + "js.org", "anaconda" + ".org")
+FOLDERS = re.compile(
+    r"(?<![\w.~-])/(?:work|root|home/(?!me\b)[a-z]|Users/[A-Za-z]|tmp/ipykernel)[\w/]"
+)
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of each command."""
+    return next(
+        dict(action.choices)
+        for action in arguments()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+
+
+@pytest.mark.parametrize("command", commands())
+def test_each_command_is_explained(command: str, root: Path) -> None:
+    """The README names the command; its help explains each of its options."""
+    assert f"gqlnb {command}" in (root / "README.md").read_text()
+    parser = commands()[command]
+    for action in parser._actions:
+        assert action.help, action.dest
+        assert {*action.option_strings} <= set(re.findall(r"-[\w-]+", parser.format_help()))
+
+
+@pytest.mark.parametrize("line", [INSTALL_AND_OPEN, INSTALL_AND_TEST])
+def test_the_readme_shows_the_command_on_a_line_of_its_own(line: str, root: Path) -> None:
+    """Both commands can be copied from the README."""
+    assert line in [text.strip() for text in (root / "README.md").read_text().splitlines()]
+
+
+def test_ci_runs_the_readmes_command(root: Path) -> None:
+    """CI tests exactly as the README says."""
+    lines = [text.strip() for text in (root / ".ci" / "run").read_text().splitlines()]
+    assert INSTALL_AND_TEST in lines
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_are_true(module: str) -> None:
+    """What a docstring shows is what happens."""
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    assert doctest.testmod(importlib.import_module(module), optionflags=flags).failed == 0
+
+
+def tracked(root: Path) -> list[Path]:
+    """Return the files that belong to the project: git's, or all where there is no git."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    names = listed.stdout.split("\0") if listed.returncode == 0 else []
+    files = [root / name for name in names if name] or [*root.rglob("*")]
+    return [path for path in files if path.is_file() and "__pycache__" not in path.parts]
+
+
+def traces(text: str, root: Path) -> list[str]:
+    """Find hosts of package registries and folders of one machine."""
+    here = {str(root), sys.prefix, str(Path.home())} - {"/"}
+    return [
+        *(host for host in HOSTS if host in text),
+        *(folder for folder in sorted(here) if re.search(rf"{re.escape(folder)}[/\s\"']", text)),
+        *FOLDERS.findall(text),
+    ]
+
+
+def test_no_file_holds_a_trace_of_a_machine(root: Path) -> None:
+    """No file names a package registry or a folder of the machine it was written on."""
+    files = tracked(root)
+    assert root / "pyproject.toml" in files
+    found = [
+        (path.relative_to(root).as_posix(), trace)
+        for path in files
+        for trace in traces(path.read_text(errors="ignore"), root)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"see https://{HOSTS[0]}/simple", "File /home" + "/ada/x.py", "in /tmp" + "/ipykernel_1/2.py"],
+)
+def test_a_trace_is_found(text: str, root: Path) -> None:
+    """A text with a trace is not let through."""
+    assert traces(text, root)

@@ -1,0 +1,109 @@
+"""What is built and installed: dependencies, the wheel, the environment."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
+
+import pytest
+
+import gqlnb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONDA_NAMES = {"uvicorn[standard]": "uvicorn-standard"}
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(?:\[[\w,]+\])?)\s*(?P<version>.*)")
+
+
+@pytest.fixture(scope="module")
+def project(root: Path) -> dict[str, Any]:
+    """Return the table `project` of pyproject.toml."""
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+def requirements(lines: list[str]) -> dict[str, str]:
+    """Return versions by name, written alike: no spaces, conda's names."""
+    pairs = [REQUIREMENT.fullmatch(line.strip()).group("name", "version") for line in lines]
+    return {CONDA_NAMES.get(name, name): version for name, version in pairs}
+
+
+def conda_requirements(text: str) -> list[str]:
+    """Return the entries of a conda environment, those for pip too."""
+    dependencies = text.partition("dependencies:")[2]
+    return re.findall(r"^ +- (.+[^:\n])$", dependencies, re.MULTILINE)
+
+
+def test_conda_installs_the_same(project: dict[str, Any], root: Path) -> None:
+    """environment.yml names what pyproject.toml names, in the same versions."""
+    lines = conda_requirements((root / "environment.yml").read_text())
+    assert [line for line in lines if line.startswith("-e")] == ["-e .[test]"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
+    assert requirements([line for line in lines if line[0] != "-"]) == {
+        **requirements(wanted),
+        "python": project["requires-python"],
+        "pip": "",
+    }
+
+
+def test_the_version_stands_in_one_place(project: dict[str, Any]) -> None:
+    """The front door's version is the one that is installed."""
+    from importlib.metadata import version
+
+    assert "version" not in project
+    assert gqlnb.__version__ == version("gqlnb")
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel with what is installed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(folder)]
+    subprocess.run([*command, str(root)], check=True, capture_output=True, timeout=120)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_holds_everything(wheel: Path, root: Path) -> None:
+    """Code, data, types, notebooks and licence travel in the wheel, and nothing else does."""
+    names = set(ZipFile(wheel).namelist())
+    package = {
+        path.relative_to(root).as_posix()
+        for path in (root / "gqlnb").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    notebooks = {f"gqlnb/notebooks/{path.name}" for path in (root / "notebooks").glob("*.ipynb")}
+    assert "gqlnb/py.typed" in package
+    assert notebooks
+    info = {name for name in names if ".dist-info/" in name}
+    assert {name for name in names - info if "checkpoints" not in name} == package | notebooks
+    assert any(name.endswith("licenses/LICENSE") for name in info)
+
+
+def test_the_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked somewhere else, it imports, finds its notebooks and answers."""
+    ZipFile(wheel).extractall(tmp_path / "site")
+    code = """
+import sys; sys.path.insert(0, sys.argv[1])
+import gqlnb
+from pathlib import Path
+from gqlnb.cli.lab import copy, shipped
+assert gqlnb.__file__.startswith(sys.argv[1])
+print(len(copy(shipped(), Path("work"))[0]))
+print(gqlnb.reference_schema().execute("{ hello }").data["hello"])
+print(len(gqlnb.stars(">100000", limit=3)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "site")],
+        check=True,
+        capture_output=True,
+        cwd=tmp_path,
+        text=True,
+        timeout=60,
+    )
+    copied, *rest = done.stdout.split("\n")
+    assert int(copied) == len(list((tmp_path / "work").iterdir())) > 0
+    assert rest == ["Hello world!", "3", ""]

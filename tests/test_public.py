@@ -1,0 +1,104 @@
+"""The front door: exactly these names, each explained, each typed."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import gqlnb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = [
+    "AnswerError",
+    "AuthError",
+    "Client",
+    "FrameError",
+    "GqlnbError",
+    "MissingExtraError",
+    "OptionError",
+    "PartialError",
+    "PortInUseError",
+    "QueryError",
+    "RateLimited",
+    "Result",
+    "Schema",
+    "SchemaError",
+    "Server",
+    "ServerError",
+    "StarSearch",
+    "TargetError",
+    "Token",
+    "TransportError",
+    "connect",
+    "engine",
+    "github",
+    "load_ipython_extension",
+    "reference_schema",
+    "serve",
+    "stars",
+    "unload_ipython_extension",
+]
+
+
+def test_the_door_shows_exactly_its_names() -> None:
+    """`__all__`, `dir()` and a star import agree with the list above."""
+    assert gqlnb.__all__ == NAMES
+    assert set(dir(gqlnb)) - {"__version__"} == set(NAMES)
+    taken: dict[str, object] = {}
+    exec("from gqlnb import *", taken)
+    assert taken.keys() - {"__builtins__"} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_is_explained(name: str) -> None:
+    """Each public thing has a docstring of its own, and so has each of its public methods."""
+    thing = getattr(gqlnb, name)
+    assert thing.__doc__
+    if inspect.isclass(thing):
+        own = [it for name, it in vars(thing).items() if name[0] != "_" and inspect.isroutine(it)]
+        assert [it for it in own if not inspect.getdoc(it)] == []
+
+
+def test_a_wrong_name_says_so() -> None:
+    """A name that is not there raises what Python raises, with the name."""
+    with pytest.raises(AttributeError, match="has no attribute 'Clinet'"):
+        gqlnb.Clinet  # noqa: B018
+
+
+def test_no_submodule_bears_a_functions_name() -> None:
+    """What a name means does not depend on what was imported before."""
+    functions = {name for name in NAMES if inspect.isroutine(getattr(gqlnb, name))}
+    assert "serve" in functions
+    assert functions & {module.name for module in pkgutil.iter_modules(gqlnb.__path__)} == set()
+
+
+def checked(file: Path, root: Path) -> subprocess.CompletedProcess[str]:
+    """Run mypy on a file as a project that uses gqlnb would, from its own folder."""
+    cache = root / ".mypy_cache" / "users"
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), file.name],
+        capture_output=True,
+        check=False,
+        cwd=file.parent,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_the_types_are_what_a_user_sees(root: Path, tmp_path: Path) -> None:
+    """Mypy agrees with the asserted types, and refuses each call that is marked as wrong."""
+    file = tmp_path / "usage.py"
+    shutil.copy(root / "tests" / "typing" / "usage.py", file)
+    done = checked(file, root)
+    assert done.returncode == 0, done.stdout
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(file.read_text().replace("(document, str)", "(document, int)"))
+    assert 'Expression is of type "str", not "int"' in checked(wrong, root).stdout

@@ -1,0 +1,126 @@
+"""Reading responses: which are answers, and what the others mean."""
+
+import pytest
+
+from gqlnb.errors import AnswerError, AuthError, QueryError, RateLimited, TransportError
+from gqlnb.model.document import Document
+from gqlnb.token import Token
+from gqlnb.wire.answers import Asked, read
+from gqlnb.wire.json import dump
+from gqlnb.wire.response import Response
+
+ASKED = Asked(Document.parse("{ a }"), "http://host/graphql", Token("canary-77").hide, now=1000.0)
+
+
+def answer(members, status=200, **headers):
+    """Read a response with these members, or these bytes."""
+    body = members if isinstance(members, bytes) else dump(members)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return read(Response(status, named, body), ASKED)
+
+
+@pytest.mark.parametrize("status", [200, 294, 400, 500])
+def test_whatever_holds_data_is_an_answer(status):
+    """The status does not matter then; both status profiles read right."""
+    result = answer(
+        {"data": {"a": 1}, "errors": [{"message": "m"}], "extensions": {"x": 1}}, status
+    )
+    assert result.data == {"a": 1}
+    assert result.errors == ({"message": "m"},)
+    assert result.extensions == {"x": 1}
+
+
+def test_null_data_is_an_answer():
+    """A null that reached the top still came from an execution."""
+    assert answer({"data": None, "errors": [{"message": "m", "path": ["a"]}]}).data is None
+
+
+@pytest.mark.parametrize("status", [200, 400, 422])
+def test_errors_without_data_are_about_the_query(status):
+    """The endpoint's words and places are kept, its members reachable."""
+    with pytest.raises(QueryError) as caught:
+        answer({"errors": [{"message": "no a", "locations": [{"line": 1, "column": 3}]}]}, status)
+    assert str(caught.value).splitlines()[-1].endswith("^")
+    assert caught.value.result.errors[0]["message"] == "no a"
+
+
+@pytest.mark.parametrize("places", [None, [], [{}], "x", [{"line": 0, "column": 0}], [5], [None]])
+def test_strange_locations_are_no_problem(places):
+    """GitHub sends line 0, others send none."""
+    with pytest.raises(QueryError, match="no a"):
+        answer({"errors": [{"message": "no a", "locations": places}]})
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind", "message"),
+    [
+        (b"<html>Bad gateway</html>", 502, TransportError, "HTTP 502. Expected a GraphQL response"),
+        (b"<html>Hello</html>", 200, AnswerError, "Is this the address of a GraphQL endpoint"),
+        (b"", 200, AnswerError, "no JSON"),
+        (b"[]", 200, AnswerError, "JSON that is no object"),
+        (b'{"a": 1}', 200, AnswerError, "neither 'data' nor 'errors'"),
+        (b'{"data": "null"}', 200, AnswerError, "'data' is a str"),
+        (b'{"data": [1]}', 200, AnswerError, "'data' is a list"),
+        (b'{"data": {}, "errors": {}}', 200, AnswerError, "'errors' is no list of objects"),
+        (b'{"data": {}, "errors": ["x"]}', 200, AnswerError, "'errors' is no list of objects"),
+        (b'{"errors": []}', 200, AnswerError, "'errors' is empty"),
+        (b'{"data": NaN}', 200, AnswerError, "no JSON"),
+        (b'{"errors": [{"message": "gone"}]}', 404, TransportError, "HTTP 404: gone"),
+        (b'{"message": "Not here"}', 404, TransportError, "Not here"),
+    ],
+)
+def test_what_is_no_answer_says_what_it_is(body, status, kind, message):
+    """HTML, empty bodies, other JSON, wrong members: each in words, with the status."""
+    with pytest.raises(kind) as caught:
+        answer(body, status)
+    assert message in str(caught.value)
+
+
+def test_a_refused_token_gives_the_endpoints_words():
+    """GitHub's 401 body has `message` and `documentation_url`."""
+    body = {"message": "Bad credentials", "documentation_url": "https://docs.github.com/graphql"}
+    with pytest.raises(AuthError, match="HTTP 401: Bad credentials") as caught:
+        answer(body, 401)
+    assert caught.value.status == 401
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "headers", "wait"),
+    [
+        ({"errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]}, 200, {}, None),
+        ({"errors": [{"type": "RATE_LIMIT", "message": "exceeded"}]}, 200, {}, None),
+        ({"message": "You have exceeded a secondary rate limit."}, 403, {}, None),
+        ({"message": "Slow down"}, 403, {"retry_after": "60"}, 60.0),
+        ({"message": "Slow down"}, 429, {"retry_after": "7"}, 7.0),
+        (b"<html>Too many</html>", 429, {}, None),
+        (
+            {"errors": [{"type": "RATE_LIMITED", "message": "exceeded"}]},
+            200,
+            {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1030"},
+            31.0,
+        ),
+    ],
+)
+def test_every_spelling_of_a_rate_limit_is_one_error(body, status, headers, wait):
+    """Its wait comes from Retry-After or from the reset time."""
+    with pytest.raises(RateLimited) as caught:
+        answer(body, status, **headers)
+    assert caught.value.wait == wait
+
+
+def test_a_secret_that_is_echoed_back_is_hidden():
+    """No server can put our token into our error."""
+    for body in (
+        b"<html>canary-77</html>",
+        b'{"errors": [{"message": "canary-77"}]}',
+        b'{"message": "bad canary-77"}',
+    ):
+        for status in (200, 400, 401, 403, 404, 500):
+            with pytest.raises(Exception) as caught:  # noqa: PT011 - each kind is tested above
+                answer(body, status)
+            assert "canary-77" not in str(caught.value)
+
+
+def test_a_null_of_errors_counts_as_none():
+    """Some servers send the member with null."""
+    assert answer({"data": {}, "errors": None}).errors == ()

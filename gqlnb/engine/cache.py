@@ -10,12 +10,12 @@ from gqlnb.engine.plan import Plan, directive_facts
 if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLSchema
 
-__all__ = ["Operation", "operation_of"]
+__all__ = ["Operation", "known", "operation_of"]
 
 OPERATIONS = 512  # documents remembered; a notebook or a server repeats few
 PLANS = 16  # sets of @skip and @include values per document; each is a plan of its own
 _lock = Lock()
-_known: dict[tuple[Any, ...], Operation] = {}
+known: dict[tuple[Any, ...], Operation] = {}
 
 
 class Operation:
@@ -68,11 +68,11 @@ def operation_of(
         The resolvers used by default, if the caller gave any: a plan takes them as constant.
     """
     key = (id(schema), id(document), name, *given)
-    found = _known.get(key)
+    found = known.get(key)
     if found is None:
         found = Operation(schema, document)
         with _lock:
-            if len(_known) >= OPERATIONS:
-                _known.pop(next(iter(_known)))
-            _known[key] = found
+            if len(known) >= OPERATIONS:
+                known.pop(next(iter(known)))
+            known[key] = found
     return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 from keyword import iskeyword
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -34,8 +35,8 @@ from graphql import (
 )
 
 from gqlnb.engine.abstract import Chooser
-from gqlnb.engine.core import NEW, SERIALIZERS, serializer
 from gqlnb.engine.kinds import OBJECT, UNUSUAL
+from gqlnb.engine.version import NEW, SERIALIZERS, serializer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,13 +47,13 @@ __all__ = ["Writer"]
 
 DEEP = 3  # levels of objects in one function
 WIDE = 40  # fields of an object that is written into the function of its parent
-SMALL = 1 << 30  # integers below it are one digit to CPython, which compares them without a call
+SMALL = (1 << 30) - 1  # integers up to it are one digit to CPython, which compares them fast
 BIG = "1.7976931348623157e308"  # the largest float: what is not within its signs is not finite
 
 TESTS = {
     GraphQLString: "type({0}) is not str",
     GraphQLID: "type({0}) is not str",
-    GraphQLInt: f"type({{0}}) is not int or not {-SMALL} < {{0}} < {SMALL}",
+    GraphQLInt: f"type({{0}}) is not int or {{0}} > {SMALL} or {{0}} < {-SMALL}",
     GraphQLFloat: f"type({{0}}) is not float or not -{BIG} <= {{0}} <= {BIG}",
     GraphQLBoolean: "{0} is not True and {0} is not False",
 }
@@ -121,6 +122,9 @@ class Writer:
         self.lines: list[str] = []
         self.depth = 1
         self.constants: dict[str, Any] = {}
+        # Names of lists of what must be awaited: None at the top of the function, and again after
+        # each use, so that a loop need not set them for every row.
+        self.waitings: list[str] = []
         self._names: dict[int, str] = {}
         self._fresh = count(1)
 
@@ -156,6 +160,7 @@ class Writer:
             if not leaves:
                 with self.block("except Exception as e:"):
                     self.add(f"v = x.fail(e, {names.replace(',', f', {path},', 1)})")
+                    self.reset(0)
             self.add("add(v)")
         if NEW:
             with self.block("except Exception:"):
@@ -168,7 +173,7 @@ class Writer:
     def body(self, selection: Selection, s: str, p: str, level: int) -> tuple[str, str]:
         """Write the fields of a selection; return its dict as text, and what it waits for."""
         waiting = self.fresh("w")
-        self.add(f"{waiting} = None")
+        self.waitings.append(waiting)
         settled = NEW and any(is_non_null_type(field.type) for field in selection.fields)
         with self.block("try:", when=settled):
             members = [self.field(field, s, p, waiting, level) for field in selection.fields]
@@ -182,6 +187,7 @@ class Writer:
         """Write one field; return its name and value as text."""
         if field.nodes[0].name.value == "__typename":
             return f"{field.name!r}: {field.parent.name!r}"
+        clock = self.clock()
         v = self.fresh("v")
         name, path = self.constant("f", field), f"({p}, {field.name!r}, {field.parent.name!r})"
         method = "late" if field.default else "finish"
@@ -191,11 +197,13 @@ class Writer:
             # Arguments are coerced before the value is looked up, and may fail.
             self.add(f"{v} = x.field({name}, {s}, {path})")
             self.wait(spot)
+            self.tally(clock, name)
             return f"{field.name!r}: {v}"
         if field.default:
             self.lookup(spot, s)
         # What x.late runs into it handles itself, and tests of leaves raise nothing.
         guarded = not field.default or not is_leaf_type(get_nullable_type(field.type))
+        before = len(self.waitings)
         with self.block("try:", when=guarded):
             if not field.default:
                 self.call(spot, s)
@@ -203,7 +211,21 @@ class Writer:
         if guarded:
             with self.block("except Exception as e:"):
                 self.add(f"{v} = x.fail(e, {name}, {path})")
+                self.reset(before)
+        self.tally(clock, name)
         return f"{field.name!r}: {v}"
+
+    def clock(self) -> str:
+        """Write that a clock starts, if this plan is being profiled; return its name."""
+        name = self.fresh("t")
+        if self.plan.timed:
+            self.add(f"{name} = {self.constant('c', perf_counter)}()")
+        return name
+
+    def tally(self, clock: str, field: str) -> None:
+        """Write that a field is done, if this plan is being profiled."""
+        if self.plan.timed:
+            self.add(f"x.tally({field}, {self.constant('c', perf_counter)}() - {clock})")
 
     def lookup(self, spot: Spot, s: str) -> None:
         """Write how a field is found in its parent."""
@@ -318,6 +340,7 @@ class Writer:
                 self.add(f"{spot.v} = {made}")
                 with self.block(f"if {waiting} is not None:"):
                     self.add(f"{spot.v} = {self.joined(spot, waiting)}")
+                    self.add(f"{waiting} = None")
                     self.wait(spot, sure=True)
         self.other(spot, self.constant("t", selection.enter), first=head is None)
 
@@ -373,6 +396,11 @@ class Writer:
         """Return the arguments that say which position takes an error."""
         kind = self.constant("k", spot.kind) if spot.item else "None"
         return f"{self.constant('f', spot.field)}, {spot.path}, {kind}"
+
+    def reset(self, start: int) -> None:
+        """Write that nothing is waited for below a position that has failed."""
+        if names := self.waitings[start:]:
+            self.add(f"{' = '.join(names)} = None")
 
     # -- lines and names
 

@@ -4,112 +4,35 @@ A :class:`Run` is one execution. Compiled code handles what is usual; whatever i
 exceptions, values of other kinds, null in the wrong place) goes to graphql-core's methods, which
 the class inherits, so that the semantics of the unusual are graphql-core's by construction. Where
 those methods come to a selection set again, compiled code takes over.
-
-graphql-core 3.3 renamed the executor and gave its methods further arguments; the differences end
-in this file.
 """
 
 from __future__ import annotations
 
-from asyncio import gather
 from functools import cached_property
-from importlib import import_module
-from types import CoroutineType, coroutine
+from time import perf_counter
+from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
-import graphql
-from graphql import (
-    GraphQLBoolean,
-    GraphQLFloat,
-    GraphQLID,
-    GraphQLInt,
-    GraphQLResolveInfo,
-    GraphQLString,
-)
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
-from graphql.pyutils import Path
+
+from gqlnb.engine.info import Info, Lean, to_path
+from gqlnb.engine.version import (
+    NEW,
+    PLAIN,
+    Base,
+    CollectedErrors,
+    collect_fields,
+    collect_subfields,
+    gather_all,
+    invalid_return_type_error,
+    new,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
 
-__all__ = [
-    "CORO",
-    "NEW",
-    "PLAIN",
-    "SERIALIZERS",
-    "TOO_DEEP",
-    "Info",
-    "Run",
-    "serializer",
-    "to_path",
-]
-
-NEW = graphql.version_info[:2] >= (3, 3)
-# Named as strings, since a type checker sees only the version that is installed.
-_home: Any = import_module(f"graphql.execution.{'executor' if NEW else 'execute'}")
-_collect: Any = import_module("graphql.execution.collect_fields")
-Base: Any = _home.Executor if NEW else _home.ExecutionContext
-CollectedErrors: Any = _home.CollectedErrors
-invalid_return_type_error: Any = _home.invalid_return_type_error
-check_arguments: Any = getattr(_home, "assert_valid_execution_arguments", None)  # 3.2 alone
-TOO_DEEP: str = _home.SELECTIONS_NESTED_TOO_DEEPLY
-collect_fields: Any = _collect.collect_fields
-collect_subfields: Any = _collect.collect_subfields if NEW else _collect.collect_sub_fields
-gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
-
-CORO = CoroutineType
-SERIALIZER = "coerce_output_value" if NEW else "serialize"
-PLAIN = frozenset({str, int, float, bool})
-
-
-def serializer(kind: Any) -> Any:
-    """Return the function by which a leaf type makes answers of values."""
-    return getattr(kind, SERIALIZER)
-
-
-STANDARD = (GraphQLString, GraphQLID, GraphQLInt, GraphQLBoolean, GraphQLFloat)
-SERIALIZERS = {kind: serializer(kind) for kind in STANDARD}
-
-# A path as compiled code makes it: nested (previous, key, type name), which is the layout of
-# graphql-core's Path; only what leaves the compiled code becomes one.
-Lean = tuple[Any, Any, Any] | None
-
-
-def to_path(path: Lean) -> Any:
-    """Return graphql-core's Path of a nested tuple."""
-    if path is None or type(path) is Path:
-        return path
-    keys = []
-    while path is not None and type(path) is not Path:
-        keys.append(path)
-        path = path[0]
-    made = path
-    for _, key, name in reversed(keys):
-        made = Path(made, key, name)
-    return made
-
-
-class Info(GraphQLResolveInfo):  # type: ignore[type-arg]
-    """graphql-core's info object whose path is made when it is read."""
-
-    __slots__ = ()
-
-    @property
-    def path(self) -> Any:
-        """The response path of the field."""
-        return to_path(tuple.__getitem__(self, 4))
-
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple(self)[index] if isinstance(index, slice) else tuple.__getitem__(self, index)
-        return to_path(found) if index in (4, 4 - len(self)) else found
-
-    def __iter__(self) -> Any:
-        for index, value in enumerate(tuple.__iter__(self)):
-            yield to_path(value) if index == 4 else value
-
-
-Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__
+__all__ = ["Groups", "Run"]
 
 
 class FieldPlan(Protocol):
@@ -173,8 +96,8 @@ class Groups(dict[str, Any]):
 class Run(Base):  # type: ignore[misc]
     """One execution of a plan.
 
-    It is made by copying the attributes of the plan's first run (see :meth:`again`); what only the
-    unusual needs is made when it is first read.
+    It takes its attributes from the plan's first run (see :meth:`again`), when it comes to need
+    them: a run in which nothing is unusual never does.
     """
 
     plan: Any
@@ -182,13 +105,24 @@ class Run(Base):  # type: ignore[misc]
     @classmethod
     def again(cls, plan: Any, root: Any, context: Any, variables: Any) -> Run:
         """Return a further run of a plan whose first run was built by graphql-core."""
-        run = cls.__new__(cls)
-        members = run.__dict__
-        members.update(plan.proto)
-        members["root_value"] = root
-        members["context_value"] = context
-        members["variable_values"] = variables
+        run = new(cls)
+        run.plan = plan
+        run.root_value = root
+        run.context_value = context
+        run.variable_values = variables
+        if plan.is_awaitable is not None:
+            run.is_awaitable = plan.is_awaitable
         return run
+
+    def __getattr__(self, name: str) -> Any:
+        """Take what the unusual needs from the plan's first run, all at once."""
+        plan = self.__dict__.get("plan")
+        if plan is None or name not in plan.proto:
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message)
+        for key, value in plan.proto.items():
+            self.__dict__.setdefault(key, value)
+        return plan.proto[name]
 
     @cached_property
     def collected_errors(self) -> Any:
@@ -343,6 +277,17 @@ class Run(Base):  # type: ignore[misc]
             self._args[field] = made.copy()  # nothing in it could be changed by a resolver
         return made
 
+    @cached_property
+    def tallies(self) -> dict[FieldPlan, list[float]]:
+        """Calls and seconds of each field, in a plan that is being profiled."""
+        return {}
+
+    def tally(self, field: FieldPlan, seconds: float, calls: int = 1) -> None:
+        """Count a field that is done."""
+        entry = self.tallies.setdefault(field, [0, 0.0])
+        entry[0] += calls
+        entry[1] += seconds
+
     def late(self, value: Any, field: FieldPlan, path: Lean) -> Any:
         """Complete a value that is not of the usual kind; a coroutine where one must wait."""
         try:
@@ -414,6 +359,8 @@ class Run(Base):  # type: ignore[misc]
     async def await_field(self, value: Awaitable[Any], field: FieldPlan, path: Lean) -> Any:
         """Await the value of a field and complete it."""
         try:
+            if self.plan.timed:
+                value = self.timed(value, field)
             awaited = await value
             if type(awaited) is field.exact:
                 return awaited
@@ -421,6 +368,14 @@ class Run(Base):  # type: ignore[misc]
             return await completed if self.is_awaitable(completed) else completed
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path)
+
+    async def timed(self, value: Awaitable[Any], field: FieldPlan) -> Any:
+        """Await a value and count the seconds."""
+        start = perf_counter()
+        try:
+            return await value
+        finally:
+            self.tally(field, perf_counter() - start, calls=0)
 
     async def await_item(
         self, value: Awaitable[Any], field: FieldPlan, kind: Any, path: Lean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from graphql import get_nullable_type, is_leaf_type
 
 from gqlnb.engine.codegen import Writer
-from gqlnb.engine.core import CORO, PLAIN, Info
+from gqlnb.engine.info import Info
 from gqlnb.engine.kinds import is_mapping, kind_of, kinds, mappings
+from gqlnb.engine.version import CORO, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +32,18 @@ GLOBALS: dict[str, Any] = {
 }
 _serial = count(1)
 _lock = RLock()
+
+
+# Built-in names that the text tests with: as parameters they are found at once.
+LOCAL = ("CORO", "type", "str", "int", "float", "dict", "list", "tuple")
+
+
+def source(name: str, writer: Writer) -> str:
+    """Return the text of a function."""
+    body = "\n".join(writer.lines)
+    used = [f", {word}={word}" for word in LOCAL if re.search(rf"\b{word}\b", body)]
+    tops = [f" {' = '.join(writer.waitings)} = None"] if writer.waitings else []
+    return "\n".join([f"def {name}(s, p, x{''.join(used)}):", *tops, body, ""])
 
 
 class Maker:
@@ -95,6 +109,18 @@ class Maker:
         label = f"{field.parent.name}_{field.name}_value"
         return self.build(label, lambda writer: writer.completer(field), dicts=True)
 
+    def text(self, selection: Selection) -> str:
+        """Return the source that a selection has for dicts, without compiling it."""
+        writer = Writer(self.plan, self.rows, dicts=True)
+        writer.selection(selection)
+        return source(f"{selection.kind.name}_{selection.where}_dict", writer)
+
+    def rows_text(self, field: FieldPlan, kind: Any) -> str:
+        """Return the source that a list of a field has for dicts, without compiling it."""
+        writer = Writer(self.plan, self.rows, dicts=True)
+        writer.rows(field, kind)
+        return source(f"{field.parent.name}_{field.name}_rows_dict", writer)
+
     def build(
         self, label: str, write: Callable[[Writer], None], *, dicts: bool
     ) -> Callable[[Any, Any, Any], Any]:
@@ -103,7 +129,7 @@ class Maker:
             writer = Writer(self.plan, self.rows, dicts=dicts)
             write(writer)
         name = f"{label}_{'dict' if dicts else 'object'}"
-        text = "\n".join([f"def {name}(s, p, x):", *writer.lines, ""])
+        text = source(name, writer)
         place = f"<gqlnb {next(_serial)}: {name}>"
         space = {**GLOBALS, **writer.constants}
         exec(compile(text, place, "exec"), space)  # noqa: S102 - our own text, names of a schema

@@ -29,7 +29,8 @@ from graphql import (
 )
 from graphql.execution.values import get_argument_values
 
-from gqlnb.engine.core import CORO, NEW, PLAIN, SERIALIZERS, TOO_DEEP, Groups, Run, serializer
+from gqlnb.engine.core import Groups, Run
+from gqlnb.engine.version import NEW, PLAIN, SERIALIZERS, TOO_DEEP, new, serializer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +191,7 @@ class Selection:
         if self.run is not None:
             return self.run(source, path, run)
         self.seen += 1
-        if self.seen <= HOT:
+        if self.seen <= HOT and not self.plan.timed:
             return run.plainly(self, source, path)
         return self.compiled()(source, path, run)
 
@@ -210,9 +211,12 @@ class Plan:
         A run built by graphql-core for this operation; further runs are made from it.
     names
         The variables that its ``@skip`` and ``@include`` read.
+    timed
+        Whether its functions count calls and seconds.
     """
 
-    def __init__(self, first: Any, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, first: Any, names: tuple[str, ...] = (), *, timed: bool = False) -> None:
+        self.timed = timed
         self.schema: GraphQLSchema = first.schema
         self.operation = first.operation
         self.field_resolver = first.field_resolver
@@ -220,7 +224,10 @@ class Plan:
         self.proto = dict(first.__dict__)
         for name in ("root_value", "context_value", "variable_values", "_subfields_cache", *MADE):
             self.proto.pop(name, None)
-        self.proto["plan"] = self
+        default = getattr(Run, "is_awaitable", None)  # 3.2 keeps the usual one on the class
+        given = self.proto.get("is_awaitable", default)
+        self.is_awaitable = None if given is default else given
+        self.entered: Callable[[Any, Any, Run], Any] | None = None
         self.no_variables = type(first.variable_values)({}, {}) if NEW else {}
         self.kind = self.schema.get_root_type(self.operation.operation)
         self.serial = self.operation.operation is OperationType.MUTATION
@@ -236,19 +243,41 @@ class Plan:
 
     def execute(self, run: Run) -> Any:
         """Execute a run of this plan from its compiled root."""
-        return self.respond(run, self.compiled)
+        try:
+            entered = self.entered or self.prepare(run)
+            data = entered(run.root_value, None, run)
+        except GraphQLError as error:
+            return self.respond(run, error)
+        if type(data) is dict and "collected_errors" not in run.__dict__:
+            result = new(ExecutionResult)
+            result.data = data
+            result.errors = result.extensions = None
+            return result
+        return self.respond(run, data)
+
+    def prepare(self, run: Run) -> Callable[[Any, Any, Run], Any]:
+        """Return the compiled root; a mutation's fields wait for each other, so it has none.
+
+        Raises
+        ------
+        GraphQLError
+            If the schema has no such kind of operation, or its fields can't be collected.
+        """
+        if self.kind is None or self.serial:
+            return lambda _root, _path, run: self.serially(run)
+        self.entered = self.top(run).compiled()
+        return self.entered
 
     def begin(self, run: Run) -> Any:
-        """Return the data of a first run, by graphql-core's methods."""
-        if self.kind is None or self.serial:
-            return self.serially(run)
-        return run.plainly(self.top(run), run.root_value, None)
-
-    def compiled(self, run: Run) -> Any:
-        """Return the data of a run, or a coroutine of it."""
-        if self.kind is None or self.serial:
-            return self.serially(run)
-        return self.top(run).compiled()(run.root_value, None, run)
+        """Execute the first run, by graphql-core's methods."""
+        try:
+            if self.kind is None or self.serial:
+                data = self.serially(run)
+            else:
+                data = run.plainly(self.top(run), run.root_value, None)
+        except GraphQLError as error:
+            return self.respond(run, error)
+        return self.respond(run, data)
 
     def serially(self, run: Run) -> Any:
         """Return the data of a mutation, whose fields wait for each other."""
@@ -264,18 +293,14 @@ class Plan:
             else (run.execute_fields_serially(*given))
         )
 
-    def respond(self, run: Run, execute: Callable[[Run], Any]) -> Any:
-        """Return the result of a run, or an awaitable of it."""
-        try:
-            data = execute(run)
-        except GraphQLError as error:
-            run.collected_errors.add(error, None)
+    def respond(self, run: Run, data: Any) -> Any:
+        """Return the result of a run by its data or its error; an awaitable, if it must wait."""
+        if isinstance(data, GraphQLError):
+            run.collected_errors.add(data, None)
             data = None
-        if type(data) is CORO or (data is not None and type(data) is not dict):
+        elif type(data) is not dict:
             return self.respond_later(run, data)
-        if "collected_errors" in run.__dict__:
-            return run.response(data)
-        return ExecutionResult(data, None)
+        return run.response(data)
 
     async def respond_later(self, run: Run, data: Any) -> Any:
         """Await the data of a run."""

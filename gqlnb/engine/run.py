@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from graphql import ExecutionResult
 from graphql import execute as core_execute
 from graphql.execution.values import get_variable_values
 
-from gqlnb.engine.cache import Operation, operation_of
-from gqlnb.engine.core import NEW, Run, check_arguments
+from gqlnb.engine.cache import Operation, known, operation_of
+from gqlnb.engine.core import Run
 from gqlnb.engine.maker import Maker
 from gqlnb.engine.plan import Plan
+from gqlnb.engine.version import NEW, check_arguments
 from gqlnb.errors import QueryError
 from gqlnb.model.document import problems
 from gqlnb.model.result import Result
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.document import Document
 
-__all__ = ["execute", "run"]
+__all__ = ["execute", "finished", "planned", "run"]
 
 HERE = "in-process"
 SIGNATURE = inspect.signature(core_execute)
@@ -100,7 +100,10 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
             return core_execute(*bound.args, **bound.kwargs)
         options = {k: v for k, v in bound.arguments.items() if k in OPTIONS and v is not None}
         given = tuple(options.values())
-    operation = operation_of(schema, document, operation_name, given)
+    key = (id(schema), id(document), operation_name)
+    operation = known.get((*key, *given) if given else key)
+    if operation is None:
+        operation = operation_of(schema, document, operation_name, given)
     plan = operation.only
     if plan is not None and variable_values is None and not plan.stale():
         return plan.execute(Run.again(plan, root_value, context_value, plan.no_variables))
@@ -165,13 +168,19 @@ def first(
         return ExecutionResult(data=None, errors=built)
     try:
         key = values_of(operation, built.variable_values)
-        plan = Plan(built, operation.names)
-        plan.maker = Maker(plan)
     except TypeError:  # a value that can't be a key: not a Boolean, so never valid
         return core_execute(schema, document, root, context, variables, name, **options)
-    built.plan = plan
+    plan = planned(built, operation.names)
     operation.keep(key, plan)
-    return plan.respond(built, plan.begin)
+    return plan.begin(built)
+
+
+def planned(built: Any, names: tuple[str, ...], *, timed: bool = False) -> Plan:
+    """Return the plan of a run that graphql-core has built, and let it run by that."""
+    plan = Plan(built, names, timed=timed)
+    plan.maker = Maker(plan)
+    built.plan = plan
+    return plan
 
 
 def coerce(operation: Operation, variables: Any, options: dict[str, Any]) -> Any:
@@ -250,21 +259,30 @@ def run(
         raise QueryError(message)
     given = dict(variables) if variables else None
     outcome = execute(schema, document.ast, root, context, given, document.name)
-    if isawaitable(outcome):
-        return _finish_later(outcome, document)
-    return _finish(outcome, document)
+    if type(outcome) is ExecutionResult:
+        if outcome.errors is None:
+            return Result.whole(outcome.data, document, HERE)
+        return finished(outcome, document)
+    return finished_later(outcome, document)
 
 
-async def _finish_later(outcome: Awaitable[ExecutionResult], document: Document) -> Result:
-    return _finish(await outcome, document)
+async def finished_later(outcome: Awaitable[ExecutionResult], document: Document) -> Result:
+    """Await an execution and return its result."""
+    return finished(await outcome, document)
 
 
-def _finish(outcome: ExecutionResult, document: Document) -> Result:
+def finished(outcome: ExecutionResult, document: Document) -> Result:
+    """Return the result of an execution.
+
+    Raises
+    ------
+    QueryError
+        If nothing was executed: a variable does not fit its type.
+    """
     errors = outcome.errors
     if not errors:
-        return Result(outcome.data, document=document, source=HERE)
+        return Result.whole(outcome.data, document, HERE)
     if outcome.data is None and all(error.path is None for error in errors):
-        # Nothing was executed: the variables failed coercion.
         raise QueryError(text=document.text, problems=problems(errors))
     return Result(
         data=outcome.data,

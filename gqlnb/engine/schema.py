@@ -24,12 +24,14 @@ from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
 from gqlnb.engine.run import run
 from gqlnb.errors import SchemaError
 from gqlnb.model.document import Document, problems
+from gqlnb.model.result import Result
 from gqlnb.model.variables import bind
 
 if TYPE_CHECKING:
     from graphql import DocumentNode
 
-    from gqlnb.model.result import Result
+    from gqlnb.engine.explaining import Explanation, Profile
+
 
 __all__ = ["Schema", "reference_schema"]
 
@@ -201,7 +203,7 @@ class Schema:
             If the text or the variables are wrong; nothing was executed then.
         """
         begun = self.begin(text, variables, operation=operation, context=context, root=root)
-        return runtime.run(_awaited(begun)) if inspect.isawaitable(begun) else begun
+        return begun if isinstance(begun, Result) else runtime.run(_awaited(begun))
 
     async def aexecute(
         self,
@@ -214,7 +216,7 @@ class Schema:
     ) -> Result:
         """Do as :meth:`execute`, awaiting resolvers on the running loop."""
         begun = self.begin(text, variables, operation=operation, context=context, root=root)
-        return await begun if inspect.isawaitable(begun) else begun
+        return begun if isinstance(begun, Result) else await begun
 
     def begin(
         self,
@@ -245,6 +247,68 @@ class Schema:
     ) -> Result | Awaitable[Result]:
         """Do as :meth:`begin` with a document of this schema and JSON-like variables."""
         return run(self._graphql, document, variables, context, root)
+
+    def explain(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+    ) -> Explanation:
+        """Explain how an operation is executed, without executing it.
+
+        Parameters
+        ----------
+        text, variables, operation
+            As for :meth:`execute`.
+
+        Returns
+        -------
+        Explanation
+            ``.plan`` lists the fields with what answers each, ``.source`` is the Python made of
+            it; where graphql-core executes it instead, ``.plan`` says why.
+
+        Raises
+        ------
+        QueryError
+            If the text or the variables are wrong.
+        """
+        from gqlnb.engine.explaining import explained
+
+        document = self.document(text, operation)
+        return explained(self._graphql, document, bind(document, variables))
+
+    def profile(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        context: Any = None,
+        root: Any = None,
+    ) -> Profile:
+        """Execute an operation and tell where its time went.
+
+        Parameters
+        ----------
+        text, variables, operation, context, root
+            As for :meth:`execute`.
+
+        Returns
+        -------
+        Profile
+            ``.frame()`` has calls and seconds per field, its repr draws them as bars, and
+            ``.result`` is the Result.
+
+        Raises
+        ------
+        QueryError
+            If the text or the variables are wrong.
+        """
+        from gqlnb.engine.explaining import profiled
+
+        document = self.document(text, operation)
+        return profiled(self._graphql, document, bind(document, variables), context, root)
 
     def document(self, text: str, operation: str | None = None) -> Document:
         """Return the document of a text, checked against this schema.

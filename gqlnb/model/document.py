@@ -48,12 +48,29 @@ class Document:
         The operation to run.
     schema
         The schema it was checked against; None if it was not.
+    name
+        The name of the operation; None if it has none.
+    kind
+        ``"query"``, ``"mutation"`` or ``"subscription"``.
+    variables
+        The variables the operation declares, by name without the ``$``.
     """
 
     text: str
     ast: DocumentNode = field(repr=False)
     operation: OperationDefinitionNode = field(repr=False)
     schema: GraphQLSchema | None = field(default=None, repr=False)
+    name: str | None = field(init=False)
+    kind: str = field(init=False)
+    variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Read from the operation what every execution asks for."""
+        node = self.operation
+        declared = {v.variable.name.value: v for v in node.variable_definitions or ()}
+        object.__setattr__(self, "name", node.name.value if node.name else None)
+        object.__setattr__(self, "kind", node.operation.value)
+        object.__setattr__(self, "variables", declared)
 
     @classmethod
     def parse(
@@ -79,23 +96,6 @@ class Document:
         if schema is not None and (found := validate(schema, ast)):
             raise QueryError(text=text, problems=problems(found, selections(ast, schema)))
         return cls(text, ast, chosen(ast, text, operation), schema)
-
-    @property
-    def name(self) -> str | None:
-        """The name of the operation; None if it has none."""
-        return self.operation.name.value if self.operation.name else None
-
-    @property
-    def kind(self) -> str:
-        """``"query"``, ``"mutation"`` or ``"subscription"``."""
-        return self.operation.operation.value
-
-    @property
-    def variables(self) -> Mapping[str, VariableDefinitionNode]:
-        """The variables the operation declares, by name without the ``$``."""
-        return {
-            node.variable.name.value: node for node in self.operation.variable_definitions or ()
-        }
 
     @property
     def fragments(self) -> Mapping[str, FragmentDefinitionNode]:

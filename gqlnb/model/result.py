@@ -58,6 +58,17 @@ class Result:
     source: str | None = None
     causes: tuple[BaseException | None, ...] = ()
 
+    @classmethod
+    def whole(cls, data: Any, document: Document, source: str) -> Result:
+        """Return the result of an execution in which nothing failed, in a third of the time."""
+        made = cls.__new__(cls)
+        members = made.__dict__  # the other members are as the class declares them
+        members["data"] = data
+        members["extensions"] = _NOTHING
+        members["document"] = document
+        members["source"] = source
+        return made
+
     def __getitem__(self, key: str) -> Any:
         if not isinstance(self.data, Mapping):
             raise KeyError(key)

@@ -39,6 +39,8 @@ def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
         If a required variable is missing or a value has no JSON form; it names the variable and
         its type, never the value.
     """
+    if not given and not document.variables:
+        return {}
     given = {} if given is None else given
     if not isinstance(given, Mapping):
         msg = f"variables must be a mapping of names; got {type(given).__name__}."

@@ -27,6 +27,11 @@ class Chance:
         self._start = crc32(text) << 32 | crc32(text, 0x5EED)
         self._state = self._start
 
+    @property
+    def start(self) -> int:
+        """A number that stands for the key."""
+        return self._start
+
     def _next(self) -> int:
         # splitmix64, the generator that seeds java.util.SplittableRandom.
         self._state = (self._state + 0x9E3779B97F4A7C15) & WORD

@@ -21,7 +21,7 @@ class Row(dict):  # type: ignore[type-arg]
 
 
 class Getter(dict):  # type: ignore[type-arg]
-    """A dict whose `get` is its own, as `field resolution asks it`."""
+    """A dict whose `get` is its own: that is what a field is read with."""
 
     thorns: Thorns = {}
 
@@ -203,7 +203,7 @@ ATTRIBUTES: dict[str, Callable[[dict[str, Any], Thorns], Any]] = {
 }
 DECLARED = {"dataclass", "slotted dataclass", "namedtuple", "slots"}
 THORNY = ("own get", "mapping", "properties", "dynamic", "guarded")
-NO_TYPENAME = {"slotted dataclass", "namedtuple", "module", "slots", "guarded"}
+NO_TYPENAME = {"slotted dataclass", "namedtuple", "module", "guarded"}
 
 
 def build(

@@ -179,8 +179,8 @@ WRONG_OBJECTS: tuple[Any, ...] = (
 class Coded(Exception):
     """An exception that carries extensions and more."""
 
-    def __init__(self, message: Any, **members: Any) -> None:
-        super().__init__(message)
+    def __init__(self, text: Any, /, **members: Any) -> None:
+        super().__init__(text)
         for name, value in members.items():
             setattr(self, name, value)
 
@@ -211,7 +211,6 @@ ERRORS: tuple[Callable[[], Exception], ...] = (
     lambda: Coded("coded", extensions="no mapping"),
     lambda: Coded("coded", message="another message"),
     lambda: Coded("coded", nodes=[ELSEWHERE], path=["ignored"]),
-    lambda: Coded("coded", source="{ text }", positions=[2]),
 )
 
 
@@ -235,9 +234,12 @@ class Each:
 class Both(Each):
     """An iterable and an async iterable that do not agree."""
 
-    async def __aiter__(self) -> Any:
-        for item in reversed(self._items):
-            yield item
+    def __init__(self, items: list[Any], backwards: Callable[[], Any]) -> None:
+        super().__init__(items)
+        self._backwards = backwards
+
+    def __aiter__(self) -> Any:
+        return self._backwards()
 
 
 class Backwards(list):  # type: ignore[type-arg]

@@ -1,0 +1,88 @@
+"""The benchmarks of the engine, at small sizes: equal answers, and no figure that is absurd."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.benchmarks import engine
+from tests.benchmarks.engine import EXECUTE, OURS, RESULT, WORKLOADS, Goal, UnequalError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.benchmarks.engine import Workload
+
+# How far a figure may lie from what should be reached before something must be broken rather than
+# the machine busy.
+SLOWEST = 1  # times as fast as graphql-core
+DEAREST = 4  # times the limit on what we may cost
+
+WORKLOAD = pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+
+
+@WORKLOAD
+def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
+    """Every side answers the same, and ours is not slower than graphql-core."""
+    costs = engine.measured(workload, workload.small, rounds=3)
+    for goal in workload.goals:
+        ratio = goal.ratio(min(costs[OURS]), min(costs[goal.against]))
+        assert ratio <= DEAREST * goal.reach if goal.most else ratio >= SLOWEST
+
+
+@pytest.mark.parametrize("name", ["list-dict", "memory"])
+def test_unequal_answers_are_not_compared(name: str) -> None:
+    """Nothing is measured where one side answers something else."""
+    workload = next(w for w in WORKLOADS if w.name == name)
+    wrong = replace(workload, sides=lambda size: workload.sides(size) | {"wrong": dict})
+    with pytest.raises(UnequalError, match=f"{name}: wrong answers {{}}"):
+        engine.measured(wrong, 2, rounds=1)
+
+
+def test_answers_with_errors_are_not_compared() -> None:
+    """A workload whose fields fail on both sides is none."""
+    failing = replace(WORKLOADS[0], sides=lambda size: engine.executed(*schema_without_rows()))
+    with pytest.raises(UnequalError, match="Cannot return null"):
+        engine.measured(failing, 2, rounds=1)
+
+
+def schema_without_rows() -> tuple[engine.graphql.GraphQLSchema, str]:
+    """Return a schema whose rows are missing, and the query for them."""
+    return engine.build_schema(engine.SDL), engine.ROWS
+
+
+def test_ratios_are_of_medians_the_way_round_that_the_goal_is_meant() -> None:
+    """Being faster is how often we fit into their time; a limit is our share of theirs."""
+    goals = (Goal(EXECUTE, 4), Goal(RESULT, 1.5, most=True))
+    workload = replace(WORKLOADS[0], goals=goals)
+    costs = {OURS: [2.0, 1.0, 9.0], EXECUTE: [8.0, 6.0, 7.0], RESULT: [1.0, 1.0, 2.0]}
+    faster, limit = engine.figures(workload, costs)
+    assert (faster["ratio"], faster["lowest"], faster["highest"]) == (3.5, 7 / 9, 6)
+    assert (limit["ratio"], limit["lowest"], limit["highest"]) == (2, 1, 4.5)
+    assert not faster["met"]
+    assert not limit["met"]
+
+
+def test_the_script_measures_in_a_fresh_process_and_writes_json(root: Path, tmp_path: Path) -> None:
+    """The command line gives a line for each workload, the mean, and the same figures as JSON."""
+    script = root / "tests" / "benchmarks" / "engine.py"
+    file = tmp_path / "figures.json"
+    command = [sys.executable, script, "hello-text", "--rounds", "1", "--json", file]
+    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+    made = json.loads(file.read_text())
+    assert "hello-text" in done.stdout
+    assert f"{made['geometric mean']:.1f} times as fast as graphql-core" in done.stdout
+    assert list(made["workloads"]) == ["hello-text"]
+    assert {len(costs) for costs in made["workloads"]["hello-text"]["costs"].values()} == {1}
+
+
+def test_an_unknown_workload_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command line says which there are."""
+    with pytest.raises(SystemExit):
+        engine.main(["nonsense"])
+    assert "There is no workload 'nonsense'. There are: list-dict" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gqlnb.client import connections
 from gqlnb.client.http import Http, Secrets, address, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
+from gqlnb.engine.adopting import is_schema
 from gqlnb.engine.schema import TEXT_KEPT, Schema
 from gqlnb.errors import SchemaError, TargetError
 from gqlnb.model.document import Document
@@ -39,16 +40,17 @@ class Client:
     ----------
     target
         An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
-        :class:`Schema` or graphql-core schema; a server of this process; an ASGI application; None
-        for the current connection, else ``GQLNB_URL``, else the newest server of this process,
-        else ``http://127.0.0.1:4000/graphql``.
+        :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
+        process; an ASGI application; None for the current connection, else ``GQLNB_URL``, else the
+        newest server of this process, else ``http://127.0.0.1:4000/graphql``.
     token
         ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a :class:`Token`, sent in
         ``Authorization`` to that address alone.
     headers
         Further headers of every request; their values may be Tokens.
     schema
-        The endpoint's schema, to check documents before they are sent; None for unknown.
+        The endpoint's schema, to check documents before they are sent, as any object that
+        :meth:`Schema.adopt` takes; None for unknown.
     timeout
         Longest wait for the endpoint's next byte, in seconds.
     verify
@@ -58,6 +60,8 @@ class Client:
     ------
     TargetError
         If `target` is nothing that can be asked.
+    SchemaError
+        If it is a schema object that is not valid.
     AuthError
         If the token can't be found, or would travel over plain http to another machine.
 
@@ -74,7 +78,7 @@ class Client:
         *,
         token: Token | str | None = None,
         headers: Mapping[str, str | Token] | None = None,
-        schema: Schema | GraphQLSchema | None = None,
+        schema: Any = None,
         timeout: float = 60.0,
         verify: bool | str = True,
     ) -> None:
@@ -82,7 +86,7 @@ class Client:
         target = connections.default_target() if target is None else target
         self._transport = self._transport_to(target, timeout, verify)
         self._lock = threading.Lock()
-        self._schema = schema.graphql if isinstance(schema, Schema) else schema
+        self._schema = None if schema is None else Schema.adopt(schema).graphql
         if isinstance(self._transport, InProcess):
             self._schema = self._transport.schema.graphql
         self._documents = lru_cache(DOCUMENTS_KEPT)(self._parse)
@@ -94,19 +98,16 @@ class Client:
         if isinstance(url, str):  # a server of this process knows its own token
             self._secrets.token = self._secrets.token or getattr(target, "token", None)
             return self._http(url, timeout, verify)
-        if isinstance(target, Schema):
-            return InProcess(target)
+        if isinstance(target, Schema) or is_schema(target):
+            return InProcess(Schema.adopt(target))
         if is_asgi(target):
             return Asgi(target, self._sent_headers)
         if hasattr(target, "send") and hasattr(target, "asend"):
             return target  # type: ignore[no-any-return]
-        try:
-            return InProcess(Schema.adopt(target))
-        except SchemaError:
-            kind = type(target).__name__
         msg = (
-            f"A {kind} is nothing a client can ask. Give an address, the name of a connection, "
-            "a Schema, a GraphQLSchema, a Server or an ASGI application."
+            f"A {type(target).__name__} is nothing a client can ask. Give an address, the name of "
+            "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
+            "Graphene, a Server or an ASGI application."
         )
         raise TargetError(msg)
 

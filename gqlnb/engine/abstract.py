@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gqlnb.engine.core import Run
     from gqlnb.engine.plan import FieldPlan, Plan
 
-__all__ = ["Chooser"]
+__all__ = ["Chooser", "above"]
 
 
 class Chooser:
@@ -29,7 +29,10 @@ class Chooser:
         self.default = self.resolve is default_type_resolver
         self.native = getattr(self.resolve, "gqlnb_native", None)
         self.tested: list[Any] = [k for k in plan.possible(kind) if k.is_type_of is not None]
+        # By name: the function for dicts, and the one for every source.
+        self.dicts: dict[str, Callable[[Any, Any, Run], Any]] = {}
         self.entered: dict[str, Callable[[Any, Any, Run], Any]] = {}
+        self.asked: dict[str, Callable[[Any, Any, Run], Any]] = {}
         self.names: dict[type, tuple[str, ...]] = {}
 
     def __call__(self, value: Any, path: Any, run: Run) -> Any:
@@ -42,11 +45,15 @@ class Chooser:
             name = value.get("__typename")
         else:
             name = self.typename(value)
+        return self.named(name, value, path, run)
+
+    def named(self, name: Any, value: Any, path: Any, run: Run) -> Any:
+        """Return the completed value, given what its type was said to be."""
         if type(name) is str:
             enter = self.entered.get(name)
             if enter is not None:
                 return enter(value, path, run)
-        elif self.default:
+        elif self.default and not isinstance(name, str):
             return self.ask(value, path, run)
         return self.first(name, value, path, run)
 
@@ -68,12 +75,22 @@ class Chooser:
         for kind in self.tested:
             answer = kind.is_type_of(value, info)
             if answer is True or (answer and not run.is_awaitable(answer)):
-                return self.plan.below(run, kind, self.field.group).enter(value, path, run)
+                enter = self.asked.get(kind.name)
+                if enter is None:
+                    enter = self.plan.below(run, kind, self.field.group).compiled()
+                    self.asked[kind.name] = enter
+                return enter(value, path, run)
             if answer is not False and run.is_awaitable(answer):
                 if hasattr(answer, "close"):
                     answer.close()  # asked again by graphql-core, which waits for all of them
                 return self.first(self.resolve(value, info, self.kind), value, path, run)
         return self.first(None, value, path, run)
+
+    def unsure(self, answer: Any, value: Any, path: Any, run: Run) -> Any:
+        """Go on where a predicate answered neither True nor False."""
+        if hasattr(answer, "close"):
+            answer.close()  # asked again below, where it is awaited if it must be
+        return self.ask(value, path, run)
 
     def first(self, name: Any, value: Any, path: Any, run: Run) -> Any:
         """Check the name of a type as graphql-core does, and remember a good one."""
@@ -85,7 +102,8 @@ class Chooser:
         if kind.is_type_of is not None:
             return run.typed(value, self.field, selection, path, above(path))
         if type(name) is str:
-            self.entered[name] = selection.enter
+            self.entered[name] = selection.compiled()
+            self.dicts[name] = self.plan.maker.variant(selection, dicts=True)
         return selection.enter(value, path, run)
 
     async def later(self, name: Any, value: Any, path: Any, run: Run) -> Any:

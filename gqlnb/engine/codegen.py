@@ -13,6 +13,7 @@ another function below that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from itertools import count
 from keyword import iskeyword
 from time import perf_counter
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Writer"]
 
 DEEP = 3  # levels of objects in one function
+TESTED = 6  # possible types with a predicate that are asked in the function itself
 WIDE = 40  # fields of an object that is written into the function of its parent
 SMALL = (1 << 30) - 1  # integers up to it are one digit to CPython, which compares them fast
 BIG = "1.7976931348623157e308"  # the largest float: what is not within its signs is not finite
@@ -78,6 +80,8 @@ class Spot:
         where the caller awaits.
     item
         Whether it is an item of a list.
+    above
+        The text of the path of its field; None for `path` itself.
     """
 
     field: FieldPlan
@@ -88,6 +92,7 @@ class Spot:
     key: str | None
     waiting: str | None
     item: bool = False
+    above: str | None = None
 
     @property
     def nullable(self) -> bool:
@@ -145,8 +150,11 @@ class Writer:
     def rows(self, field: FieldPlan, kind: Any) -> None:
         """Write a function that completes a list or tuple."""
         item, path = kind.of_type, "(p, len(out), None)"
+        above = "p" if kind is get_nullable_type(field.type) else "above(p)"
         names = f"{self.constant('f', field)}, {self.constant('k', item)}"
-        spot = Spot(field, item, "v", path, f"x.item(v, {names}, {path})", "len(out)", "w", True)
+        spot = Spot(
+            field, item, "v", path, f"x.item(v, {names}, {path})", "len(out)", "w", True, above
+        )
         leaves = is_leaf_type(get_nullable_type(item))
         self.add("out = []")
         self.add("add = out.append")
@@ -190,6 +198,9 @@ class Writer:
         clock = self.clock()
         v = self.fresh("v")
         name, path = self.constant("f", field), f"({p}, {field.name!r}, {field.parent.name!r})"
+        if not field.default and field.native is None:  # its info object needs the path anyway
+            self.add(f"{v}p = {path}")
+            path = f"{v}p"
         method = "late" if field.default else "finish"
         slow = f"x.{method}({v}, {name}, {path})"
         spot = Spot(field, field.type, v, path, slow, repr(field.name), waiting)
@@ -248,7 +259,7 @@ class Writer:
             function = self.constant("g", field.native)
             self.add(f"{spot.v} = {function}({s}, {given}, x.context_value)")
             return
-        info = f"new(Info, (*{self.constant('h', field.head)}, {spot.path}, *x.tail))"
+        info = f"new(Info, ({self.constant('f', field)}, {spot.path}, x))"
         more = "" if given == "{}" else f", **{given}"
         self.add(f"{spot.v} = {self.constant('r', field.resolve)}({s}, {info}{more})")
 
@@ -277,7 +288,7 @@ class Writer:
             self.bind(
                 inner, "resolve_type", *((k, "is_type_of") for k in self.plan.possible(inner))
             )
-            self.other(spot, self.constant("u", chooser))
+            self.abstract(spot, chooser)
         else:
             self.bind(inner, "is_type_of")
             self.object(inner, spot, level)
@@ -309,7 +320,7 @@ class Writer:
         """Write the look-up of an enum member's name."""
         usual = getattr(serializer(kind), "__func__", None) is serializer(GraphQLEnumType)
         known = kind._value_lookup if usual else {}  # noqa: SLF001 - what it serializes by
-        names = {value: name for value, name in known.items() if type(value) in (str, int)}
+        names = {value: name for value, name in known.items() if safe(value)}
         self.add(f"try: {spot.v} = {self.constant('n', names)}[{spot.v}]")
         with self.block("except Exception:"):
             head = f"if {spot.v} is not None:" if spot.nullable else ""
@@ -322,8 +333,63 @@ class Writer:
         with self.block(f"if type({spot.v}) is list or type({spot.v}) is tuple:"):
             self.add(f"{spot.v} = {made}({spot.v}, {spot.path}, x)")
             self.wait(spot, guarded=True)
+        with self.block(f"elif type({spot.v}) in VIEWS:"):
+            self.add(f"{spot.v} = {made}(list({spot.v}), {spot.path}, x)")
+            self.wait(spot, guarded=True)
         with self.block(f"elif {spot.v} is not None:" if spot.nullable else "else:"):
             self.slowly(spot)
+
+    def abstract(self, spot: Spot, chooser: Chooser) -> None:
+        """Write how the object type of a value is found, and its selection executed."""
+        v, choose = spot.v, self.constant("u", chooser)
+        word = "if"
+        if self.dicts:
+            word = "elif"
+            with self.block(f"if type({v}) is dict:"):
+                self.chosen(spot, chooser, choose)
+                self.wait(spot, guarded=True)
+        self.other(spot, choose, first=word == "if")
+
+    def chosen(self, spot: Spot, chooser: Chooser, choose: str) -> None:
+        """Write how the type of a dict is found where that takes one call."""
+        v, name, enter = spot.v, self.fresh("n"), self.fresh("e")
+        info = f"new(Info, ({self.constant('f', spot.field)}, {spot.above or spot.path}, x))"
+        if chooser.default:
+            self.add(f"{name} = {v}.get('__typename')")
+        elif chooser.native is not None:
+            self.add(f"{name} = {self.constant('g', chooser.native)}({v}, x.context_value)")
+        else:
+            resolve, kind = self.constant("r", chooser.resolve), self.constant("k", chooser.kind)
+            self.add(f"{name} = {resolve}({v}, {info}, {kind})")
+        entered = self.constant("m", chooser.dicts)
+        self.add(f"{enter} = {entered}.get({name}) if type({name}) is str else None")
+        with self.block(f"if {enter} is not None:"):
+            self.add(f"{v} = {enter}({v}, {spot.path}, x)")
+        if chooser.default and 0 < len(chooser.tested) <= TESTED:
+            with self.block(f"elif {name} is None:"):
+                self.asked(spot, chooser, info)
+        with self.block("else:"):
+            self.add(f"{v} = {choose}.named({name}, {v}, {spot.path}, x)")
+
+    def asked(self, spot: Spot, chooser: Chooser, info: str) -> None:
+        """Write how each possible type is asked whether a value is of it."""
+        v, given, answer = spot.v, self.fresh("i"), self.fresh("q")
+        self.add(f"{given} = {info}")
+        depth = self.depth
+        for kind in chooser.tested:
+            self.add(f"{answer} = {self.constant('q', kind.is_type_of)}({v}, {given})")
+            with self.block(f"if {answer} is True:"):
+                below = self.below(kind, spot.field)
+                enter = chooser if below is None else self.entry(below)
+                self.add(f"{v} = {self.constant('t', enter)}({v}, {spot.path}, x)")
+            self.add(
+                f"elif {answer} is not False: {v} = {self.constant('u', chooser)}.unsure("
+                f"{answer}, {v}, {spot.path}, x)"
+            )
+            self.add("else:")
+            self.depth += 1
+        self.add(f"{v} = {self.constant('u', chooser)}.first(None, {v}, {spot.path}, x)")
+        self.depth = depth
 
     def object(self, kind: Any, spot: Spot, level: int) -> None:
         """Write how an object is completed: here if it is as expected, else by a call."""
@@ -336,13 +402,22 @@ class Writer:
         if level < DEEP and len(selection.fields) <= WIDE:
             head = self.expected(spot)
             with self.block(f"if {head}:"):
-                made, waiting = self.body(selection, spot.v, spot.path, level + 1)
+                made, waiting = self.body(selection, spot.v, self.kept(spot, selection), level + 1)
                 self.add(f"{spot.v} = {made}")
                 with self.block(f"if {waiting} is not None:"):
                     self.add(f"{spot.v} = {self.joined(spot, waiting)}")
                     self.add(f"{waiting} = None")
                     self.wait(spot, sure=True)
-        self.other(spot, self.constant("t", selection.enter), first=head is None)
+        self.other(spot, self.constant("t", self.entry(selection)), first=head is None)
+
+    def kept(self, spot: Spot, selection: Selection) -> str:
+        """Return the text of a path: a name, where several resolvers will need it."""
+        asked = [f for f in selection.fields if not f.default and f.native is None]
+        if not asked or spot.path.isidentifier():
+            return spot.path
+        name = self.fresh("p")
+        self.add(f"{name} = {spot.path}")
+        return name
 
     def expected(self, spot: Spot) -> str:
         """Return the test that an object is of the kind this function is written for."""
@@ -404,6 +479,10 @@ class Writer:
 
     # -- lines and names
 
+    def entry(self, selection: Selection) -> Any:
+        """Return the function that executes a selection which compiled code has come to."""
+        return selection.compiled()
+
     def below(self, kind: Any, field: FieldPlan) -> Selection | None:
         """Return the selection below a field; None if collecting it fails, as each run will say."""
         try:
@@ -435,6 +514,11 @@ class Writer:
     def block(self, head: str, when: bool = True) -> Block:
         """Return a context whose lines stand below `head`."""
         return Block(self, head, when)
+
+
+def safe(value: Any) -> bool:
+    """Tell whether an enum's internal value can be looked up without its own code running."""
+    return type(value) in (str, int) or (isinstance(value, Enum) and not callable(value))
 
 
 class Block:

@@ -18,6 +18,7 @@ from graphql.execution.values import get_argument_values
 
 from gqlnb.engine.info import Info, Lean, to_path
 from gqlnb.engine.version import (
+    CORO,
     NEW,
     PLAIN,
     Base,
@@ -32,6 +33,7 @@ from gqlnb.engine.version import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
 
+LONG = 64  # items of a list that is compiled when it is first seen
 __all__ = ["Groups", "Run"]
 
 
@@ -46,6 +48,7 @@ class FieldPlan(Protocol):
     type: Any
     default: bool
     exact: Any
+    leaf: bool
 
     @property
     def completer(self) -> Any:
@@ -71,19 +74,17 @@ def turn() -> Generator[None, None, None]:
 async def at_its_turn(value: Awaitable[Any]) -> Any:
     """Await a single value when ``gather`` would have run it, without its task.
 
-    graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and what
-    awaits it goes on two turns after it ends. Errors that race for a null depend on that.
+    graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and an error
+    of it comes up two turns after it ends. Errors that race for a null depend on that; a value
+    that is there two turns early changes nothing, nor does a leaf, below which nothing can fail.
     """
     await turn()
     try:
-        made = await value
+        return await value
     except Exception:
         await turn()
         await turn()
         raise
-    await turn()
-    await turn()
-    return made
 
 
 class Groups(dict[str, Any]):
@@ -132,21 +133,6 @@ class Run(Base):  # type: ignore[misc]
     @cached_property
     def _args(self) -> dict[FieldPlan, dict[str, Any]]:
         return {}
-
-    @cached_property
-    def tail(self) -> tuple[Any, ...]:
-        """The part of an info object that is the same for every field."""
-        fragments = self.fragment_definitions if NEW else self.fragments
-        same = (
-            self.schema,
-            fragments,
-            self.root_value,
-            self.operation,
-            self.variable_values,
-            self.context_value,
-            self.is_awaitable,
-        )
-        return (*same, self.abort_signal, self.async_helpers) if NEW else same
 
     if NEW:
 
@@ -235,6 +221,14 @@ class Run(Base):  # type: ignore[misc]
                 return fields.selection.enter(source_value, path, self)
             return super().execute_fields(parent_type, source_value, path, fields)
 
+    def complete_list_value(
+        self, return_type: Any, group: Any, info: Any, path: Any, result: Any, *more: Any
+    ) -> Any:
+        """Complete a list: compiled, where it is long enough to pay at once."""
+        if type(result) in (list, tuple) and len(result) >= LONG:
+            return self.plan.listed(info.parent_type, group, return_type)(result, path, self)
+        return super().complete_list_value(return_type, group, info, path, result, *more)
+
     def plainly(self, selection: Selection, source: Any, path: Any) -> Any:
         """Execute a selection set as graphql-core does."""
         given = (selection.kind, source, to_path(path), dict(selection.groups))
@@ -259,7 +253,7 @@ class Run(Base):  # type: ignore[misc]
 
     def info(self, field: FieldPlan, path: Lean) -> Any:
         """Return the info object of a field."""
-        return tuple.__new__(Info, (*field.head, path, *self.tail))
+        return tuple.__new__(Info, (field, path, self))
 
     def args(self, field: FieldPlan) -> dict[str, Any]:
         """Return the coerced arguments of a field, a new dict each time.
@@ -299,8 +293,9 @@ class Run(Base):  # type: ignore[misc]
 
     def finish(self, value: Any, field: FieldPlan, path: Lean) -> Any:
         """Complete the value of a field; a coroutine where one must wait."""
-        if self.is_awaitable(value):
-            return self.await_field(value, field, path)
+        usual = type(value) is CORO and self.plan.is_awaitable is None
+        if usual or self.is_awaitable(value):
+            return (self.await_leaf if field.leaf else self.await_field)(value, field, path)
         completed = self.complete(value, field, field.type, path)
         if self.is_awaitable(completed):
             return self.guard(completed, field, path)
@@ -361,10 +356,22 @@ class Run(Base):  # type: ignore[misc]
         try:
             if self.plan.timed:
                 value = self.timed(value, field)
+            completed = field.completer(await value, path, self)
+            return await completed if self.is_awaitable(completed) else completed
+        except Exception as error:  # whatever a resolver raises
+            return self.fail(error, field, path)
+
+    async def await_leaf(self, value: Awaitable[Any], field: FieldPlan, path: Lean) -> Any:
+        """Await the value of a leaf and complete it."""
+        try:
+            if self.plan.timed:
+                value = self.timed(value, field)
             awaited = await value
             if type(awaited) is field.exact:
                 return awaited
             completed = field.completer(awaited, path, self)
+            if completed is None or type(completed) in PLAIN:
+                return completed
             return await completed if self.is_awaitable(completed) else completed
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path)
@@ -400,7 +407,9 @@ class Run(Base):  # type: ignore[misc]
         """Await the members of a dict or list that are not there yet, all at once."""
         if len(waiting) == 1:
             key, value = waiting[0]
-            made[key] = await (value if NEW else at_its_turn(value))
+            if not NEW and getattr(value, "cr_code", None) is not LEAF:
+                value = at_its_turn(value)
+            made[key] = await value
             return made
         values = (value for _, value in waiting)
         done = await gather_all(*values)
@@ -418,6 +427,11 @@ class Run(Base):  # type: ignore[misc]
     ) -> Any:
         """Do as :meth:`join` in a nullable position, which takes the error."""
         try:
+            if len(waiting) == 1:
+                key, value = waiting[0]
+                if NEW or getattr(value, "cr_code", None) is LEAF:
+                    made[key] = await value
+                    return made
             return await self.join(made, waiting)
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path, kind)
@@ -428,3 +442,6 @@ class Run(Base):  # type: ignore[misc]
         values += [value for value in rest if self.is_awaitable(value)]
         if values:
             self.settle_in_background(values)
+
+
+LEAF = Run.await_leaf.__code__

@@ -28,23 +28,67 @@ def to_path(path: Lean) -> Any:
     return made
 
 
-class Info(GraphQLResolveInfo):  # type: ignore[type-arg]
-    """graphql-core's info object whose path is made when it is read."""
+# A reader of a tuple's member that ``__getitem__`` does not come between.
+_member: Any = type(GraphQLResolveInfo.path)
+
+
+def _of_field(index: int) -> property:
+    return property(lambda self: self._field.head[index])
+
+
+class Info(tuple[Any, ...]):
+    """The info object of a resolver, in the place of graphql-core's and taken for one.
+
+    It holds a field, a path and a run, and looks everything up when it is read: most resolvers
+    read one member or none.
+    """
 
     __slots__ = ()
+    _field: Any = _member(0, "")
+    _path: Any = _member(1, "")
+    _run: Any = _member(2, "")
+    _fields = GraphQLResolveInfo._fields
 
-    @property
-    def path(self) -> Any:
-        """The response path of the field."""
-        return to_path(tuple.__getitem__(self, 4))
+    field_name = _of_field(0)
+    field_nodes = _of_field(1)
+    return_type = _of_field(2)
+    parent_type = _of_field(3)
+    path = property(lambda self: to_path(self._path))
+    schema = property(lambda self: self._run.plan.schema)
+    fragments = property(lambda self: self._run.plan.fragments)
+    root_value = property(lambda self: self._run.root_value)
+    operation = property(lambda self: self._run.plan.operation)
+    variable_values = property(lambda self: self._run.variable_values)
+    context = property(lambda self: self._run.context_value)
+    is_awaitable = property(lambda self: self._run.plan.awaits)
+    abort_signal = None  # an execution with one is graphql-core's own
+    async_helpers = property(lambda self: self._run.async_helpers)
 
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple(self)[index] if isinstance(index, slice) else tuple.__getitem__(self, index)
-        return to_path(found) if index in (4, 4 - len(self)) else found
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """The class it stands for, so that ``isinstance`` agrees."""
+        return GraphQLResolveInfo
 
     def __iter__(self) -> Any:
-        for index, value in enumerate(tuple.__iter__(self)):
-            yield to_path(value) if index == 4 else value
+        return iter([getattr(self, name) for name in self._fields])
 
+    def __len__(self) -> int:
+        return len(self._fields)
 
-Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(iter(self))[index]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(iter(self)) == other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return repr(self._real())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real(), name)
+
+    def _real(self) -> Any:
+        return GraphQLResolveInfo(*iter(self))

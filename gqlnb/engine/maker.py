@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections import deque
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from graphql import get_nullable_type, is_leaf_type
 
+from gqlnb.engine.abstract import above
 from gqlnb.engine.codegen import Writer
 from gqlnb.engine.info import Info
-from gqlnb.engine.kinds import is_mapping, kind_of, kinds, mappings
+from gqlnb.engine.kinds import HELD, is_mapping, kind_of, kinds, mappings
 from gqlnb.engine.version import CORO, PLAIN
 
 if TYPE_CHECKING:
@@ -22,12 +25,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Maker"]
 
+# What is listed before its items are completed: iterating over it runs no code of a user.
+VIEWS = frozenset({type({}.keys()), type({}.values()), set, frozenset, range, deque})
 GLOBALS: dict[str, Any] = {
     "CORO": CORO,
     "Info": Info,
     "PLAIN": PLAIN,
     "kinds": kinds,
     "kind_of": kind_of,
+    "VIEWS": VIEWS,
+    "above": above,
     "new": tuple.__new__,
 }
 _serial = count(1)
@@ -46,6 +53,12 @@ def source(name: str, writer: Writer) -> str:
     return "\n".join([f"def {name}(s, p, x{''.join(used)}):", *tops, body, ""])
 
 
+def forget(places: list[str]) -> None:
+    """Drop the source of functions that are gone."""
+    for place in places:
+        linecache.cache.pop(place, None)
+
+
 class Maker:
     """Makes the functions of one plan.
 
@@ -59,26 +72,33 @@ class Maker:
         self.plan = plan
         self.sources: list[str] = []
         self._rows: dict[tuple[int, int], Callable[..., Any]] = {}
+        self._variants: dict[tuple[Selection, bool], Callable[..., Any]] = {}
 
     def selection(self, selection: Selection) -> Callable[[Any, Any, Any], Any]:
         """Return a function that executes a selection, whatever its source is."""
-        label = f"{selection.kind.name}_{selection.where}"
-        if not any(field.default for field in selection.fields):
-            return self.build(label, lambda writer: writer.selection(selection), dicts=True)
-        variants: dict[bool, Callable[[Any, Any, Any], Any]] = {}
+        functions: dict[type, Callable[[Any, Any, Any], Any]] = {}
 
         def enter(source: Any, path: Any, run: Any) -> Any:
             cls = type(source)
-            dicts = cls is dict
-            if not dicts and (mappings.get(cls) or is_mapping(cls)):
-                return run.plainly(selection, source, path)
-            made = variants.get(dicts)
-            if made is None:
-                made = self.build(label, lambda writer: writer.selection(selection), dicts=dicts)
-                variants[dicts] = made
-            return made(source, path, run)
+            function = functions.get(cls)
+            if function is None:
+                if cls is not dict and (mappings.get(cls) or is_mapping(cls)):
+                    return run.plainly(selection, source, path)
+                if len(functions) > HELD:
+                    functions.clear()
+                function = functions[cls] = self.variant(selection, dicts=cls is dict)
+            return function(source, path, run)
 
         return enter
+
+    def variant(self, selection: Selection, *, dicts: bool) -> Callable[[Any, Any, Any], Any]:
+        """Return the function that executes a selection on dicts, or on other objects."""
+        key = (selection, dicts)
+        if key not in self._variants:
+            label = f"{selection.kind.name}_{selection.where}"
+            made = self.build(label, lambda writer: writer.selection(selection), dicts=dicts)
+            self._variants[key] = made
+        return self._variants[key]
 
     def rows(self, field: FieldPlan, kind: Any) -> Callable[[Any, Any, Any], Any]:
         """Return a function ``(rows, path, run)`` that completes a list or tuple of a field."""
@@ -134,6 +154,8 @@ class Maker:
         space = {**GLOBALS, **writer.constants}
         exec(compile(text, place, "exec"), space)  # noqa: S102 - our own text, names of a schema
         linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+        if not self.plan.places:
+            finalize(self.plan, forget, self.plan.places)
         self.plan.places.append(place)
         self.sources.append(text)
         return space[name]  # type: ignore[no-any-return]

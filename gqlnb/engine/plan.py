@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import TYPE_CHECKING, Any
-from weakref import finalize
 
 from graphql import (
-    DirectiveNode,
     DocumentNode,
     ExecutionResult,
     FragmentDefinitionNode,
@@ -25,6 +22,7 @@ from graphql import (
     Visitor,
     default_field_resolver,
     get_nullable_type,
+    is_leaf_type,
     visit,
 )
 from graphql.execution.values import get_argument_values
@@ -39,7 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FieldPlan", "Plan", "Selection", "directive_facts"]
 
-HOT = 8  # executions of a selection after which compiling it has paid, measured on lists
+# Compiling a selection takes about as long as graphql-core takes for this many rows of it, so
+# waiting for as many costs at most twice the better choice.
+HOT = 24
 EXACT: dict[Any, type] = {
     GraphQLString: str,
     GraphQLID: str,
@@ -69,6 +69,8 @@ class FieldPlan:
         Its resolver, if that is called as ``(root, args, context)``.
     constants
         Its coerced arguments where they hold no variable; None where they must be coerced anew.
+    leaf
+        Whether it is of a nullable leaf type: nothing that fails in it reaches another field.
     exact
         The Python type whose values are answers as they are; None if there is no such type.
     """
@@ -81,6 +83,7 @@ class FieldPlan:
         "exact",
         "group",
         "head",
+        "leaf",
         "name",
         "native",
         "nodes",
@@ -99,11 +102,12 @@ class FieldPlan:
         self.definition = definition
         self.type = definition.type
         self.head = (self.nodes[0].name.value, self.nodes, definition.type, parent)
-        plan.bound.append((definition, "resolve", definition.resolve))
+        plan.resolvers.append((definition, definition.resolve))
         self.resolve = definition.resolve or plan.field_resolver
         self.default = self.resolve is default_field_resolver
         self.native = getattr(self.resolve, "gqlnb_native", None)
         self.exact = exact(self.type)
+        self.leaf = is_leaf_type(self.type)
         self.constants = constants(definition, self.nodes[0])
         self._completer: Callable[[Any, Any, Run], Any] | None = None
 
@@ -225,19 +229,27 @@ class Plan:
         for name in ("root_value", "context_value", "variable_values", "_subfields_cache", *MADE):
             self.proto.pop(name, None)
         default = getattr(Run, "is_awaitable", None)  # 3.2 keeps the usual one on the class
-        given = self.proto.get("is_awaitable", default)
-        self.is_awaitable = None if given is default else given
+        self.awaits = self.proto.get("is_awaitable", default)
+        self.is_awaitable = None if self.awaits is default else self.awaits
+        self.fragments = self.proto["fragment_definitions" if NEW else "fragments"]
         self.entered: Callable[[Any, Any, Run], Any] | None = None
         self.no_variables = type(first.variable_values)({}, {}) if NEW else {}
         self.kind = self.schema.get_root_type(self.operation.operation)
         self.serial = self.operation.operation is OperationType.MUTATION
         self.maker: Any = None  # set by whoever makes the plan: a Maker
-        self.sample = Run.again(self, None, None, only(first.variable_values, names))
+        self._variables = only(first.variable_values, names)
         self.root: Selection | None = None
         self._below: dict[tuple[Any, ...], Selection] = {}
-        self.bound: list[tuple[Any, str, Any]] = []  # what compiled code took as constant
+        self._listed: dict[tuple[Any, ...], FieldPlan] = {}
+        # What compiled code took as constant: resolvers, and members of types.
+        self.resolvers: list[tuple[Any, Any]] = []
+        self.bound: list[tuple[Any, str, Any]] = []
         self.places: list[str] = []  # where tracebacks find its source
-        finalize(self, forget, self.places)
+
+    @property
+    def sample(self) -> Run:
+        """A run to collect fields by, which holds nothing of a caller's."""
+        return Run.again(self, None, None, self._variables)
 
     # -- executing
 
@@ -353,12 +365,26 @@ class Plan:
             self._below[key] = found
         return found
 
+    def listed(self, parent: Any, group: Any, kind: Any) -> Callable[[Any, Any, Run], Any]:
+        """Return the function that completes the lists of a field that is not compiled itself."""
+        nodes = [details.node for details in group] if NEW else group
+        key = (parent.name, *map(id, nodes))
+        field = self._listed.get(key)
+        if field is None:
+            name = nodes[0].alias.value if nodes[0].alias else nodes[0].name.value
+            field = FieldPlan(self, parent, name, group, self.definition(parent, group))
+            self._listed[key] = field
+        return self.maker.rows(field, kind)  # type: ignore[no-any-return]
+
     def possible(self, kind: GraphQLAbstractType) -> list[GraphQLObjectType]:
         """Return the object types an abstract type may turn out to be."""
         return list(self.schema.get_possible_types(kind))
 
     def stale(self) -> bool:
-        """Tell whether a resolver that compiled code took as constant was replaced since."""
+        """Tell whether what compiled code took as constant was replaced since."""
+        for definition, resolve in self.resolvers:
+            if definition.resolve is not resolve:
+                return True
         for owner, name, value in self.bound:  # noqa: SIM110 - a generator would double the time
             if getattr(owner, name) is not value:
                 return True
@@ -384,34 +410,27 @@ def only(variables: Any, names: tuple[str, ...]) -> Any:
     return type(variables)(*parts)
 
 
-def forget(places: list[str]) -> None:
-    """Drop the source of functions that are gone."""
-    for place in places:
-        linecache.cache.pop(place, None)
-
-
 def directive_facts(document: DocumentNode) -> tuple[tuple[str, ...], bool]:
     """Return the variables that ``@skip`` and ``@include`` read, and whether we can plan at all.
 
     Incremental delivery and variables of fragments are graphql-core's alone.
     """
-    names: dict[str, None] = {}
-    plannable = True
-
-    class Look(Visitor):
-        def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-            nonlocal plannable
-            if node.name.value in ("defer", "stream"):
-                plannable = False
-            if node.name.value in ("skip", "include"):
-                for argument in node.arguments or ():
-                    if isinstance(argument.value, VariableNode):
-                        names[argument.value.name.value] = None
-
     if not isinstance(document, DocumentNode):
         return (), False
-    visit(document, Look())
-    fragments = [n for n in document.definitions if isinstance(n, FragmentDefinitionNode)]
-    if any(node.variable_definitions for node in fragments):
-        plannable = False
-    return tuple(names), plannable
+    names: dict[str, None] = {}
+    waiting: list[Any] = list(document.definitions)
+    while waiting:
+        node = waiting.pop()
+        for directive in getattr(node, "directives", None) or ():
+            word = directive.name.value
+            if word in ("defer", "stream"):
+                return (), False
+            if word in ("skip", "include"):
+                values = [argument.value for argument in directive.arguments or ()]
+                names |= {v.name.value: None for v in values if isinstance(v, VariableNode)}
+        if isinstance(node, FragmentDefinitionNode) and node.variable_definitions:
+            return (), False
+        selections = getattr(node, "selection_set", None)
+        if selections is not None:
+            waiting.extend(selections.selections)
+    return tuple(names), True

@@ -20,6 +20,7 @@ from graphql import (
 from graphql.validation.validate import validate_sdl
 
 from gqlnb import runtime
+from gqlnb.engine.adopting import Adoption, adoption, remembered
 from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
 from gqlnb.engine.run import run
 from gqlnb.errors import SchemaError
@@ -81,29 +82,70 @@ class Schema:
     def __init__(self, sdl: str, resolvers: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._graphql = built(sdl)
         bind_all(self._graphql, resolvers or {})
+        self._adopted: Adoption | None = None
         self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
 
     @classmethod
-    def adopt(cls, graphql: GraphQLSchema) -> Schema:
-        """Return a Schema around a graphql-core schema, whose resolvers run as they are.
+    def adopt(cls, schema: Any, *, context: Any = None, **options: Any) -> Schema:
+        """Return a Schema around a schema object of another library, which runs as it is.
+
+        Its resolvers are called as that library calls them. Nothing of the library is imported,
+        and nothing of the object is changed, but that it remembers what is returned here: adopted
+        again without `context` and `options`, it gives the same Schema, with its documents and
+        plans. :class:`gqlnb.Client`, :func:`gqlnb.connect`, :func:`gqlnb.serve` and ``%%graphql``
+        adopt by themselves.
 
         Parameters
         ----------
-        graphql
-            A ``GraphQLSchema``; its resolvers are called as graphql-core calls them.
+        schema
+            A ``GraphQLSchema`` of graphql-core, which is what Ariadne's ``make_executable_schema``
+            returns; a ``strawberry.Schema``; a ``graphene.Schema``; or a Schema.
+        context
+            What resolvers find in ``info.context`` where the caller gives no context, as none can
+            over HTTP or in ``%%graphql``: a value, or a function of no arguments that makes a new
+            one for each operation (of new data loaders, say).
+        **options
+            Further arguments of graphql-core's ``execute``, such as Graphene's and Ariadne's
+            ``middleware=[...]``; not for Strawberry, whose schema holds its own.
 
         Raises
         ------
         SchemaError
-            If it is something else.
+            If `schema` is something else or is not valid, or an option does not exist.
+
+        Notes
+        -----
+        The compiled engine executes, unless the schema or the options ask for what only their
+        library can do: Strawberry executes by itself a schema with extensions, operation
+        directives, an executor class, incremental delivery or a ``process_errors`` of its own;
+        graphql-core executes with middleware or an executor class.
+
+        What does not work:
+
+        * Subscriptions, ``@defer`` and ``@stream``: ``execute`` returns one result.
+        * What belongs to a library's web application rather than to its schema: the context it
+          makes of an HTTP request, and Ariadne's extensions and error formatters. Ask such an
+          application as it is: it is ASGI, and ``gqlnb.Client(app)`` takes it.
+        * A plain resolver that hands out a future of the running loop, as a data loader's ``load``
+          is: there is a loop only where :meth:`aexecute` is awaited. An ``async def`` works
+          everywhere.
+        * Documents that only an extension of Strawberry understands: they are parsed and validated
+          here first, and of several operations one must be named.
+        * Strawberry's ``info.input_extensions``: there are none.
         """
-        if not isinstance(graphql, GraphQLSchema):
-            msg = f"Schema.adopt takes a graphql-core GraphQLSchema; got {type(graphql).__name__}."
-            raise SchemaError(msg)
-        self = cls.__new__(cls)
-        self._graphql = graphql
-        self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
-        return self
+        if isinstance(schema, Schema):
+            if context is None and not options:
+                return schema
+            schema = schema.graphql
+
+        def make() -> Schema:
+            self = cls.__new__(cls)
+            self._adopted = adoption(schema, context, options)
+            self._graphql = self._adopted.graphql
+            self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
+            return self
+
+        return remembered(schema, cls, make) if context is None and not options else make()
 
     @property
     def graphql(self) -> GraphQLSchema:
@@ -246,6 +288,8 @@ class Schema:
         root: Any = None,
     ) -> Result | Awaitable[Result]:
         """Do as :meth:`begin` with a document of this schema and JSON-like variables."""
+        if self._adopted is not None:
+            return self._adopted.start(document, variables, context, root)
         return run(self._graphql, document, variables, context, root)
 
     def explain(
@@ -276,6 +320,8 @@ class Schema:
         from gqlnb.engine.explaining import explained
 
         document = self.document(text, operation)
+        if self._adopted is not None and self._adopted.reason is not None:
+            return self._adopted.explain(document)
         return explained(self._graphql, document, bind(document, variables))
 
     def profile(
@@ -303,11 +349,13 @@ class Schema:
         Raises
         ------
         QueryError
-            If the text or the variables are wrong.
+            If the text or the variables are wrong, or the compiled engine does not execute it.
         """
         from gqlnb.engine.explaining import profiled
 
         document = self.document(text, operation)
+        if self._adopted is not None:
+            context = self._adopted.profiled(document, context)
         return profiled(self._graphql, document, bind(document, variables), context, root)
 
     def document(self, text: str, operation: str | None = None) -> Document:
@@ -322,6 +370,8 @@ class Schema:
         return (self._kept if keep else self._parse)(text, operation)
 
     def _parse(self, text: str, operation: str | None) -> Document:
+        if self._adopted is not None:
+            return self._adopted.parse(text, operation)
         return Document.parse(text, self._graphql, operation)
 
     def __repr__(self) -> str:

@@ -43,13 +43,19 @@ class Serving(NamedTuple):
     rules: Rules
 
 
+def serving(schema: Any, rules: Rules) -> Serving:
+    """Return a schema, adopted if it is another library's, as it is served by these rules."""
+    executable = servable(schema)
+    return Serving(executable, executor(executable), rules)
+
+
 class App:
     """A schema on ``/graphql`` as a raw ASGI 3 application.
 
     Parameters
     ----------
     schema
-        The schema to serve.
+        The schema to serve: a Schema, or a schema object that :meth:`gqlnb.Schema.adopt` takes.
     token
         What a request must send as ``Authorization: Bearer ...``: a Token, ``"env:NAME"``,
         ``"keyring:NAME"`` or ``"prompt"``; None asks for none.
@@ -62,7 +68,7 @@ class App:
     Raises
     ------
     ServerError
-        If `schema` is no Schema.
+        If `schema` can't be served.
 
     Attributes
     ----------
@@ -72,7 +78,7 @@ class App:
 
     def __init__(
         self,
-        schema: Executable,
+        schema: Any,
         *,
         token: Token | str | None = None,
         hosts: frozenset[str] | None = LOOPBACK,
@@ -80,17 +86,17 @@ class App:
     ) -> None:
         shown = pages() if page and token is None else {}
         rules = Rules(token=Token.of(token), hosts=hosts, pages=shown)
-        self._serving = Serving(servable(schema), executor(schema), rules)
+        self._serving = serving(schema, rules)
         self.running = 0
 
     @property
-    def schema(self) -> Executable:
+    def schema(self) -> Any:
         """The schema served; setting it takes effect on the next request."""
         return self._serving.schema
 
     @schema.setter
-    def schema(self, schema: Executable) -> None:
-        self._serving = Serving(servable(schema), executor(schema), self._serving.rules)
+    def schema(self, schema: Any) -> None:
+        self._serving = serving(schema, self._serving.rules)
 
     def become(self, other: App) -> None:
         """Serve what another application serves, by its rules, from the next request on."""

@@ -29,18 +29,27 @@ class Executable(Protocol):
 
 
 def servable(schema: Any) -> Executable:
-    """Return `schema` if it can be served.
+    """Return what executes for `schema`: itself, or the Schema that adopts it.
 
     Raises
     ------
     ServerError
-        If it is no Schema; the message says how to make one.
+        If it is neither a Schema nor a schema object of a library we know; the message says how to
+        make one.
+    SchemaError
+        If it is such an object, and not valid.
     """
+    from gqlnb.engine.adopting import is_schema
+    from gqlnb.engine.schema import Schema
+
+    if is_schema(schema):
+        return Schema.adopt(schema)
     if callable(getattr(schema, "begin", None)) and not isinstance(schema, type):
         return schema  # type: ignore[no-any-return]
     message = (
         f"Only a gqlnb.Schema can be served; got {plain(type(schema).__name__, 80)}. "
-        f"Make one with: Schema('type Query {{ hello: String }}', {{'Query': {{'hello': f}}}})"
+        f"Make one with: Schema('type Query {{ hello: String }}', {{'Query': {{'hello': f}}}}), "
+        "or give a schema object of graphql-core, Strawberry, Ariadne or Graphene."
     )
     raise ServerError(message)
 

@@ -19,8 +19,6 @@ from gqlnb.wire.protocol import ENDPOINT, LOOPBACK
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from gqlnb.server.execution import Executable
-
 __all__ = ["Server", "serve"]
 
 _listeners: set[Listener] = set()
@@ -104,7 +102,7 @@ class Server:
 
 
 def serve(
-    schema: Executable,
+    schema: Any,
     port: int = 4000,
     *,
     host: str = "127.0.0.1",
@@ -119,8 +117,9 @@ def serve(
     Parameters
     ----------
     schema
-        The schema; its plain resolvers run in worker threads, its ``async`` ones on the server's
-        own event loop.
+        The schema: a :class:`gqlnb.Schema`, or a schema object of graphql-core, Strawberry, Ariadne
+        or Graphene, which :meth:`gqlnb.Schema.adopt` takes. Its plain resolvers run in worker
+        threads, its ``async`` ones on the server's own event loop.
     port
         The port, or 0 for any free one.
     host

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.engine.plan import Plan, directive_facts
+from gqlnb.engine.plan import Plan, facts
 
 if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLSchema
@@ -23,19 +23,16 @@ class Operation:
 
     Attributes
     ----------
-    names
-        The variables that ``@skip`` and ``@include`` read.
-    plannable
-        Whether we can execute it; graphql-core must where it holds incremental delivery or
-        variables of fragments.
+    facts
+        What the document says before it is planned.
     """
 
-    __slots__ = ("document", "names", "only", "plannable", "plans", "schema")
+    __slots__ = ("document", "facts", "only", "plans", "schema")
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode) -> None:
         self.schema = schema  # held, so that their ids stay theirs
         self.document = document
-        self.names, self.plannable = directive_facts(document)
+        self.facts = facts(document)
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.only: Plan | None = None  # the plan of an operation without variables
 

@@ -11,7 +11,7 @@ from graphql import get_named_type, is_abstract_type, is_leaf_type
 
 from gqlnb import runtime
 from gqlnb.engine.core import Run
-from gqlnb.engine.plan import FieldPlan, Plan, Selection, directive_facts
+from gqlnb.engine.plan import Facts, FieldPlan, Plan, Selection, facts
 from gqlnb.engine.run import finished, planned
 from gqlnb.errors import QueryError
 from gqlnb.model.document import problems
@@ -64,11 +64,11 @@ def explained(
     QueryError
         If a variable does not fit its type.
     """
-    names, plannable = directive_facts(document.ast)
+    known = facts(document.ast)
     title = f"{document.kind} {document.name or ''}".strip()
-    if not plannable:
+    if not known.plannable:
         return Explanation(False, f"{title}: {HANDED}", "")
-    plan = fresh(schema, document, variables, None, None, names).plan
+    plan = fresh(schema, document, variables, None, None, known).plan
     lines = list(outline(plan, plan.top(plan.sample), 1))
     sources = [plan.maker.text(plan.top(plan.sample)), *row_texts(plan, plan.top(plan.sample))]
     head = f"{title}: compiled" + (", its fields one after the other" if plan.serial else "")
@@ -81,7 +81,7 @@ def fresh(
     variables: Mapping[str, Any],
     root: Any,
     context: Any,
-    names: tuple[str, ...],
+    known: Facts,
     *,
     timed: bool = False,
 ) -> Any:
@@ -95,7 +95,7 @@ def fresh(
     built = Run.build(schema, document.ast, root, context, dict(variables), document.name)
     if isinstance(built, list):
         raise QueryError(text=document.text, problems=problems(built))
-    planned(built, names, timed=timed)
+    planned(built, known, timed=timed)
     return built
 
 
@@ -208,10 +208,10 @@ def profiled(
     QueryError
         If a variable does not fit its type, or the operation is not compiled.
     """
-    names, plannable = directive_facts(document.ast)
-    if not plannable:
+    known = facts(document.ast)
+    if not known.plannable:
         raise QueryError(HANDED)
-    run = fresh(schema, document, variables, root, context, names, timed=True)
+    run = fresh(schema, document, variables, root, context, known, timed=True)
     outcome = run.plan.execute(run)
     if inspect.isawaitable(outcome):
         outcome = runtime.run(awaited(outcome))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
     DocumentNode,
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLSchema
 
-__all__ = ["FieldPlan", "Plan", "Selection", "directive_facts"]
+__all__ = ["FieldPlan", "Plan", "Selection", "facts"]
 
 # Compiling a selection takes about as long as graphql-core takes for this many rows of it, so
 # waiting for as many costs at most twice the better choice.
 HOT = 24
+DEEP = 60  # levels of selections beyond which a document is compiled when it is first seen
 EXACT: dict[Any, type] = {
     GraphQLString: str,
     GraphQLID: str,
@@ -195,7 +196,7 @@ class Selection:
         if self.run is not None:
             return self.run(source, path, run)
         self.seen += 1
-        if self.seen <= HOT and not self.plan.timed:
+        if self.seen <= self.plan.hot:
             return run.plainly(self, source, path)
         return self.compiled()(source, path, run)
 
@@ -213,14 +214,16 @@ class Plan:
     ----------
     first
         A run built by graphql-core for this operation; further runs are made from it.
-    names
-        The variables that its ``@skip`` and ``@include`` read.
+    known
+        What its document says.
     timed
         Whether its functions count calls and seconds.
     """
 
-    def __init__(self, first: Any, names: tuple[str, ...] = (), *, timed: bool = False) -> None:
+    def __init__(self, first: Any, known: Facts, *, timed: bool = False) -> None:
         self.timed = timed
+        # Compiled code recurses less than graphql-core's methods with ours between them.
+        self.hot = 0 if timed or known.depth > DEEP else HOT
         self.schema: GraphQLSchema = first.schema
         self.operation = first.operation
         self.field_resolver = first.field_resolver
@@ -237,7 +240,7 @@ class Plan:
         self.kind = self.schema.get_root_type(self.operation.operation)
         self.serial = self.operation.operation is OperationType.MUTATION
         self.maker: Any = None  # set by whoever makes the plan: a Maker
-        self._variables = only(first.variable_values, names)
+        self._variables = only(first.variable_values, known.names)
         self.root: Selection | None = None
         self._below: dict[tuple[Any, ...], Selection] = {}
         self._listed: dict[tuple[Any, ...], FieldPlan] = {}
@@ -285,6 +288,8 @@ class Plan:
         try:
             if self.kind is None or self.serial:
                 data = self.serially(run)
+            elif self.hot == 0:
+                return self.execute(run)
             else:
                 data = run.plainly(self.top(run), run.root_value, None)
         except GraphQLError as error:
@@ -410,27 +415,48 @@ def only(variables: Any, names: tuple[str, ...]) -> Any:
     return type(variables)(*parts)
 
 
-def directive_facts(document: DocumentNode) -> tuple[tuple[str, ...], bool]:
-    """Return the variables that ``@skip`` and ``@include`` read, and whether we can plan at all.
+class Facts(NamedTuple):
+    """What a document says before it is planned.
 
-    Incremental delivery and variables of fragments are graphql-core's alone.
+    Attributes
+    ----------
+    names
+        The variables that ``@skip`` and ``@include`` read.
+    plannable
+        Whether we can execute it: incremental delivery and variables of fragments are
+        graphql-core's alone.
+    depth
+        How deep its selections nest, each fragment counted where it is defined.
     """
+
+    names: tuple[str, ...]
+    plannable: bool
+    depth: int
+
+
+def facts(document: DocumentNode) -> Facts:
+    """Read what must be known of a document before it is planned."""
     if not isinstance(document, DocumentNode):
-        return (), False
+        return Facts((), False, 0)
     names: dict[str, None] = {}
-    waiting: list[Any] = list(document.definitions)
-    while waiting:
-        node = waiting.pop()
-        for directive in getattr(node, "directives", None) or ():
-            word = directive.name.value
-            if word in ("defer", "stream"):
-                return (), False
-            if word in ("skip", "include"):
-                values = [argument.value for argument in directive.arguments or ()]
-                names |= {v.name.value: None for v in values if isinstance(v, VariableNode)}
-        if isinstance(node, FragmentDefinitionNode) and node.variable_definitions:
-            return (), False
-        selections = getattr(node, "selection_set", None)
-        if selections is not None:
-            waiting.extend(selections.selections)
-    return tuple(names), True
+    total = 0
+    for definition in document.definitions:
+        if isinstance(definition, FragmentDefinitionNode) and definition.variable_definitions:
+            return Facts((), False, 0)
+        deepest = 0
+        waiting: list[tuple[Any, int]] = [(definition, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            deepest = max(deepest, depth)
+            for directive in getattr(node, "directives", None) or ():
+                word = directive.name.value
+                if word in ("defer", "stream"):
+                    return Facts((), False, 0)
+                if word in ("skip", "include"):
+                    values = [argument.value for argument in directive.arguments or ()]
+                    names |= {v.name.value: None for v in values if isinstance(v, VariableNode)}
+            selections = getattr(node, "selection_set", None)
+            if selections is not None:
+                waiting.extend((inner, depth + 1) for inner in selections.selections)
+        total += deepest
+    return Facts(tuple(names), True, total)

@@ -12,7 +12,7 @@ from graphql.execution.values import get_variable_values
 from gqlnb.engine.cache import Operation, known, operation_of
 from gqlnb.engine.core import Run
 from gqlnb.engine.maker import Maker
-from gqlnb.engine.plan import Plan
+from gqlnb.engine.plan import Facts, Plan
 from gqlnb.engine.version import NEW, check_arguments
 from gqlnb.errors import QueryError
 from gqlnb.model.document import problems
@@ -139,7 +139,7 @@ def prepared(
 ) -> Any:
     """Execute an operation: by a plan, if it has been seen before with such variables."""
     schema, document = operation.schema, operation.document
-    if not operation.plannable or (NEW and incremental(schema)):
+    if not operation.facts.plannable or (NEW and incremental(schema)):
         return core_execute(schema, document, root, context, variables, name, **options)
     coerced = coerce(operation, variables, options)
     key = None if coerced is None else values_of(operation, coerced)
@@ -170,14 +170,14 @@ def first(
         key = values_of(operation, built.variable_values)
     except TypeError:  # a value that can't be a key: not a Boolean, so never valid
         return core_execute(schema, document, root, context, variables, name, **options)
-    plan = planned(built, operation.names)
+    plan = planned(built, operation.facts)
     operation.keep(key, plan)
     return plan.begin(built)
 
 
-def planned(built: Any, names: tuple[str, ...], *, timed: bool = False) -> Plan:
+def planned(built: Any, known: Facts, *, timed: bool = False) -> Plan:
     """Return the plan of a run that graphql-core has built, and let it run by that."""
-    plan = Plan(built, names, timed=timed)
+    plan = Plan(built, known, timed=timed)
     plan.maker = Maker(plan)
     built.plan = plan
     return plan
@@ -209,7 +209,7 @@ def values_of(operation: Operation, variables: Any) -> tuple[Any, ...]:
         If a value can't be a key.
     """
     values = variables.coerced if NEW else variables
-    key = tuple(values.get(name, ...) for name in operation.names)
+    key = tuple(values.get(name, ...) for name in operation.facts.names)
     hash(key)
     return key
 

@@ -161,7 +161,7 @@ class Schema:
     def is_async(self) -> bool:
         """Whether a resolver is an ``async`` function."""
         return any(
-            inspect.iscoroutinefunction(getattr(field.resolve, "__wrapped__", None))
+            inspect.iscoroutinefunction(getattr(field.resolve, "__wrapped__", field.resolve))
             for kind in self._graphql.type_map.values()
             if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__")
             for field in kind.fields.values()

@@ -285,6 +285,12 @@ def test_what_the_engine_executes_can_be_explained(library):
     assert "Query.greeting" in schema.explain("{ greeting }").plan
 
 
+def test_an_adopted_schema_knows_its_async_resolvers(library):
+    """`is_async` looks at the functions themselves."""
+    assert Schema.adopt(library.schema).is_async
+    assert not Schema.adopt(build_schema("type Query { a: Int }")).is_async
+
+
 # -- what is no schema
 
 

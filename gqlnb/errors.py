@@ -22,6 +22,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 import unicodedata
 from dataclasses import dataclass
@@ -52,6 +53,10 @@ __all__ = [
     "plain",
 ]
 
+# GraphQL's line ends, section 2.1.2 of the specification; str.splitlines() knows eight more.
+LINE_END = re.compile(r"\r\n|\n|\r")
+# Control, format, surrogate, private, unassigned; the line and the paragraph separator.
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 PROBLEMS_SHOWN = 10  # the same cap as the server's; more would scroll the first one away
 _HERE = str(Path(__file__).parent)
 
@@ -201,6 +206,9 @@ class TextError(GqlnbError, ValueError):
         self.place, self._offset = "cell line", lines
         return self
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __str__(self) -> str:
         if not self.problems:
             return str(self.args[0])
@@ -229,11 +237,11 @@ class QueryError(TextError):
 
 def caret(text: str | None, line: int, column: int, number: int) -> list[str]:
     """Return the source line `line` of `text`, numbered `number`, and a caret under `column`."""
-    rows = (text or "").splitlines()
+    rows = LINE_END.split(text or "")
     if not 0 < line <= len(rows):
         return []
     # One tab would shift the caret by up to seven columns; a long line would wrap above it.
-    row = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in rows[line - 1])
+    row = "".join(" " if unicodedata.category(c) in UNSEEN else c for c in rows[line - 1])
     start = max(0, column - 60)
     margin = f"  {number:>4} | "
     return [margin + row[start : start + 100], " " * len(margin) + " " * (column - 1 - start) + "^"]

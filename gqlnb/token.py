@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from hmac import compare_digest
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from gqlnb.errors import AuthError
 from gqlnb.extras import need
 
-__all__ = ["Token"]
+__all__ = ["NO_LITERAL", "Token", "bare"]
+
+NO_LITERAL = (
+    "token= takes 'env:NAME', 'keyring:NAME', 'prompt' or a Token. "
+    "A token typed into a cell would be saved with the notebook."
+)
+
+E = TypeVar("E", bound=BaseException)
 
 _SERVICE = "gqlnb"  # the name under which the keyring of the system files our tokens
+_BREAKS = re.compile(r"[\s;,=\"]+")  # what stands between the parts of a cookie or of a digest
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9-]*")
+_SHORTEST = 4  # characters; to hide shorter words would make an error unreadable
 _WORDS = frozenset({"bearer", "token"})  # GitHub takes both, in any case
 
 
@@ -41,7 +52,7 @@ class Token:
     Token(***)
     """
 
-    __slots__ = ("_scheme", "_value")
+    __slots__ = ("_parts", "_scheme", "_value")
 
     def __init__(self, value: str, scheme: str = "Bearer") -> None:
         value = value.strip()
@@ -55,6 +66,7 @@ class Token:
             )
             raise AuthError(msg)
         self._value = value
+        self._parts: tuple[str, ...] = (value,)
         self._scheme = scheme
 
     @classmethod
@@ -120,6 +132,26 @@ class Token:
         return cls(value, scheme)
 
     @classmethod
+    def from_header(cls, line: str) -> Token:
+        """Take the value of a header that is a secret, such as ``"Bearer abc"`` or cookies.
+
+        Parameters
+        ----------
+        line
+            The value as it is sent: printable ASCII, not empty. Each of its words and of the values
+            behind ``=`` in it is hidden too, where it has four characters or more.
+        """
+        found = {part for part in _BREAKS.split(line) if len(part) >= _SHORTEST}
+        word, _, value = line.partition(" ")
+        if value and " " not in value and _SCHEME.fullmatch(word):
+            made, found = cls(value, word), found - {word}
+        else:
+            made = cls("".join(line.split()), "")
+            made._value = line
+        made._parts = (made._value, *sorted(found, key=len, reverse=True))
+        return made
+
+    @classmethod
     def of(cls, source: Token | str | None) -> Token | None:
         """Return the token that a `token=` argument means.
 
@@ -143,11 +175,7 @@ class Token:
             return cls.from_keyring(name)
         if source == "prompt":
             return cls.prompt()
-        msg = (
-            "token= takes 'env:NAME', 'keyring:NAME', 'prompt' or a Token. "
-            "A token typed into a cell would be saved with the notebook."
-        )
-        raise AuthError(msg)
+        raise AuthError(NO_LITERAL)
 
     def header(self) -> str:
         """Return the value of the ``Authorization`` header; call it only where it is sent."""
@@ -165,11 +193,9 @@ class Token:
 
     def hide(self, text: str) -> str:
         """Return `text` with the secret replaced wherever it stands in it."""
-        return text.replace(self._value, "***")
-
-    def hide_bytes(self, body: bytes) -> bytes:
-        """Return `body` with the secret replaced wherever it stands in it."""
-        return body.replace(self._value.encode(), b"***")
+        for part in self._parts:
+            text = text.replace(part, "***")
+        return text
 
     def __repr__(self) -> str:
         return "Token(***)"
@@ -183,3 +209,12 @@ class Token:
     def __reduce__(self) -> NoReturn:
         msg = "A Token is not pickled: it stays in this process."
         raise TypeError(msg)
+
+
+def bare(error: E) -> E:
+    """Return an exception without its frames and those it came from, whose locals hold secrets.
+
+    Raise it where no other exception is being handled, and from a frame that holds none.
+    """
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)

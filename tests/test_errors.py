@@ -84,3 +84,20 @@ def test_foreign_text_is_cut():
 def test_a_rate_limit_carries_its_wait():
     """The seconds to wait are an attribute."""
     assert RateLimited("Wait.", wait=3.0).wait == 3.0
+
+
+def test_the_repr_of_an_error_in_a_text_is_its_message():
+    """A list of errors says what each is."""
+    error = QueryError(text="{ helo }", problems=[Problem("No such field.", 1, 3)])
+    assert repr(error).startswith("QueryError('No such field.\\n  line 1, column 3")
+    assert repr(QueryError("No.")) == "QueryError('No.')"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_lines_end_where_graphql_says(end):
+    """Form feed, U+2028 and the like are part of a line; the caret stays on one line of output."""
+    text = f"# a\x0cb\u2028c\x85d\u2029e{end}{{ h\u2028elo }}"
+    error = QueryError(text=text, problems=[Problem("No.", 2, 3)])
+    message, _, row, caret = error._render_traceback_()
+    assert message == "QueryError: No."
+    assert row[caret.index("^") :] == "h elo }"

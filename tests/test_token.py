@@ -132,3 +132,20 @@ def test_a_literal_token_is_refused_without_showing_it(source):
 def test_a_secret_is_hidden_in_text():
     """What a server echoes back is masked."""
     assert Token(SECRET).hide(f"bad token {SECRET}!") == "bad token ***!"
+
+
+@pytest.mark.parametrize(
+    ("line", "echo", "hidden"),
+    [
+        (f"Bearer {SECRET}", f"Bearer {SECRET}", "Bearer ***"),
+        (SECRET, SECRET, "***"),
+        (f"a=b; session={SECRET}; t=dark", f"a=b {SECRET} dark", "a=b *** ***"),
+        (f'Digest realm="x", response="{SECRET}"', SECRET, "***"),
+    ],
+)
+def test_a_header_becomes_a_token_that_is_sent_unchanged(line, echo, hidden):
+    """Each part of it that is long enough is hidden, and the word before it is not."""
+    token = Token.from_header(line)
+    assert token.header() == line
+    assert token.hide(echo) == hidden
+    assert repr(token) == "Token(***)"

@@ -121,7 +121,13 @@ def schema(connection: str | None, *, token: str | None) -> int:
 
 
 def stars(
-    threshold: str, *, limit: int | None, client: str, form: str | None, parquet: Path | None
+    threshold: str,
+    *,
+    limit: int | None,
+    client: str,
+    token: str | None,
+    form: str | None,
+    parquet: Path | None,
 ) -> int:
     """Print the repositories above a number of stars; what to know about them goes to stderr.
 
@@ -132,7 +138,9 @@ def stars(
     limit
         Most rows; None for all that one search gives.
     client
-        The connection to ask.
+        The connection or address to ask.
+    token
+        Where the bearer token is, as for :class:`gqlnb.Client`.
     form
         ``"csv"``, ``"json"``, or None for a table.
     parquet
@@ -148,9 +156,9 @@ def stars(
     from gqlnb.github import starsearch
 
     wanted = int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
-    with warnings.catch_warnings():
+    with asked(client, token) as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the same sentences stand in the notes
-        frame = starsearch.stars(wanted, limit=limit, client=client)
+        frame = starsearch.stars(wanted, limit=limit, client=opened)
     if parquet is not None:
         frame.to_parquet(parquet, index=False)
         sys.stdout.write(f"Wrote {caption(frame)} to {parquet}\n")

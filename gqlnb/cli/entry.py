@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gqlnb.cli import lab
+from gqlnb.client.connections import SERVE
 from gqlnb.errors import GqlnbError
+from gqlnb.token import NO_LITERAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +85,7 @@ def _stars(options: Namespace) -> int:
         options.query,
         limit=options.limit,
         client=options.client,
+        token=options.token,
         form=options.form,
         parquet=options.parquet,
     )
@@ -197,6 +200,7 @@ def _stars_arguments(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="the connection to ask: demo, the built-in sample, or github (default: %(default)s)",
     )
+    _token_argument(parser, "send this bearer token")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", dest="form", action="store_const", const="csv", help="print CSV")
     form.add_argument("--json", dest="form", action="store_const", const="json", help="print JSON")
@@ -240,11 +244,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13  # what a shell reports for SIGPIPE, which Windows does not name
     except OSError as error:
-        return _tell(f"{error.filename or 'gqlnb'}: {error.strerror or error}")
+        reason = str(error.strerror or error)
+        return _tell(f"{error.filename}: {reason}" if error.filename else reason)
     return code
 
 
 def _tell(text: str) -> int:
     sys.stdout.flush()
-    sys.stderr.write(f"gqlnb: {text}\n")
+    sys.stderr.write(f"gqlnb: {for_shell(text)}\n")
     return 1
+
+
+def for_shell(text: str) -> str:
+    """Return an error's text with the advice for a notebook put as advice for a shell."""
+    for notebook, shell in _ADVICE:
+        text = text.replace(notebook, shell)
+    return text
+
+
+_ADVICE = (
+    (SERVE, "To serve the reference schema there: gqlnb serve"),
+    (
+        NO_LITERAL,
+        "--token takes env:NAME, keyring:NAME or prompt: a token typed into a command "
+        "would be saved in the shell's history.",
+    ),
+    ("token='env:NAME' or 'prompt'", "--token env:NAME or --token prompt"),
+    ("token='env:NAME'", "--token env:NAME"),
+    ("token='prompt'", "--token prompt"),
+    (" before Jupyter starts", ""),
+    ("Try again, or pass a longer timeout=.", "Try again."),
+)

@@ -5,24 +5,29 @@ from __future__ import annotations
 import inspect
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
+from math import isfinite
+from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.client import connections
-from gqlnb.client.http import Http, Secrets, address, sendable
+from gqlnb.client.http import Http
+from gqlnb.client.secrets import Secrets, checked_headers, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
-from gqlnb.engine.adopting import is_schema
+from gqlnb.engine.adopting import held, is_schema
 from gqlnb.engine.schema import TEXT_KEPT, Schema
-from gqlnb.errors import SchemaError, TargetError
+from gqlnb.errors import PROBLEMS_SHOWN, QueryError, SchemaError, TargetError, plain
 from gqlnb.model.document import Document
 from gqlnb.model.variables import bind, check
 from gqlnb.token import Token
 from gqlnb.wire.answers import Asked, read
+from gqlnb.wire.json import faults
 from gqlnb.wire.request import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
     from graphql import GraphQLSchema
 
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Client", "connect"]
 
 DOCUMENTS_KEPT = 512  # texts per client; a notebook repeats few
+TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
 class Client:
@@ -42,26 +48,29 @@ class Client:
         An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
         :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
         process; an ASGI application; None for the current connection, else ``GQLNB_URL``, else the
-        newest server of this process, else ``http://127.0.0.1:4000/graphql``.
+        newest server of this process, else ``http://127.0.0.1:4000/graphql``. With options of its
+        own a named connection is made anew.
     token
         ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a :class:`Token`, sent in
         ``Authorization`` to that address alone.
     headers
-        Further headers of every request; their values may be Tokens.
+        Further headers of every request; their values may be Tokens. Text becomes one where the
+        name says that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``.
     schema
         The endpoint's schema, to check documents before they are sent, as any object that
         :meth:`Schema.adopt` takes; None for unknown.
     timeout
-        Longest wait for the endpoint's next byte, in seconds.
+        Longest wait for the endpoint's next byte, in seconds, above 0.
     verify
-        Whether TLS certificates are checked, or the path of a CA bundle.
+        Whether TLS certificates are checked, or the path of a CA bundle; None for what the named
+        connection says, else True.
 
     Raises
     ------
     TargetError
-        If `target` is nothing that can be asked.
+        If `target` is nothing that can be asked, or an option has no such value.
     SchemaError
-        If it is a schema object that is not valid.
+        If it is a schema object that is not valid, or `schema` is none.
     AuthError
         If the token can't be found, or would travel over plain http to another machine.
 
@@ -79,29 +88,48 @@ class Client:
         token: Token | str | None = None,
         headers: Mapping[str, str | Token] | None = None,
         schema: Any = None,
-        timeout: float = 60.0,
-        verify: bool | str = True,
+        timeout: float = TIMEOUT,
+        verify: bool | str | None = None,
     ) -> None:
-        self._secrets = Secrets(Token.of(token), checked_headers(headers or {}))
-        target = connections.default_target() if target is None else target
-        self._transport = self._transport_to(target, timeout, verify)
+        checked, fault = checked_headers(headers)
+        headers = None  # a traceback may show these locals
+        fault = fault or unusable(timeout, verify)
+        if fault:
+            raise TargetError(fault)
+        self._secrets = Secrets(Token.of(token), checked)
+        self._timeout, self._verify = timeout, verify
+        self._schema: GraphQLSchema | None = None
+        self._whence = ""  # how the endpoint was chosen, where nobody named it
+        self._transport = self._chosen() if target is None else self._transport_to(target)
         self._lock = threading.Lock()
-        self._schema = None if schema is None else Schema.adopt(schema).graphql
+        if schema is not None:
+            self._schema = schema.graphql if isinstance(schema, Schema) else held(schema)
         if isinstance(self._transport, InProcess):
             self._schema = self._transport.schema.graphql
         self._documents = lru_cache(DOCUMENTS_KEPT)(self._parse)
 
-    def _transport_to(self, target: Any, timeout: float, verify: bool | str) -> Transport:
+    def _chosen(self) -> Transport:
+        target, self._whence = connections.chosen()
+        try:
+            return self._transport_to(target)
+        except TargetError as error:
+            if connections.VARIABLE not in self._whence:
+                raise
+            reason = str(error)
+        msg = f"{connections.VARIABLE} names no endpoint. {reason}"
+        raise TargetError(msg)
+
+    def _transport_to(self, target: Any) -> Transport:
         if isinstance(target, str):
-            return self._transport_to_text(target, timeout, verify)
+            return self._transport_to_text(target)
         url = getattr(target, "url", None)
         if isinstance(url, str):  # a server of this process knows its own token
             self._secrets.token = self._secrets.token or getattr(target, "token", None)
-            return self._http(url, timeout, verify)
+            return self._http(url)
         if isinstance(target, Schema) or is_schema(target):
             return InProcess(Schema.adopt(target))
         if is_asgi(target):
-            return Asgi(target, self._sent_headers)
+            return Asgi(target, self._secrets)
         if hasattr(target, "send") and hasattr(target, "asend"):
             return target  # type: ignore[no-any-return]
         msg = (
@@ -111,25 +139,34 @@ class Client:
         )
         raise TargetError(msg)
 
-    def _transport_to_text(self, target: str, timeout: float, verify: bool | str) -> Transport:
+    def _transport_to_text(self, target: str) -> Transport:
         if target.startswith("/"):
             base, _, _ = connections.HERE.rpartition("/")
-            return self._http(base + target, timeout, verify)
+            return self._http(base + target)
         if "://" in target:
-            return self._http(target, timeout, verify)
-        return connections.named(target)._transport  # noqa: SLF001 - the same class
+            return self._http(target)
+        made = connections.named(target, **self._given())
+        self._secrets, self._schema = made._secrets, made._schema  # noqa: SLF001 - the same class
+        return made._transport  # noqa: SLF001 - the same class
 
-    def _http(self, url: str, timeout: float, verify: bool | str) -> Http:
-        address(url)
+    def _given(self) -> dict[str, Any]:
+        """Return the options that were given, for a connection to be made with them."""
+        given: dict[str, Any] = {}
+        if self._secrets.token is not None:
+            given["token"] = self._secrets.token
+        if self._secrets.headers:
+            given["headers"] = self._secrets.headers
+        if self._timeout is not TIMEOUT:
+            given["timeout"] = self._timeout
+        if self._verify is not None:
+            given["verify"] = self._verify
+        return given
+
+    def _http(self, url: str) -> Http:
+        verify = True if self._verify is None else self._verify
+        made = Http(url, self._secrets, timeout=float(self._timeout), verify=verify)
         sendable(url, self._secrets)
-        return Http(url, self._secrets, timeout=timeout, verify=verify)
-
-    def _sent_headers(self) -> dict[str, str]:
-        import requests
-
-        empty = requests.Request("POST", "http://127.0.0.1").prepare()
-        empty.headers.clear()
-        return dict(self._secrets(empty).headers)
+        return made
 
     @property
     def source(self) -> str:
@@ -211,10 +248,15 @@ class Client:
     def _ask(
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
     ) -> tuple[Request, Asked]:
-        document = self.document(text, operation)
-        values = bind(document, variables)
-        if not isinstance(self._transport, InProcess):
-            check(document, values)  # in process the engine does it
+        try:
+            document = self._find(text, operation)
+            values = bind(document, variables)
+            check_json(values)
+            if not isinstance(self._transport, InProcess):
+                check(document, values)  # in process the engine does it
+        except QueryError as error:
+            locate(error, self._whence)
+            raise
         request = Request(text, values, operation, document)
         return request, Asked(document, self.source, self._secrets.hide, time.time())
 
@@ -226,6 +268,13 @@ class Client:
         QueryError
             If the text is wrong.
         """
+        try:
+            return self._find(text, operation)
+        except QueryError as error:
+            locate(error, self._whence)
+            raise
+
+    def _find(self, text: str, operation: str | None) -> Document:
         if isinstance(self._transport, InProcess):
             return self._transport.schema.document(text, operation)
         keep = type(text) is str and len(text) <= TEXT_KEPT
@@ -278,7 +327,8 @@ def connect(
     Raises
     ------
     TargetError
-        If there is no such connection, or `target` is nothing that can be asked.
+        If there is no such connection, `target` is nothing that can be asked, or it is a Client
+        and there are options.
     AuthError
         If the token can't be found.
 
@@ -288,8 +338,18 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    given = {"token": token, "headers": headers, **options}
-    given = {name: value for name, value in given.items() if value is not None}
+    checked, fault = checked_headers(headers)
+    headers = None  # a traceback may show these locals
+    if fault:
+        raise TargetError(fault)
+    first = {"token": token, "headers": checked}
+    given = {name: value for name, value in first.items() if value} | options
+    if isinstance(target, Client) and given:
+        msg = (
+            f"This client is made already, so {', '.join(f'{name}=' for name in given)} would have "
+            "no effect. Make another one from its address or name."
+        )
+        raise TargetError(msg)
     if isinstance(target, Client):
         return target
     if isinstance(target, str) and not target.startswith("/") and "://" not in target:
@@ -326,11 +386,46 @@ def is_asgi(target: Any) -> bool:
     return len(inspect.signature(target).parameters) == 3
 
 
-def checked_headers(headers: Mapping[str, str | Token]) -> dict[str, str | Token]:
-    """Return headers, refusing names and values that would break out of their line."""
-    for name, value in headers.items():
-        text = name if isinstance(value, Token) else f"{name}{value}"
-        if any(c in text for c in "\r\n\0"):
-            msg = "A header holds a line break, which no header can."
-            raise TargetError(msg)
-    return dict(headers)
+def unusable(timeout: object, verify: object) -> str:
+    """Say what is wrong with two options of a client; nothing if they can be used."""
+    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
+    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
+        return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
+    if verify is None or isinstance(verify, bool):
+        return ""
+    if not isinstance(verify, str):
+        return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
+    return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."
+
+
+def check_json(variables: Mapping[str, Any]) -> None:
+    """Check that variables can be written as JSON, for every transport alike.
+
+    Raises
+    ------
+    QueryError
+        If one cannot: the message names the variable and the place in it, never the value.
+    """
+    for name, value in variables.items():
+        fault = next(faults(value, ()), None)
+        if fault is not None:
+            msg = f"Variable '${name}': {fault}"
+            raise QueryError(msg)
+
+
+def locate(error: QueryError, whence: str) -> None:
+    """Add to an error which endpoint was asked, where nobody had just named it."""
+    if not whence:
+        return
+    said = f"Asked of {whence}."
+    if not error.problems:
+        error.args = (f"{error.args[0]} {said}",)
+        return
+    last = min(len(error.problems), PROBLEMS_SHOWN) - 1
+    shown = error.problems[last]
+    hint = f"{shown.hint}\n  {said}" if shown.hint else said
+    error.problems = (
+        *error.problems[:last],
+        replace(shown, hint=hint),
+        *error.problems[last + 1 :],
+    )

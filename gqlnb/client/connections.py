@@ -10,14 +10,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gqlnb import runtime
-from gqlnb.errors import TargetError, plain
+from gqlnb.client.addresses import shown
+from gqlnb.errors import TargetError
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
 
-__all__ = ["Connection", "close", "default_target", "forget", "known", "named", "register", "use"]
+__all__ = [
+    "HERE",
+    "SERVE",
+    "VARIABLE",
+    "Connection",
+    "chosen",
+    "close",
+    "default_target",
+    "forget",
+    "known",
+    "named",
+    "register",
+    "use",
+]
 
 HERE = "http://127.0.0.1:4000/graphql"  # /graphql on the current host
+VARIABLE = "GQLNB_URL"
+SERVE = """To serve a schema from this notebook:
+  import gqlnb
+  server = gqlnb.serve(gqlnb.reference_schema())"""
 
 Factory = Callable[..., "Client"]
 
@@ -131,7 +149,18 @@ def default_target() -> Any:
     In this order: the current connection, the address in ``GQLNB_URL``, the newest open server of
     this process, ``/graphql`` on the current host.
     """
-    return current() or os.environ.get("GQLNB_URL", "").strip() or runtime.servers.newest() or HERE
+    return chosen()[0]
+
+
+def chosen() -> tuple[Any, str]:
+    """Return what is meant when no target is named, and where that was said; "" if nowhere."""
+    name = current()
+    if name is not None:
+        return name, f"{name!r}, the current connection"
+    url = os.environ.get(VARIABLE, "").strip()
+    if url:
+        return url, f"{shown(url)}, which {VARIABLE} names"
+    return runtime.servers.newest() or HERE, ""
 
 
 def _find(name: str) -> Connection:
@@ -141,7 +170,7 @@ def _find(name: str) -> Connection:
     guess = f" Did you mean {close_ones[0]!r}?" if close_ones else ""
     names = ", ".join(repr(known_name) for known_name in _known) or "none"
     msg = (
-        f"No connection is called {plain(name, 80)!r}.{guess} "
+        f"No connection is called {shown(name)!r}.{guess} "
         f"Known: {names}. An address begins with http:// or https://."
     )
     raise TargetError(msg)

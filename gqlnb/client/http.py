@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from http.cookiejar import DefaultCookiePolicy
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
+from gqlnb.client.addresses import checked_address, loopback, origin, shown
+from gqlnb.client.connections import HERE, SERVE
+from gqlnb.client.reasons import NOTHING, reason
 from gqlnb.client.transports import ACCEPT
-from gqlnb.errors import AuthError, TargetError, TransportError, plain
-from gqlnb.token import Token
+from gqlnb.errors import GqlnbError, TransportError
+from gqlnb.token import bare
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from gqlnb.client.secrets import Secrets
     from gqlnb.wire.request import Request
 
-__all__ = ["Http", "address"]
+__all__ = ["Http"]
 
 FOLLOWED = frozenset({307, 308})  # the two that keep method and body
 REDIRECTS = 5
@@ -30,43 +31,19 @@ CONNECT = 10.0  # seconds; a host that does not answer the handshake by then is 
 CAP = 64 * 1024 * 1024  # bytes of a decompressed answer
 CHUNK = 1 << 16
 
-NOTHING_LISTENS = """Nothing listens there. To serve a schema from this notebook:
-  import gqlnb
-  server = gqlnb.serve(gqlnb.reference_schema())"""
 
-
-class Secrets(AuthBase):
-    """Adds the token and the headers of a client to one request, and to none on another origin.
+class Authorization(AuthBase):
+    """Adds the token and the headers of a client to one request.
 
     An ``AuthBase`` keeps requests from replacing the token by a line of ``.netrc``.
     """
 
-    def __init__(self, token: Token | None, headers: Mapping[str, str | Token]) -> None:
-        self.token = token
-        self.headers = dict(headers)
+    def __init__(self, secrets: Secrets) -> None:
+        self.secrets = secrets
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        for name, value in self.headers.items():
-            request.headers[name] = value.header() if isinstance(value, Token) else value
-        if self.token is not None:
-            request.headers["Authorization"] = self.token.header()
+        request.headers.update(self.secrets.lines())
         return request
-
-    def hide(self, text: str) -> str:
-        """Return `text` without any of the secrets."""
-        for secret in self.tokens():
-            text = secret.hide(text)
-        return text
-
-    def hide_bytes(self, body: bytes) -> bytes:
-        """Return `body` without any of the secrets, should the other side send one back."""
-        for secret in self.tokens():
-            body = secret.hide_bytes(body)
-        return body
-
-    def tokens(self) -> list[Token]:
-        """Return the secrets among token and headers."""
-        return [v for v in (self.token, *self.headers.values()) if isinstance(v, Token)]
 
 
 class Http:
@@ -86,14 +63,14 @@ class Http:
     Raises
     ------
     TargetError
-        If `url` is no http or https address.
+        If `url` is no http or https address, or holds a password.
     """
 
     def __init__(
         self, url: str, secrets: Secrets, *, timeout: float = 60.0, verify: bool | str = True
     ) -> None:
         self.url = url
-        self.source = address(url)
+        self.source = checked_address(url)
         self.secrets = secrets
         self.timeout = timeout
         self._session = session(verify, trust_env=not loopback(url))
@@ -106,9 +83,30 @@ class Http:
         TransportError
             If no response came; the message says why and what to do.
         """
-        body, url = request.encode(), self.url
+        # No exception leaves the frames below: a traceback may show their locals, and those hold
+        # the headers and the address with all its parts.
+        outcome = self._outcome(request.encode())
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def _outcome(self, body: bytes) -> Response | BaseException:
+        """Return the response, or the exception to raise."""
+        try:
+            return self._follow(body)
+        except GqlnbError as error:
+            return bare(error)
+        except Exception as error:
+            why = self._reason(error)
+        except BaseException as error:
+            return bare(error)
+        return TransportError(f"POST {self.source}: {why}")
+
+    def _follow(self, body: bytes) -> Response:
+        """Send a request, and again to where a redirect leads."""
+        url = self.url
         for _ in range(REDIRECTS):
-            response = self._post(url, body)
+            response = self._exchange(url, body)
             if not 300 <= response.status < 400:
                 return response
             url = self._next(url, response)
@@ -123,21 +121,6 @@ class Http:
         """Close the connections that are kept alive."""
         self._session.close()
 
-    def _post(self, url: str, body: bytes) -> Response:
-        # The library's exceptions hold the request with its headers. They are dropped here and a
-        # new one is raised outside the except block, so that nothing chains to them.
-        try:
-            return self._exchange(url, body)
-        except TransportError as error:
-            failure: TransportError | None = error
-            reason = ""
-        except (requests.RequestException, OSError, ValueError) as error:
-            failure, reason = None, self._reason(error)
-        if failure is not None:
-            raise failure
-        msg = f"POST {self.source}: {reason}"
-        raise TransportError(msg)
-
     def _exchange(self, url: str, body: bytes) -> Response:
         headers = {
             "Accept": ACCEPT,
@@ -149,15 +132,13 @@ class Http:
             url,
             data=body,
             headers=headers,
-            auth=self.secrets,
+            auth=Authorization(self.secrets),
             timeout=(min(CONNECT, self.timeout), self.timeout),
             allow_redirects=False,
             stream=True,
         ) as response:
-            hide = self.secrets.hide
-            received = {name.lower(): hide(value) for name, value in response.headers.items()}
-            body = self.secrets.hide_bytes(self._body(response))
-            return Response(response.status_code, received, body)
+            received = {name.lower(): value for name, value in response.headers.items()}
+            return Response(response.status_code, received, self._body(response))
 
     def _body(self, response: requests.Response) -> bytes:
         parts: list[bytes] = []
@@ -175,31 +156,24 @@ class Http:
 
     def _next(self, url: str, response: Response) -> str:
         """Return where a redirect leads, if a request with a token may follow it."""
-        to = urljoin(url, response.headers.get("location", ""))
-        if response.status in FOLLOWED and origin(to) == origin(self.url):
+        location = response.headers.get("location", "")
+        try:
+            to = urljoin(url, location)
+            same = origin(to) == origin(self.url)
+        except ValueError:
+            to, same = location, False
+        if response.status in FOLLOWED and same:
             return to
         msg = (
-            f"POST {self.source}: HTTP {response.status} redirects to {address(to)}. "
-            "Connect to that address itself if you trust it."
+            f"POST {self.source}: HTTP {response.status} redirects to "
+            f"{shown(self.secrets.hide(to))}. Connect to that address itself if you trust it."
         )
-        raise TransportError(
-            msg,
-            status=response.status,
-        )
+        raise TransportError(msg, status=response.status)
 
     def _reason(self, error: Exception) -> str:
-        if refused(error):
-            return NOTHING_LISTENS if loopback(self.url) else "the connection was refused."
-        if isinstance(error, requests.Timeout):
-            return f"no answer within {self.timeout:g} s. Try again, or pass a longer timeout=."
-        if isinstance(error, requests.exceptions.SSLError):
-            return f"the TLS certificate was not accepted: {self._said(error)}"
-        if isinstance(error, requests.ConnectionError):
-            return f"the connection failed: {self._said(error)}"
-        return f"the answer could not be read: {self._said(error)}"
-
-    def _said(self, error: Exception) -> str:
-        return plain(self.secrets.hide(str(error)), 200)
+        host = urlsplit(self.url).hostname or ""
+        why = reason(error, host, min(CONNECT, self.timeout), self.timeout)
+        return f"{why} {SERVE}" if why == NOTHING and origin(self.url) == origin(HERE) else why
 
 
 def session(verify: bool | str, *, trust_env: bool) -> requests.Session:
@@ -222,76 +196,3 @@ def user_agent() -> str:
         return f"gqlnb/{version('gqlnb')}"
     except PackageNotFoundError:
         return "gqlnb"
-
-
-def origin(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of a URL."""
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port
-
-
-def address(url: str) -> str:
-    """Return a URL without user, password, query and fragment.
-
-    Raises
-    ------
-    TargetError
-        If it is no http or https address.
-    """
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        parts, port = urlsplit(""), ""
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        msg = (
-            f"{plain(url, 80)!r} is no address of an endpoint. "
-            "Write it in full, such as http://127.0.0.1:4000/graphql."
-        )
-        raise TargetError(msg)
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}{port}{parts.path}"
-
-
-def loopback(url: str) -> bool:
-    """Tell whether a URL leads to this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def sendable(url: str, secrets: Secrets) -> None:
-    """Check that secrets may travel to `url`.
-
-    Raises
-    ------
-    AuthError
-        If it is plain http to another machine.
-    """
-    if secrets.tokens() and urlsplit(url).scheme != "https" and not loopback(url):
-        msg = (
-            f"{address(url)} is plain http, so a token sent there could be read on the way. "
-            "Use https."
-        )
-        raise AuthError(msg)
-
-
-def refused(error: BaseException) -> bool:
-    """Tell whether a refused connection is behind an exception of requests."""
-    seen: Any = error
-    for _ in range(8):
-        if isinstance(seen, ConnectionRefusedError):
-            return True
-        reason = getattr(seen, "reason", None)
-        inner = seen.args[0] if seen.args and isinstance(seen.args[0], Exception) else None
-        seen = (
-            reason if isinstance(reason, Exception) else inner or seen.__cause__ or seen.__context__
-        )
-        if seen is None:
-            return False
-    return False

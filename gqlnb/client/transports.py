@@ -6,10 +6,13 @@ import inspect
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb import runtime
+from gqlnb.client.secrets import Secrets
+from gqlnb.errors import TransportError, blame
+from gqlnb.token import bare
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from gqlnb.engine.schema import Schema
     from gqlnb.model.result import Result
@@ -93,8 +96,8 @@ class Asgi:
     ----------
     app
         The application.
-    headers
-        Makes the request headers at the moment of sending.
+    secrets
+        The token and headers of the client.
     path
         The path of the endpoint in it.
     """
@@ -102,11 +105,11 @@ class Asgi:
     def __init__(
         self,
         app: Callable[..., Awaitable[None]],
-        headers: Callable[[], Mapping[str, str]] = dict,
+        secrets: Secrets | None = None,
         path: str = "/graphql",
     ) -> None:
         self.app = app
-        self.headers = headers
+        self.secrets = Secrets(None, {}) if secrets is None else secrets
         self.path = path
         self.source = "ASGI app"
 
@@ -115,8 +118,30 @@ class Asgi:
         return runtime.run(self.asend(request))
 
     async def asend(self, request: Request) -> Response:
-        """Send a request to the application on the running loop."""
-        body = request.encode()
+        """Send a request to the application on the running loop.
+
+        Raises
+        ------
+        TransportError
+            If the application raises; the message holds its words and its place.
+        """
+        # No exception leaves the frames below: their locals hold the headers.
+        outcome = await self._outcome(request.encode())
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def _outcome(self, body: bytes) -> Response | BaseException:
+        """Return the response, or the exception to raise."""
+        try:
+            return await self._exchange(body)
+        except Exception as error:
+            why = self.secrets.hide(blame(error))
+        except BaseException as error:
+            return bare(error)
+        return TransportError(f"{self.source}: the application failed: {why}")
+
+    async def _exchange(self, body: bytes) -> Response:
         incoming = [{"type": "http.request", "body": body, "more_body": False}]
         started: dict[str, Any] = {"status": 500, "headers": []}
         parts: list[bytes] = []
@@ -140,7 +165,7 @@ class Asgi:
             "content-type": "application/json",
             "content-length": str(len(body)),
             "accept": ACCEPT,
-            **{name.lower(): value for name, value in self.headers().items()},
+            **{name.lower(): value for name, value in self.secrets.lines().items()},
         }
         return {
             "type": "http",

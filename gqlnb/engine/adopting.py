@@ -13,6 +13,7 @@ from graphql import DirectiveNode, GraphQLError, GraphQLSchema, Visitor, validat
 from graphql import execute as core_execute
 
 from gqlnb.engine.run import execute, run
+from gqlnb.engine.version import NEW
 from gqlnb.errors import Problem, QueryError, SchemaError, plain
 from gqlnb.model.document import Document, problems
 from gqlnb.model.result import Result
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.explaining import Explanation
 
-__all__ = ["Adoption", "adoption", "is_schema", "remembered"]
+__all__ = ["Adoption", "adoption", "held", "is_schema", "remembered"]
 
 T = TypeVar("T")
 
@@ -35,8 +36,9 @@ HERE = "in-process"
 KEPT_AS = "_gqlnb_adoption"  # the attribute by which an object remembers its adoption
 _PARAMETERS = tuple(inspect.signature(core_execute).parameters)
 OPTIONS = frozenset(_PARAMETERS[_PARAMETERS.index("operation_name") + 1 :])
-COMPILED = {"field_resolver", "type_resolver"}  # options that the engine takes itself
+COMPILED = frozenset({"field_resolver", "type_resolver"})  # options that the engine takes itself
 HOOKS = ("on_operation", "on_parse", "on_validate", "on_execute", "resolve", "get_results")
+INCREMENTAL = ("defer", "stream")
 SUGGESTION = "Did you mean"
 
 
@@ -105,7 +107,7 @@ class Adoption:
         title = f"{document.kind} {document.name or ''}".strip()
         return Explanation(False, f"{title}: {self.reason}.", "")
 
-    def profiled(self, document: Document, context: Any) -> Any:
+    def to_profile(self, document: Document, context: Any) -> Any:
         """Return the context to profile a document with.
 
         Raises
@@ -146,13 +148,13 @@ class StrawberryAdoption(Adoption):
         try:
             document = super().parse(text, operation)
         except QueryError as error:
-            if self.suggests:
+            if self.suggests or not error.problems:
                 raise
             found: Any = [unsuggesting(problem) for problem in error.problems]
         else:
             found = problems(self.validate(self.graphql, document.ast, ()) if self.validate else ())
             if self.reason and not found:
-                found = incremental(document.ast)
+                found = deferred(document.ast)
         if found:
             raise QueryError(text=text, problems=found)
         return document
@@ -200,10 +202,7 @@ def adoption(
     SchemaError
         If it is no schema object, is not valid, or does not go with the options.
     """
-    kind, options = library(schema), options or {}
-    held = schema if kind == "graphql" else getattr(schema, HELD.get(kind or "", ""), None)
-    if not isinstance(held, GraphQLSchema):
-        raise SchemaError(unknown(schema, kind))
+    core, kind, options = held(schema), library(schema), options or {}
     if inspect.iscoroutinefunction(context):
         msg = "The function that makes a context is called, not awaited; it can't be async."
         raise SchemaError(msg)
@@ -219,11 +218,32 @@ def adoption(
             f"Beside the context it takes: {', '.join(sorted(OPTIONS))}."
         )
         raise SchemaError(msg)
-    if found := validate_schema(held):
+    if found := validate_schema(core):
         raise SchemaError(problems=problems(found))
     if kind == "strawberry":
-        return StrawberryAdoption(held, schema, context)
-    return Adoption(held, context, options)
+        return StrawberryAdoption(core, schema, context)
+    if NEW and any(core.get_directive(name) for name in INCREMENTAL):
+        msg = (
+            "graphql-core executes no schema with the directives @defer or @stream as one result. "
+            "Leave them out of GraphQLSchema(directives=...)."
+        )
+        raise SchemaError(msg)
+    return Adoption(core, context, options)
+
+
+def held(schema: Any) -> GraphQLSchema:
+    """Return the schema of graphql-core that a schema object is, or holds.
+
+    Raises
+    ------
+    SchemaError
+        If it is no schema object.
+    """
+    kind = library(schema)
+    found = schema if kind == "graphql" else getattr(schema, HELD.get(kind or "", ""), None)
+    if not isinstance(found, GraphQLSchema):
+        raise SchemaError(unknown(schema, kind))
+    return found
 
 
 def unknown(schema: Any, kind: str | None) -> str:
@@ -313,7 +333,7 @@ def strawberry_waits(schema: Any) -> bool:
     """Tell whether a schema holds anything async: a resolver, a permission, an extension's hook."""
     hooks = [getattr(type(e), name, None) for e in schema.get_extensions(True) for name in HOOKS]
     resolvers = []
-    for kind in held_types(schema):
+    for kind in held(schema).type_map.values():
         for field in getattr(kind, "fields", {}).values():
             resolvers.append(getattr(field, "resolve", None))
             definition = field.extensions.get("strawberry-definition")
@@ -322,12 +342,6 @@ def strawberry_waits(schema: Any) -> bool:
                     return True
         resolvers += [getattr(kind, "resolve_type", None), getattr(kind, "is_type_of", None)]
     return any(asynchronous(function) for function in hooks + resolvers)
-
-
-def held_types(schema: Any) -> list[Any]:
-    """Return the types of a Strawberry schema, without those of introspection."""
-    held: GraphQLSchema = getattr(schema, HELD["strawberry"])
-    return [kind for name, kind in held.type_map.items() if not name.startswith("__")]
 
 
 def asynchronous(function: Any) -> bool:
@@ -343,13 +357,13 @@ def unsuggesting(problem: Problem) -> Problem:
     return Problem(message, problem.line, problem.column)
 
 
-def incremental(ast: DocumentNode) -> list[Problem]:
+def deferred(ast: DocumentNode) -> list[Problem]:
     """Return a problem for each ``@defer`` and ``@stream``: there is one result, not many."""
     found: list[GraphQLError] = []
 
     class Look(Visitor):
         def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-            if (name := node.name.value) in ("defer", "stream"):
+            if (name := node.name.value) in INCREMENTAL:
                 found.append(GraphQLError(f"@{name} asks for many results, and this is one.", node))
 
     visit(ast, Look())

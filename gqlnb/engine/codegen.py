@@ -12,41 +12,34 @@ another function below that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-from itertools import count
+from inspect import iscoroutinefunction
 from keyword import iskeyword
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
     GraphQLBoolean,
-    GraphQLEnumType,
-    GraphQLError,
     GraphQLFloat,
     GraphQLID,
     GraphQLInt,
-    GraphQLScalarType,
     GraphQLString,
     get_nullable_type,
-    is_abstract_type,
     is_leaf_type,
-    is_list_type,
     is_non_null_type,
 )
 
-from gqlnb.engine.abstract import Chooser
-from gqlnb.engine.kinds import OBJECT, UNUSUAL
-from gqlnb.engine.version import NEW, SERIALIZERS, serializer
+from gqlnb.engine.kinds import OBJECT
+from gqlnb.engine.lines import Single, Spot
+from gqlnb.engine.values import Values
+from gqlnb.engine.version import NEW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gqlnb.engine.plan import FieldPlan, Plan, Selection
+    from gqlnb.engine.plan import FieldPlan, Selection
 
 __all__ = ["Writer"]
 
 DEEP = 3  # levels of objects in one function
+CLASHING = {"source", "info"}  # arguments of these names are the default resolver's own
 TESTED = 6  # possible types with a predicate that are asked in the function itself
 WIDE = 40  # fields of an object that is written into the function of its parent
 SMALL = (1 << 30) - 1  # integers up to it are one digit to CPython, which compares them fast
@@ -61,46 +54,7 @@ TESTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A value being completed.
-
-    Attributes
-    ----------
-    field
-        The field it belongs to.
-    kind
-        The GraphQL type declared for it: the field's, or that of an item of its list.
-    v, path
-        The text of its name and of its path.
-    slow
-        The text of the call that completes it as graphql-core does.
-    key, waiting
-        The texts of its place in what is made, and of the list of what must be awaited; None
-        where the caller awaits.
-    item
-        Whether it is an item of a list.
-    above
-        The text of the path of its field; None for `path` itself.
-    """
-
-    field: FieldPlan
-    kind: Any
-    v: str
-    path: str
-    slow: str
-    key: str | None
-    waiting: str | None
-    item: bool = False
-    above: str | None = None
-
-    @property
-    def nullable(self) -> bool:
-        """Whether null may stand here."""
-        return get_nullable_type(self.kind) is self.kind
-
-
-class Writer:
+class Writer(Values):
     """Writes the body of one function.
 
     Parameters
@@ -112,33 +66,17 @@ class Writer:
     dicts
         Whether to write for sources that are dicts, rather than for other objects.
 
-    Attributes
-    ----------
-    lines
-        The body.
-    constants
-        The values it names.
     """
-
-    def __init__(self, plan: Plan, rows: Callable[[FieldPlan, Any], Any], *, dicts: bool) -> None:
-        self.plan = plan
-        self.rows_of = rows
-        self.dicts = dicts
-        self.lines: list[str] = []
-        self.depth = 1
-        self.constants: dict[str, Any] = {}
-        # Names of lists of what must be awaited: None at the top of the function, and again after
-        # each use, so that a loop need not set them for every row.
-        self.waitings: list[str] = []
-        self._names: dict[int, str] = {}
-        self._fresh = count(1)
 
     # -- whole functions
 
     def selection(self, selection: Selection) -> None:
         """Write a function that returns the dict of a selection, or a coroutine of it."""
-        made, waiting = self.body(selection, "s", "p", 0)
+        made, waiting, single = self.body(selection, "s", "p", 0)
         self.add(f"d = {made}")
+        if single is not None:
+            with self.block(f"if {single.name} is not None:"):
+                self.queue(waiting, single)
         self.add(f"return d if {waiting} is None else x.join(d, {waiting})")
 
     def completer(self, field: FieldPlan) -> None:
@@ -178,20 +116,57 @@ class Writer:
 
     # -- selections and fields
 
-    def body(self, selection: Selection, s: str, p: str, level: int) -> tuple[str, str]:
-        """Write the fields of a selection; return its dict as text, and what it waits for."""
+    def body(
+        self, selection: Selection, s: str, p: str, level: int
+    ) -> tuple[str, str, Single | None]:
+        """Write the fields of a selection.
+
+        Returns
+        -------
+        (str, str, Single or None)
+            Its dict, the name of the list of what it waits for, and the one leaf it waits for
+            besides, if its functions say that there is one.
+        """
         waiting = self.fresh("w")
         self.waitings.append(waiting)
-        settled = NEW and any(is_non_null_type(field.type) for field in selection.fields)
+        single = self.single_of(selection)
+        settled = NEW and any(
+            is_non_null_type(field.type) and field.head[0] != "__typename"
+            for field in selection.fields
+        )
         with self.block("try:", when=settled):
-            members = [self.field(field, s, p, waiting, level) for field in selection.fields]
+            members = [
+                self.field(field, s, p, waiting, level, single=single) for field in selection.fields
+            ]
         if settled:
             with self.block("except Exception:"):
+                if single is not None:
+                    self.add(f"if {single.name} is not None: x.settle([(None, {single.name})])")
                 self.add(f"if {waiting} is not None: x.settle({waiting})")
                 self.add("raise")
-        return "{" + ", ".join(members) + "}", waiting
+        return "{" + ", ".join(members) + "}", waiting, single
 
-    def field(self, field: FieldPlan, s: str, p: str, waiting: str, level: int) -> str:
+    def single_of(self, selection: Selection) -> Single | None:
+        """Return the only field that is an ``async`` function, if it is a leaf."""
+        if self.plan.is_awaitable is not None or self.plan.timed:
+            return None
+        found = [f for f in selection.fields if iscoroutinefunction(f.native or f.resolve)]
+        if len(found) != 1 or not found[0].leaf:
+            return None
+        name = self.fresh("y")
+        self.waitings.append(name)
+        return Single(found[0], name)
+
+    def queue(self, waiting: str, single: Single) -> None:
+        """Write that a leaf is awaited beside other fields."""
+        field = single.field
+        self.add(f"if {waiting} is None: {waiting} = []")
+        leaf = f"x.await_leaf({single.name}, {self.constant('f', field)}, {single.path})"
+        self.add(f"{waiting}.append(({field.name!r}, {leaf}))")
+
+    def field(
+        self, field: FieldPlan, s: str, p: str, waiting: str, level: int, *, single: Single | None
+    ) -> str:
         """Write one field; return its name and value as text."""
         if field.nodes[0].name.value == "__typename":
             return f"{field.name!r}: {field.parent.name!r}"
@@ -204,12 +179,19 @@ class Writer:
         method = "late" if field.default else "finish"
         slow = f"x.{method}({v}, {name}, {path})"
         spot = Spot(field, field.type, v, path, slow, repr(field.name), waiting)
-        if field.default and field.constants is None:
-            # Arguments are coerced before the value is looked up, and may fail.
+        if field.default and (field.constants is None or CLASHING & field.constants.keys()):
+            # Arguments are coerced before the value is looked up, and may fail to be or to be
+            # passed.
             self.add(f"{v} = x.field({name}, {s}, {path})")
             self.wait(spot)
-            self.tally(clock, name)
-            return f"{field.name!r}: {v}"
+        else:
+            self.answered(spot, s, level, single)
+        self.tally(clock, name)
+        return f"{field.name!r}: {v}"
+
+    def answered(self, spot: Spot, s: str, level: int, single: Single | None) -> None:
+        """Write how a field is looked up or resolved, and completed."""
+        field, v = spot.field, spot.v
         if field.default:
             self.lookup(spot, s)
         # What x.late runs into it handles itself, and tests of leaves raise nothing.
@@ -218,13 +200,16 @@ class Writer:
         with self.block("try:", when=guarded):
             if not field.default:
                 self.call(spot, s)
-            self.complete(spot, level)
+            mine = single is not None and single.field is field
+            if single is not None and mine:
+                single.path = spot.path
+                self.add(f"if type({v}) is CORO: {single.name} = {v}; {v} = None")
+            with self.block("else:", when=mine):
+                self.complete(spot, level)
         if guarded:
             with self.block("except Exception as e:"):
-                self.add(f"{v} = x.fail(e, {name}, {path})")
+                self.add(f"{v} = x.fail(e, {self.constant('f', field)}, {spot.path})")
                 self.reset(before)
-        self.tally(clock, name)
-        return f"{field.name!r}: {v}"
 
     def clock(self) -> str:
         """Write that a clock starts, if this plan is being profiled; return its name."""
@@ -260,6 +245,8 @@ class Writer:
             self.add(f"{spot.v} = {function}({s}, {given}, x.context_value)")
             return
         info = f"new(Info, ({self.constant('f', field)}, {spot.path}, x))"
+        if ignores_info(field.resolve):
+            info = "None"
         more = "" if given == "{}" else f", **{given}"
         self.add(f"{spot.v} = {self.constant('r', field.resolve)}({s}, {info}{more})")
 
@@ -274,266 +261,9 @@ class Writer:
         """Return a constant argument as text."""
         return self.constant("a", value) if type(value) is float else repr(value)
 
-    # -- values
 
-    def complete(self, spot: Spot, level: int) -> None:
-        """Write how a value becomes its answer."""
-        inner = get_nullable_type(spot.kind)
-        if is_leaf_type(inner):
-            self.leaf(inner, spot)
-        elif is_list_type(inner):
-            self.list(inner, spot)
-        elif is_abstract_type(inner):
-            chooser = Chooser(self.plan, spot.field, inner)
-            self.bind(
-                inner, "resolve_type", *((k, "is_type_of") for k in self.plan.possible(inner))
-            )
-            self.abstract(spot, chooser)
-        else:
-            self.bind(inner, "is_type_of")
-            self.object(inner, spot, level)
-
-    def leaf(self, kind: Any, spot: Spot) -> None:
-        """Write the test that a leaf is of its usual type, and what happens if it is not."""
-        if isinstance(kind, GraphQLEnumType):
-            self.enum(kind, spot)
-            return
-        test = self.test(kind)
-        with self.block(f"if {test.format(spot.v)}:" if test else "", when=test is not None):
-            head = f"if {spot.v} is not None:" if spot.nullable else ""
-            if kind is GraphQLID and test:
-                with self.block(f"if type({spot.v}) is int and {-SMALL} < {spot.v} < {SMALL}:"):
-                    self.add(f"{spot.v} = str({spot.v})")
-                head = f"elif {spot.v} is not None:" if spot.nullable else "else:"
-            with self.block(head, when=bool(head)):
-                self.slowly(spot)
-
-    def test(self, kind: Any) -> str | None:
-        """Return the test that a value is not of a leaf's usual type; None if it has none."""
-        now = serializer(kind)
-        if kind in SERIALIZERS:
-            return TESTS[kind] if now is SERIALIZERS[kind] else None
-        plain = isinstance(kind, GraphQLScalarType) and now is GraphQLScalarType.serialize
-        return "type({0}) not in PLAIN" if plain else None
-
-    def enum(self, kind: GraphQLEnumType, spot: Spot) -> None:
-        """Write the look-up of an enum member's name."""
-        usual = getattr(serializer(kind), "__func__", None) is serializer(GraphQLEnumType)
-        known = kind._value_lookup if usual else {}  # noqa: SLF001 - what it serializes by
-        names = {value: name for value, name in known.items() if safe(value)}
-        self.add(f"try: {spot.v} = {self.constant('n', names)}[{spot.v}]")
-        with self.block("except Exception:"):
-            head = f"if {spot.v} is not None:" if spot.nullable else ""
-            with self.block(head, when=bool(head)):
-                self.slowly(spot)
-
-    def list(self, kind: Any, spot: Spot) -> None:
-        """Write how a list is completed: by a function of its own, if it is a list or a tuple."""
-        made = self.constant("l", self.rows_of(spot.field, kind))
-        with self.block(f"if type({spot.v}) is list or type({spot.v}) is tuple:"):
-            self.add(f"{spot.v} = {made}({spot.v}, {spot.path}, x)")
-            self.wait(spot, guarded=True)
-        with self.block(f"elif type({spot.v}) in VIEWS:"):
-            self.add(f"{spot.v} = {made}(list({spot.v}), {spot.path}, x)")
-            self.wait(spot, guarded=True)
-        with self.block(f"elif {spot.v} is not None:" if spot.nullable else "else:"):
-            self.slowly(spot)
-
-    def abstract(self, spot: Spot, chooser: Chooser) -> None:
-        """Write how the object type of a value is found, and its selection executed."""
-        v, choose = spot.v, self.constant("u", chooser)
-        word = "if"
-        if self.dicts:
-            word = "elif"
-            with self.block(f"if type({v}) is dict:"):
-                self.chosen(spot, chooser, choose)
-                self.wait(spot, guarded=True)
-        self.other(spot, choose, first=word == "if")
-
-    def chosen(self, spot: Spot, chooser: Chooser, choose: str) -> None:
-        """Write how the type of a dict is found where that takes one call."""
-        v, name, enter = spot.v, self.fresh("n"), self.fresh("e")
-        info = f"new(Info, ({self.constant('f', spot.field)}, {spot.above or spot.path}, x))"
-        if chooser.default:
-            self.add(f"{name} = {v}.get('__typename')")
-        elif chooser.native is not None:
-            self.add(f"{name} = {self.constant('g', chooser.native)}({v}, x.context_value)")
-        else:
-            resolve, kind = self.constant("r", chooser.resolve), self.constant("k", chooser.kind)
-            self.add(f"{name} = {resolve}({v}, {info}, {kind})")
-        entered = self.constant("m", chooser.dicts)
-        self.add(f"{enter} = {entered}.get({name}) if type({name}) is str else None")
-        with self.block(f"if {enter} is not None:"):
-            self.add(f"{v} = {enter}({v}, {spot.path}, x)")
-        if chooser.default and 0 < len(chooser.tested) <= TESTED:
-            with self.block(f"elif {name} is None:"):
-                self.asked(spot, chooser, info)
-        with self.block("else:"):
-            self.add(f"{v} = {choose}.named({name}, {v}, {spot.path}, x)")
-
-    def asked(self, spot: Spot, chooser: Chooser, info: str) -> None:
-        """Write how each possible type is asked whether a value is of it."""
-        v, given, answer = spot.v, self.fresh("i"), self.fresh("q")
-        self.add(f"{given} = {info}")
-        depth = self.depth
-        for kind in chooser.tested:
-            self.add(f"{answer} = {self.constant('q', kind.is_type_of)}({v}, {given})")
-            with self.block(f"if {answer} is True:"):
-                below = self.below(kind, spot.field)
-                enter = chooser if below is None else self.entry(below)
-                self.add(f"{v} = {self.constant('t', enter)}({v}, {spot.path}, x)")
-            self.add(
-                f"elif {answer} is not False: {v} = {self.constant('u', chooser)}.unsure("
-                f"{answer}, {v}, {spot.path}, x)"
-            )
-            self.add("else:")
-            self.depth += 1
-        self.add(f"{v} = {self.constant('u', chooser)}.first(None, {v}, {spot.path}, x)")
-        self.depth = depth
-
-    def object(self, kind: Any, spot: Spot, level: int) -> None:
-        """Write how an object is completed: here if it is as expected, else by a call."""
-        selection = self.below(kind, spot.field)
-        if selection is None or kind.is_type_of is not None:
-            with self.block(f"if {spot.v} is not None:" if spot.nullable else "", spot.nullable):
-                self.slowly(spot)
-            return
-        head = None
-        if level < DEEP and len(selection.fields) <= WIDE:
-            head = self.expected(spot)
-            with self.block(f"if {head}:"):
-                made, waiting = self.body(selection, spot.v, self.kept(spot, selection), level + 1)
-                self.add(f"{spot.v} = {made}")
-                with self.block(f"if {waiting} is not None:"):
-                    self.add(f"{spot.v} = {self.joined(spot, waiting)}")
-                    self.add(f"{waiting} = None")
-                    self.wait(spot, sure=True)
-        self.other(spot, self.constant("t", self.entry(selection)), first=head is None)
-
-    def kept(self, spot: Spot, selection: Selection) -> str:
-        """Return the text of a path: a name, where several resolvers will need it."""
-        asked = [f for f in selection.fields if not f.default and f.native is None]
-        if not asked or spot.path.isidentifier():
-            return spot.path
-        name = self.fresh("p")
-        self.add(f"{name} = {spot.path}")
-        return name
-
-    def expected(self, spot: Spot) -> str:
-        """Return the test that an object is of the kind this function is written for."""
-        if self.dicts:
-            return f"type({spot.v}) is dict"
-        if spot.item:
-            return f"type({spot.v}) is c"
-        return f"(kinds.get(type({spot.v})) or kind_of(type({spot.v}))) == {OBJECT}"
-
-    def other(self, spot: Spot, function: str, first: bool = True) -> None:
-        """Write the call of a function on a dict or object, and what happens to anything else."""
-        v = spot.v
-        word = "if" if first else "elif"
-        if spot.nullable:
-            self.add(f"{word} {v} is None: pass")
-            word = "elif"
-        with self.block(f"{word} (kinds.get(type({v})) or kind_of(type({v}))) != {UNUSUAL}:"):
-            self.add(f"{v} = {function}({v}, {spot.path}, x)")
-            self.wait(spot, guarded=True)
-        with self.block("else:"):
-            self.slowly(spot)
-
-    # -- what must be awaited
-
-    def slowly(self, spot: Spot) -> None:
-        """Write the call that completes a value as graphql-core does."""
-        self.add(f"{spot.v} = {spot.slow}")
-        self.wait(spot)
-
-    def wait(self, spot: Spot, *, guarded: bool = False, sure: bool = False) -> None:
-        """Write what happens where a value must be awaited.
-
-        With `guarded`, a nullable position takes the error of what it waits for.
-        """
-        if spot.waiting is None and not (guarded and spot.nullable):
-            return
-        with self.block(f"if type({spot.v}) is CORO:", when=not sure):
-            if guarded and spot.nullable:
-                self.add(f"{spot.v} = x.guard({spot.v}, {self.taker(spot)})")
-            if spot.waiting is not None:
-                self.add(f"if {spot.waiting} is None: {spot.waiting} = []")
-                self.add(f"{spot.waiting}.append(({spot.key}, {spot.v}))")
-
-    def joined(self, spot: Spot, waiting: str) -> str:
-        """Return the coroutine of an object that waits for some of its fields."""
-        if not spot.nullable:
-            return f"x.join({spot.v}, {waiting})"
-        return f"x.join_guarded({spot.v}, {waiting}, {self.taker(spot)})"
-
-    def taker(self, spot: Spot) -> str:
-        """Return the arguments that say which position takes an error."""
-        kind = self.constant("k", spot.kind) if spot.item else "None"
-        return f"{self.constant('f', spot.field)}, {spot.path}, {kind}"
-
-    def reset(self, start: int) -> None:
-        """Write that nothing is waited for below a position that has failed."""
-        if names := self.waitings[start:]:
-            self.add(f"{' = '.join(names)} = None")
-
-    # -- lines and names
-
-    def entry(self, selection: Selection) -> Any:
-        """Return the function that executes a selection which compiled code has come to."""
-        return selection.compiled()
-
-    def below(self, kind: Any, field: FieldPlan) -> Selection | None:
-        """Return the selection below a field; None if collecting it fails, as each run will say."""
-        try:
-            return self.plan.below(self.plan.sample, kind, field.group)
-        except (GraphQLError, RecursionError):
-            return None
-
-    def bind(self, kind: Any, name: str, *more: tuple[Any, str]) -> None:
-        """Note what this function takes as constant, so that a change of it is noticed."""
-        for owner, member in ((kind, name), *more):
-            self.plan.bound.append((owner, member, getattr(owner, member)))
-
-    def constant(self, letter: str, value: Any) -> str:
-        """Return the name under which the function finds a value."""
-        name = self._names.get(id(value))
-        if name is None:
-            name = self._names[id(value)] = self.fresh(letter)
-            self.constants[name] = value
-        return name
-
-    def fresh(self, letter: str) -> str:
-        """Return a name that nothing else has."""
-        return f"{letter}{next(self._fresh)}"
-
-    def add(self, line: str) -> None:
-        """Write a line."""
-        self.lines.append(f"{' ' * self.depth}{line}")
-
-    def block(self, head: str, when: bool = True) -> Block:
-        """Return a context whose lines stand below `head`."""
-        return Block(self, head, when)
-
-
-def safe(value: Any) -> bool:
-    """Tell whether an enum's internal value can be looked up without its own code running."""
-    return type(value) in (str, int) or (isinstance(value, Enum) and not callable(value))
-
-
-class Block:
-    """Lines one level deeper; nothing but the lines where `when` is false."""
-
-    __slots__ = ("head", "when", "writer")
-
-    def __init__(self, writer: Writer, head: str, when: bool) -> None:
-        self.writer, self.head, self.when = writer, head, when
-
-    def __enter__(self) -> None:
-        if self.when:
-            self.writer.add(self.head)
-            self.writer.depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        if self.when:
-            self.writer.depth -= 1
+def ignores_info(resolve: Any) -> bool:
+    """Tell whether a resolver is one of graphql-core's own for introspection that needs no info."""
+    code = getattr(resolve, "__code__", None)
+    ours = getattr(resolve, "__module__", None) == "graphql.type.introspection"
+    return ours and code is not None and code.co_varnames[1:2] == ("_info",)

@@ -111,8 +111,8 @@ class Run(Base):  # type: ignore[misc]
         run.root_value = root
         run.context_value = context
         run.variable_values = variables
-        if plan.is_awaitable is not None:
-            run.is_awaitable = plan.is_awaitable
+        if plan.own:
+            run.__dict__.update(plan.own)
         return run
 
     def __getattr__(self, name: str) -> Any:
@@ -266,7 +266,8 @@ class Run(Base):  # type: ignore[misc]
         known = self._args.get(field)
         if known is not None:
             return known.copy()
-        made = get_argument_values(field.definition, field.nodes[0], self.variable_values)
+        more = (None, self.hide_suggestions) if NEW else ()
+        made = get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
         if all(value is None or type(value) in PLAIN for value in made.values()):
             self._args[field] = made.copy()  # nothing in it could be changed by a resolver
         return made
@@ -285,9 +286,13 @@ class Run(Base):  # type: ignore[misc]
     def late(self, value: Any, field: FieldPlan, path: Lean) -> Any:
         """Complete a value that is not of the usual kind; a coroutine where one must wait."""
         try:
-            if field.default and callable(value):
-                value = value(self.info(field, path), **self.args(field))
-            return self.finish(value, field, path)
+            if not field.default or not callable(value):
+                return self.finish(value, field, path)
+            value = value(self.info(field, path), **self.args(field))
+            if self.is_awaitable(value):
+                return self.finish(value, field, path)
+            completed = field.completer(value, path, self)  # now it is likely a usual one
+            return self.guard(completed, field, path) if self.is_awaitable(completed) else completed
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path)
 
@@ -384,6 +389,22 @@ class Run(Base):  # type: ignore[misc]
         finally:
             self.tally(field, perf_counter() - start, calls=0)
 
+    async def leaf_of(
+        self, made: dict[str, Any], key: str, value: Any, field: FieldPlan, path: Lean
+    ) -> Any:
+        """Await the one leaf that an object waits for."""
+        try:
+            awaited = await value
+            if type(awaited) is not field.exact:
+                awaited = field.completer(awaited, path, self)
+                if type(awaited) not in PLAIN and self.is_awaitable(awaited):
+                    awaited = await awaited
+            made[key] = awaited
+        except Exception as error:  # whatever a resolver raises
+            self.fail(error, field, path)  # which takes it: the leaf is nullable
+            made[key] = None
+        return made
+
     async def await_item(
         self, value: Awaitable[Any], field: FieldPlan, kind: Any, path: Lean
     ) -> Any:
@@ -411,7 +432,7 @@ class Run(Base):  # type: ignore[misc]
                 value = at_its_turn(value)
             made[key] = await value
             return made
-        values = (value for _, value in waiting)
+        values = [value for _, value in waiting]
         done = await gather_all(*values)
         for (key, _), value in zip(waiting, done, strict=True):
             made[key] = value

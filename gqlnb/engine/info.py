@@ -82,7 +82,7 @@ class Info(tuple[Any, ...]):
         return tuple(iter(self)) == other
 
     def __hash__(self) -> int:
-        return id(self)
+        return hash(tuple(iter(self)))  # an error, as with graphql-core's: it holds lists
 
     def __repr__(self) -> str:
         return repr(self._real())
@@ -92,3 +92,6 @@ class Info(tuple[Any, ...]):
 
     def _real(self) -> Any:
         return GraphQLResolveInfo(*iter(self))
+
+
+Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__  # error messages say it

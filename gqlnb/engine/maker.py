@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Maker"]
 
 # What is listed before its items are completed: iterating over it runs no code of a user.
-VIEWS = frozenset({type({}.keys()), type({}.values()), set, frozenset, range, deque})
+VIEWS = frozenset(
+    {type({}.keys()), type({}.values()), type({}.items()), set, frozenset, range, deque}
+)
 GLOBALS: dict[str, Any] = {
     "CORO": CORO,
     "Info": Info,
@@ -49,7 +51,8 @@ def source(name: str, writer: Writer) -> str:
     """Return the text of a function."""
     body = "\n".join(writer.lines)
     used = [f", {word}={word}" for word in LOCAL if re.search(rf"\b{word}\b", body)]
-    tops = [f" {' = '.join(writer.waitings)} = None"] if writer.waitings else []
+    names = [*writer.waitings, *writer.classes]
+    tops = [f" {' = '.join(names)} = None"] if names else []
     return "\n".join([f"def {name}(s, p, x{''.join(used)}):", *tops, body, ""])
 
 
@@ -71,7 +74,7 @@ class Maker:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.sources: list[str] = []
-        self._rows: dict[tuple[int, int], Callable[..., Any]] = {}
+        self._rows: dict[tuple[Any, ...], Callable[..., Any]] = {}
         self._variants: dict[tuple[Selection, bool], Callable[..., Any]] = {}
 
     def selection(self, selection: Selection) -> Callable[[Any, Any, Any], Any]:
@@ -102,7 +105,8 @@ class Maker:
 
     def rows(self, field: FieldPlan, kind: Any) -> Callable[[Any, Any, Any], Any]:
         """Return a function ``(rows, path, run)`` that completes a list or tuple of a field."""
-        key = (id(field), id(kind))  # both live as long as the plan
+        # The nodes live as long as the plan; a field may be planned twice.
+        key = (field.parent.name, *map(id, field.nodes), id(kind))
         if key not in self._rows:
             self._rows[key] = self._make_rows(field, kind)
         return self._rows[key]

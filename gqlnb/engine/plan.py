@@ -39,7 +39,7 @@ __all__ = ["FieldPlan", "Plan", "Selection", "facts"]
 
 # Compiling a selection takes about as long as graphql-core takes for this many rows of it, so
 # waiting for as many costs at most twice the better choice.
-HOT = 24
+HOT = 96
 DEEP = 60  # levels of selections beyond which a document is compiled when it is first seen
 EXACT: dict[Any, type] = {
     GraphQLString: str,
@@ -234,6 +234,8 @@ class Plan:
         default = getattr(Run, "is_awaitable", None)  # 3.2 keeps the usual one on the class
         self.awaits = self.proto.get("is_awaitable", default)
         self.is_awaitable = None if self.awaits is default else self.awaits
+        # What the class would answer before Run.__getattr__ is asked.
+        self.own = {k: v for k, v in self.proto.items() if getattr(Run, k, v) is not v}
         self.fragments = self.proto["fragment_definitions" if NEW else "fragments"]
         self.entered: Callable[[Any, Any, Run], Any] | None = None
         self.no_variables = type(first.variable_values)({}, {}) if NEW else {}

@@ -99,7 +99,7 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
         if not ours(bound.arguments):
             return core_execute(*bound.args, **bound.kwargs)
         options = {k: v for k, v in bound.arguments.items() if k in OPTIONS and v is not None}
-        given = tuple(options.values())
+        given = tuple(options.items())
     key = (id(schema), id(document), operation_name)
     operation = known.get((*key, *given) if given else key)
     if operation is None:

@@ -131,7 +131,8 @@ class Schema:
           everywhere.
         * Documents that only an extension of Strawberry understands: they are parsed and validated
           here first, and of several operations one must be named.
-        * Strawberry's ``info.input_extensions``: there are none.
+        * Strawberry's ``info.input_extensions``: no request has any, and reading them is an error
+          unless Strawberry executes.
         """
         if isinstance(schema, Schema):
             if context is None and not options:
@@ -355,7 +356,7 @@ class Schema:
 
         document = self.document(text, operation)
         if self._adopted is not None:
-            context = self._adopted.profiled(document, context)
+            context = self._adopted.to_profile(document, context)
         return profiled(self._graphql, document, bind(document, variables), context, root)
 
     def document(self, text: str, operation: str | None = None) -> Document:

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError
+from graphql import (
+    FieldNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    GraphQLIncludeDirective,
+    GraphQLSkipDirective,
+    get_directive_values,
+)
 
 from gqlnb.errors import plain
 from gqlnb.github.search import PAGE
 
-__all__ = ["Page", "page", "refused"]
+if TYPE_CHECKING:
+    from graphql import SelectionSetNode
+
+__all__ = ["Page", "bounded", "page", "refused"]
 
 _CURSOR = re.compile(rb"cursor:(\d{1,9})")
 
@@ -25,8 +35,8 @@ _CURSOR = re.compile(rb"cursor:(\d{1,9})")
 def refused(kind: str, message: str) -> GraphQLError:
     """Return an error with GitHub's word for its kind.
 
-    GitHub writes the word beside the message, as a member ``type``; the specification of GraphQL
-    leaves ``extensions`` for such members, so there it stands: ``extensions: {"type": kind}``.
+    It stands in ``extensions``, the one place that an exception has for it; in the answers of the
+    stand-in it stands where GitHub writes it, beside the message.
     """
     return GraphQLError(message, extensions={"type": kind})
 
@@ -63,12 +73,7 @@ class Page:
             If neither `first` nor `last` was given; counts alone need none.
         """
         if self.start is None:
-            msg = "MISSING_PAGINATION_BOUNDARIES"
-            raise refused(
-                msg,
-                "You must provide a `first` or `last` value to properly paginate "
-                f"the `{self.name}` connection.",
-            )
+            raise _boundless(self.name)
         return self.items[self.start : self.stop]
 
     @property
@@ -129,6 +134,68 @@ def page(
     if last is not None:
         return Page(name, items, max(start, stop - last), stop, count)
     return Page(name, items, None, 0, count)
+
+
+def bounded(name: str, resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a resolver of a connection that refuses it, where items are asked without a boundary.
+
+    Parameters
+    ----------
+    name
+        The field of the connection, for messages.
+    resolve
+        Called as ``resolve(root, args, context)`` where `first` or `last` is given, or nothing
+        but counts is asked.
+
+    Returns
+    -------
+    function
+        A resolver as graphql-core calls it: the refusal is about the connection, so that GitHub
+        makes the connection null and not its items, and that needs a look at what is asked of it.
+    """
+
+    def resolver(root: Any, info: Any, /, **args: Any) -> Any:
+        if args.get("first") is None and args.get("last") is None:
+            asked = (field.selection_set for field in info.field_nodes)
+            if any(_asks_items(selections, info, set()) for selections in asked):
+                raise _boundless(name)
+        return resolve(root, args, info.context)
+
+    return resolver
+
+
+def _boundless(name: str) -> GraphQLError:
+    return refused(
+        "MISSING_PAGINATION_BOUNDARIES",
+        f"You must provide a `first` or `last` value to properly paginate the `{name}` connection.",
+    )
+
+
+def _asks_items(selections: SelectionSetNode | None, info: Any, seen: set[str]) -> bool:
+    """Tell whether `nodes` or `edges` are asked, in a fragment too."""
+    for node in _included(selections, info):
+        if isinstance(node, FieldNode):
+            if node.name.value in {"edges", "nodes"}:
+                return True
+            continue
+        inner = node
+        if isinstance(node, FragmentSpreadNode):
+            if node.name.value in seen:
+                continue
+            seen.add(node.name.value)
+            inner = info.fragments[node.name.value]
+        if _asks_items(inner.selection_set, info, seen):
+            return True
+    return False
+
+
+def _included(selections: SelectionSetNode | None, info: Any) -> Iterator[Any]:
+    """Yield the selections that are neither skipped nor left out."""
+    for node in selections.selections if selections else ():
+        skip = get_directive_values(GraphQLSkipDirective, node, info.variable_values)
+        include = get_directive_values(GraphQLIncludeDirective, node, info.variable_values)
+        if not (skip and skip["if"]) and (include is None or include["if"]):
+            yield node
 
 
 def cursor(place: int) -> str:

@@ -5,6 +5,8 @@ What an expression can say, in any case:
 ==========================  ====================================================================
 ``stars:N`` ``forks:N``     the number; also ``>N``, ``>=N``, ``<N``, ``<=N``, ``N..M``, ``N..*``,
                             ``*..N``
+``pushed:DATE``             the last push: a day as ``2026-08-22``, or a second as
+                            ``2026-08-22T04:07:00Z`` (or ``+02:00``); in the same forms
 ``language:NAME``           the language; quoted if it holds a space; several mean any of them
 ``user:LOGIN`` ``org:``     the owner; several, with ``repo:`` among them, mean any of them
 ``repo:OWNER/NAME``         the one repository
@@ -34,6 +36,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import QueryError, plain
@@ -63,13 +66,17 @@ _TERM = re.compile(
 # Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact.
 _NUMBER = re.compile(r"(?P<sign>[<>]=?|)(?P<number>\d{1,15})", re.ASCII)
 _RANGE = re.compile(r"(?P<low>\d{1,15}|\*)\.\.(?P<high>\d{1,15}|\*)", re.ASCII)
+_DATE = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?"
+_MOMENT = re.compile(rf"(?P<sign>[<>]=?|)(?P<moment>{_DATE})", re.ASCII | re.IGNORECASE)
+_SPAN = re.compile(rf"(?P<low>{_DATE}|\*)\.\.(?P<high>{_DATE}|\*)", re.ASCII | re.IGNORECASE)
+_EVER = ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z")
 _SORT = re.compile(r"(?P<key>stars|forks|updated)(?:-(?P<way>asc|desc))?")
 
 # Qualifiers of GitHub's repository search for which the snapshot has no facts.
 _UNANSWERED = frozenset(
     {
         *("archived", "created", "custom", "followers", "fork", "good-first-issues", "has"),
-        *("help-wanted-issues", "license", "mirror", "no", "pushed", "size", "template", "topic"),
+        *("help-wanted-issues", "license", "mirror", "no", "size", "template", "topic"),
         *("topics", "visibility"),
     }
 )
@@ -228,6 +235,55 @@ def _bounds(value: str, text: str) -> tuple[int, int | None]:
     raise QueryError(msg)
 
 
+def _pushed(value: str, text: str) -> Test:
+    try:
+        low, high = _span(value)
+    except (ValueError, OverflowError):  # no such day; a zone that leads out of all years
+        msg = (
+            f"Search term {_cut(text)} has no date that can be read. Write a day such as "
+            "2026-08-22, or a second such as 2026-08-22T04:07:00Z, "
+            "as D, >D, >=D, <D, <=D, D..D, D..* or *..D."
+        )
+        raise QueryError(msg) from None
+    return lambda row: low <= row.pushed_at <= high
+
+
+def _span(value: str) -> tuple[str, str]:
+    """Return the first and the last second of a span of time, as the table writes them.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If it is none.
+    """
+    if match := _SPAN.fullmatch(value):
+        low, high = match["low"], match["high"]
+        return (
+            _EVER[0] if low == "*" else _seconds(low)[0],
+            _EVER[1] if high == "*" else _seconds(high)[1],
+        )
+    match = _MOMENT.fullmatch(value)
+    if match is None:
+        raise ValueError(value)
+    first, last = _seconds(match["moment"])
+    return {
+        "": (first, last),
+        ">": (f"{last}~", _EVER[1]),  # behind everything that begins with it
+        ">=": (first, _EVER[1]),
+        "<": (_EVER[0], first.removesuffix("Z")),  # before everything that begins with it
+        "<=": (_EVER[0], last),
+    }[match["sign"]]
+
+
+def _seconds(moment: str) -> tuple[str, str]:
+    """Return the first and the last second of a day, or of a second, in UTC."""
+    if "T" not in moment.upper():
+        datetime.fromisoformat(moment)
+        return f"{moment}T00:00:00Z", f"{moment}T23:59:59Z"
+    second = datetime.fromisoformat(moment.upper()).astimezone(UTC)
+    return (f"{second.replace(tzinfo=None).isoformat(timespec='seconds')}Z",) * 2
+
+
 def _language(value: str, _text: str) -> Test:
     wanted = value.lower()
     return lambda row: row.language is not None and row.language.name.lower() == wanted
@@ -276,6 +332,7 @@ def _cut(text: str) -> str:
 _TESTS: dict[str, Callable[[str, str], Test]] = {
     "stars": _number(lambda row: row.stars),
     "forks": _number(lambda row: row.forks),
+    "pushed": _pushed,
     "language": _language,
     "user": _owner,
     "org": _owner,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -10,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 from gqlnb.engine.schema import Schema
 from gqlnb.errors import QueryError
 from gqlnb.github.data import SNAPSHOT, Language, Owner, Repositories, Repository, embedded
-from gqlnb.github.paging import Page, page, refused
+from gqlnb.github.paging import Page, bounded, page, refused
 from gqlnb.github.search import REACH, find, order_by, parse
+from gqlnb.model.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from gqlnb.model.document import Document
 
 __all__ = ["StandIn", "schema", "service"]
 
 SOURCE = f"embedded snapshot of {SNAPSHOT}"
 _HOST = "https://github.com"
 _SEARCHES_KEPT = 64  # a walk over ten pages searches once
+_MEMBERS = ("type", "path", "extensions", "locations", "message")
 _KEYS = {"NAME": "name", "PUSHED_AT": "updated", "STARGAZERS": "stars"}
 
 SYNTHETIC: Mapping[str, str] = MappingProxyType(
@@ -49,8 +54,43 @@ class StandIn(Schema):
     source = SOURCE
     synthetic = SYNTHETIC
 
+    def __init__(self, answers: Answers) -> None:
+        super().__init__(_sdl(), answers.resolvers())
+        for place, resolve in answers.connections().items():
+            kind, name = place.split(".")
+            made: Any = self.graphql.type_map[kind]
+            made.fields[name].resolve = bounded(name, resolve)
+
+    def start(
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        *,
+        context: Any = None,
+        root: Any = None,
+    ) -> Result | Awaitable[Result]:
+        """Do as a Schema, with errors in GitHub's form."""
+        begun = super().start(document, variables, context=context, root=root)
+        return _in_their_form(begun) if isinstance(begun, Result) else _later(begun)
+
     def __repr__(self) -> str:
         return f"StandIn({self.source!r})"
+
+
+async def _later(begun: Awaitable[Result]) -> Result:
+    return _in_their_form(await begun)
+
+
+def _in_their_form(result: Result) -> Result:
+    """Return a result with its errors in GitHub's form."""
+    return replace(result, errors=tuple(map(_error, result.errors))) if result.errors else result
+
+
+def _error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an error with ``type`` beside the message, its members in GitHub's order."""
+    extensions = dict(error.get("extensions") or {})
+    members = {**error, "extensions": extensions, "type": extensions.pop("type", None)}
+    return {name: members[name] for name in _MEMBERS if members.get(name)}
 
 
 def service(*, viewer: str = "demo", restricted: bool = False) -> StandIn:
@@ -80,7 +120,7 @@ def service(*, viewer: str = "demo", restricted: bool = False) -> StandIn:
     >>> github.execute('{ repository(owner: "torvalds", name: "linux") { stargazerCount } }').data
     {'repository': {'stargazerCount': 243608}}
     """
-    return StandIn(_sdl(), Answers(embedded(), Owner(viewer, "User"), restricted).resolvers())
+    return StandIn(Answers(embedded(), Owner(viewer, "User"), restricted))
 
 
 def schema() -> Schema:
@@ -117,13 +157,11 @@ class Answers:
         owner = {
             **_NODE,
             **_PLACE,
-            "repositories": self.repositories,
             "repository": lambda root, args, _: self._named(root.login, args["name"]),
         }
         return {
             "Query": {
                 "viewer": lambda *_: self._viewer,
-                "search": self.search,
                 "repository": self.repository,
                 "repositoryOwner": lambda _root, args, _: self._owner(args["login"]),
                 "user": lambda _root, args, _: self._account(args["login"], "User"),
@@ -141,6 +179,14 @@ class Answers:
             },
             "RepositoryConnection": {**_CONNECTION, "totalCount": lambda root, *_: root.total},
             **{name: {"__resolveType": _type_name} for name in _ABSTRACT},
+        }
+
+    def connections(self) -> dict[str, Callable[..., Any]]:
+        """Return the resolvers of what is paged, by type and field."""
+        return {
+            "Query.search": self.search,
+            "User.repositories": self.repositories,
+            "Organization.repositories": self.repositories,
         }
 
     def search(self, _root: object, args: dict[str, Any], _context: object) -> Page:
@@ -177,13 +223,17 @@ class Answers:
             rows = order_by(rows, _KEYS[order["field"]], descending=descending)
         return page("repositories", rows, args)
 
-    def stargazers(self, root: Repository, _args: object, _context: object) -> dict[str, int]:
+    def stargazers(
+        self, root: Repository, args: dict[str, Any], _context: object
+    ) -> dict[str, int]:
         """Resolve ``Repository.stargazers``, or refuse it as GitHub does now."""
         if self._restricted:
             # The words of GitHub's REST API; those of its GraphQL API are not public.
             message = "You do not have permission to view the stargazers of this repository"
             msg = "FORBIDDEN"
             raise refused(msg, message)
+        if args:
+            page("stargazers", (), args)  # who they are is not known; a wrong page is wrong anyway
         return {"totalCount": root.stars}
 
     def _find(self, text: str) -> tuple[Repository, ...]:

@@ -50,6 +50,10 @@ _FORM = re.compile(
     rf"(?P<sign>>=?|)\s*(?P<number>{_COUNT})|(?P<low>{_COUNT})\s*\.\.\s*(?P<high>{_COUNT})",
     re.ASCII,
 )
+# What graphql-js, graphql-core and GitHub say of a field, type or argument that a schema lacks.
+_UNSHAPED = re.compile(
+    r"Cannot query field|Unknown (?:type|argument)|doesn't (?:exist on|accept)|isn't a defined"
+)
 
 OnPage = Callable[[int, int, int], object]
 
@@ -264,7 +268,7 @@ class Walk:
             If there is none.
         """
         variables = {"query": self._expression, "first": first, "after": after}
-        result = self._client.execute(self._text, variables)
+        result = self._execute(variables)
         if self._text is DOCUMENTED and any(map(_refuses_stargazers, result.errors)):
             self._text = COUNTED
             return self._ask(first, after)
@@ -277,6 +281,17 @@ class Walk:
         self._problems.extend(plain(error.get("message", ""), 200) for error in result.errors)
         self.total = search.get("repositoryCount") or 0
         return search
+
+    def _execute(self, variables: Mapping[str, Any]) -> Result:
+        try:
+            return self._client.execute(self._text, variables)
+        except QueryError as error:
+            said = [p.message for p in error.problems if _UNSHAPED.search(p.message)]
+            if not said:
+                raise
+        said.sort(key=lambda message: "'search'" not in message)  # what tells most comes first
+        msg = f"The schema of {self._client.source} is not GitHub-shaped: {plain(said[0], 200)}"
+        raise QueryError(msg)
 
     def _add(self, edges: list[Any]) -> None:
         for edge in edges:

@@ -14,24 +14,34 @@ from graphql import (
     TypeInfoVisitor,
     Visitor,
     get_named_type,
+    is_abstract_type,
     is_composite_type,
+    is_leaf_type,
     parse,
     print_ast,
     validate,
     visit,
 )
+from graphql import is_required_argument as needed
 from graphql.pyutils import did_you_mean, suggestion_list
 
 from gqlnb.errors import Problem, QueryError, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from graphql import DocumentNode, GraphQLSchema, VariableDefinitionNode
+    from graphql import (
+        DocumentNode,
+        GraphQLAbstractType,
+        GraphQLSchema,
+        VariableDefinitionNode,
+    )
 
 __all__ = ["Document", "problems"]
 
 FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
+FIELDS_IN_EXAMPLE = 3
+FAMILIAR = frozenset({"id", "name", "title", "login"})  # what most begin with
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -188,10 +198,13 @@ def _hint(error: Mapping[str, Any]) -> str | None:
 
 
 class _Bare(Visitor):
-    """Finds fields of object type without a selection set, and says what could be selected."""
+    """Finds fields of composite type without a selection set, and says what could be selected."""
 
-    def __init__(self, types: TypeInfo, hints: dict[tuple[int, int], str]) -> None:
+    def __init__(
+        self, schema: GraphQLSchema, types: TypeInfo, hints: dict[tuple[int, int], str]
+    ) -> None:
         super().__init__()
+        self.schema = schema
         self.types = types
         self.hints = hints
 
@@ -200,18 +213,42 @@ class _Bare(Visitor):
         named = get_named_type(kind) if kind is not None else None
         if node.selection_set is not None or not is_composite_type(named) or node.loc is None:
             return
-        names = list(getattr(named, "fields", {}))
-        shown = ", ".join(names[:FIELDS_SHOWN]) or "__typename"
-        more = f" and {len(names) - FIELDS_SHOWN} more" if len(names) > FIELDS_SHOWN else ""
+        fields = getattr(named, "fields", None)  # a union has none
+        said = [f"{named} has: {_listed(list(fields))}."] if fields else []
+        if is_abstract_type(named):
+            said.extend(_possible(named, self.schema))
         place = node.loc.start_token
-        self.hints[place.line, place.column] = f"{named} has: {shown}{more}."
+        self.hints[place.line, place.column] = " ".join(said)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - FIELDS_SHOWN} more" if len(names) > FIELDS_SHOWN else ""
+    return f"{', '.join(names[:FIELDS_SHOWN])}{more}"
+
+
+def _possible(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]:
+    """Say which object types a union or an interface may be, and how to choose from one."""
+    kinds = schema.get_possible_types(kind)
+    if not kinds:
+        return
+    yield f"{kind.name} is one of: {_listed([str(each) for each in kinds])}."
+    example = max(kinds, key=lambda each: len(each.fields))  # the one most is known of
+    leaves = [
+        name
+        for name, field in example.fields.items()
+        if is_leaf_type(get_named_type(field.type)) and not any(map(needed, field.args.values()))
+    ]
+    leaves.sort(key=lambda name: name not in FAMILIAR)  # stable: the rest as it is declared
+    shown = leaves[:FIELDS_IN_EXAMPLE] or ["__typename"]
+    more = ", ..." if example.fields.keys() - set(shown) else ""
+    yield f"Choose with: ... on {example} {{ {', '.join(shown)}{more} }}"
 
 
 def selections(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
     """Return, by place, the fields to choose from where a selection was left out."""
     hints: dict[tuple[int, int], str] = {}
     types = TypeInfo(schema)
-    visit(ast, TypeInfoVisitor(types, _Bare(types, hints)))
+    visit(ast, TypeInfoVisitor(types, _Bare(schema, types, hints)))
     return hints
 
 

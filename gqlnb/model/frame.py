@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,9 +11,9 @@ from gqlnb.errors import FrameError, plain
 from gqlnb.model.shape import Level, Shape, columns, inferred, level, levels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["frame_of", "rows_of"]
+__all__ = ["beside", "frame_of", "rows_of"]
 
 DTYPES = {
     "Int": "Int64",
@@ -60,11 +61,56 @@ def frame_of(data: Any, shape: Shape | None, path: str | None = None) -> pd.Data
         return pd.DataFrame({found.name: _column(found.name, rows, found.row)})
     wanted = list(columns(found.row))
     frame = _build(rows, wanted)
-    for name, extra in found.extra.items():
+    edges = [e for e in _items(data, found) if _node(e, found) is not None]
+    for way, extra in found.extra.items():
+        name = ".".join(way)
         label = name if name not in frame.columns else f"edge.{name}"
-        edges = [e for e in _items(data, found) if _node(e, found) is not None]
-        frame[label] = _column(label, [edge.get(name) for edge in edges], extra)
+        frame[label] = _column(label, [_cell(edge, way, extra) for edge in edges], extra)
     return frame
+
+
+def beside(data: Any, shape: Shape, path: str | None = None) -> dict[str, Any]:
+    """Return what was asked for beside the rows of a frame.
+
+    Parameters
+    ----------
+    data, shape, path
+        As for :func:`frame_of`.
+
+    Returns
+    -------
+    dict
+        JSON values by dotted response name, in the order of selection: the scalars beside a list,
+        and all of a connection but its rows. Empty where the frame is not of a list. Other lists
+        are left out: they have frames of their own.
+    """
+    found = choose(data, shape, path)
+    if found is None:
+        return {}
+    values = {".".join(name): value for name, value in _beside(data, shape, (), found)}
+    plain_values: dict[str, Any] = json.loads(json.dumps(values, default=str))
+    return plain_values
+
+
+def _beside(
+    value: Any, shape: Shape, path: tuple[str, ...], found: Level
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the values below `path` that are not rows of `found`, nor another list."""
+    for name, child in shape.children.items():
+        here = (*path, name)
+        if not isinstance(value, dict) or name not in value:
+            continue  # a fragment on another type
+        item = value[name]
+        within = len(here) > len(found.path) and here[: len(found.path)] == found.path
+        mine = here in (found.path, found.place)
+        if (here == found.place and item is not None) or (
+            not mine and not within and level(here, child) is not None
+        ):
+            continue
+        if child.children and isinstance(item, dict):
+            yield from _beside(item, child, here, found)
+        else:
+            yield here, item
 
 
 def choose(data: Any, shape: Shape, path: str | None) -> Level | None:
@@ -99,7 +145,9 @@ def _items(data: Any, found: Level) -> Iterable[Any]:
 
 def _node(item: Any, found: Level) -> Any:
     step = found.steps[1]
-    return item if step is None or item is None else item.get(step)
+    if step is None:
+        return item
+    return item.get(step) if isinstance(item, dict) else None
 
 
 def _build(rows: list[Any], wanted: list[tuple[tuple[str, ...], Shape]]) -> pd.DataFrame:
@@ -114,7 +162,21 @@ def _cell(row: Any, path: tuple[str, ...], shape: Shape) -> Any:
     for name in path:
         row = row.get(name) if isinstance(row, dict) else None
     inner = level(path, shape) if row is not None and shape.children and not shape.lists else None
-    return row if inner is None else rows_of(row, Level((), inner.steps, inner.row))
+    if inner is None:
+        return row
+    found = Level((), inner.steps, inner.row)
+    if not inner.extra:
+        return rows_of(row, found)
+    edges = [edge for edge in _items(row, found) if _node(edge, found) is not None]
+    return [_with_extras(edge, _node(edge, found)) for edge in edges]
+
+
+def _with_extras(edge: dict[str, Any], node: Any) -> Any:
+    """Return a node with what its edge says beside it, such as the size of a language."""
+    if not isinstance(node, dict):
+        return node
+    extras = {name: value for name, value in edge.items() if name != "node"}
+    return {f"edge.{n}" if n in node else n: v for n, v in extras.items()} | node
 
 
 def _column(name: str, values: list[Any], shape: Shape) -> pd.Series[Any]:

@@ -19,6 +19,7 @@ __all__ = ["dotted", "error_line", "frame_html", "result_html", "result_text"]
 
 ROWS_SHOWN = 20  # a screenful; the frame has the rest
 CHARACTERS_SHOWN = 4000  # of JSON; more is seen better as a frame
+VALUE_SHOWN = 200  # characters of a value beside the table; the data have the rest
 
 NOTE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
 
@@ -44,15 +45,25 @@ class Answer(Protocol):
 
 def result_text(result: Answer) -> str:
     """Return a result as text: a table of its rows, else indented JSON; errors below."""
-    frame = _table(result)
-    body = _json(result.data) if frame is None else _frame_text(frame)
-    return "\n".join([body, *_error_lines(result)])
+    found = _table(result)
+    if found is None:
+        body = [_json(result.data)]
+    else:
+        frame, others = found
+        body = [*_beside_lines(others), _frame_text(frame)]
+    return "\n".join([*body, *_error_lines(result)])
 
 
 def result_html(result: Answer) -> str:
     """Return a result as HTML that holds in an untrusted notebook; all values escaped."""
-    frame = _table(result)
-    body = f"<pre>{escape(_json(result.data))}</pre>" if frame is None else frame_html(frame)
+    found = _table(result)
+    if found is None:
+        body = f"<pre>{escape(_json(result.data))}</pre>"
+    else:
+        frame, others = found
+        named = "<br>".join(escape(line) for line in _beside_lines(others))
+        above = f'<p style="margin:2px 0">{named}</p>' if named else ""
+        body = f"{above}{frame_html(frame)}"
     lines = "<br>".join(escape(line) for line in _error_lines(result))
     note = f'<div style="{NOTE}">{lines}</div>' if lines else ""
     return f'<div class="gqlnb tex2jax_ignore">{note}{body}</div>'
@@ -65,9 +76,9 @@ def frame_html(frame: pd.DataFrame, caption: str = "") -> str:
     return f'{table}<p style="opacity:.7;margin:2px 0">{note}</p>'
 
 
-def _table(result: Answer) -> pd.DataFrame | None:
-    """Return the rows as a frame where the answer is a list of objects, else None."""
-    from gqlnb.model.frame import choose, frame_of
+def _table(result: Answer) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+    """Return the rows and what stands beside them, for an answer of one list of objects."""
+    from gqlnb.model.frame import beside, choose, frame_of
     from gqlnb.model.shape import inferred
 
     shape = result.shape() or inferred(result.data)
@@ -75,9 +86,21 @@ def _table(result: Answer) -> pd.DataFrame | None:
         found = choose(result.data, shape, None)
         if found is None or not found.row.children:
             return None
-        return frame_of(result.data, shape)
+        return frame_of(result.data, shape), beside(result.data, shape)
     except GqlnbError:  # several lists, or values that fit no column: JSON shows them all
         return None
+
+
+def _beside_lines(others: Mapping[str, Any]) -> list[str]:
+    """Return what was asked for beside the rows, a line ``name: value`` each."""
+    shown = [f"{plain(name, 120)}: {_value(value)}" for name, value in others.items()]
+    more = len(shown) - ROWS_SHOWN
+    return [*shown[:ROWS_SHOWN], f"… and {more} more values"] if more > 0 else shown
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return plain(text, VALUE_SHOWN)
 
 
 def _frame_text(frame: pd.DataFrame) -> str:
@@ -114,10 +137,15 @@ def plain_line(line: str) -> str:
 
 def error_line(error: Mapping[str, Any]) -> str:
     """Return an error of an answer as one line: where it happened, and what."""
-    path = error.get("path")
-    where = dotted(path) if isinstance(path, (list, tuple)) and path else ""
+    where = where_of(error)
     message = plain(error.get("message", "no message"))
     return f"{where}: {message}" if where else message
+
+
+def where_of(error: Mapping[str, Any]) -> str | None:
+    """Return the dotted path of an error; None where the endpoint sent none, or no list."""
+    path = error.get("path")
+    return dotted(path) if isinstance(path, (list, tuple)) and path else None
 
 
 def dotted(path: Any) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import PartialError
-from gqlnb.model.render import dotted, error_line, result_html, result_text
+from gqlnb.model.render import error_line, result_html, result_text, where_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +98,9 @@ class Result:
         Returns
         -------
         DataFrame
-            One row per item. ``attrs`` holds JSON values only: ``source``, ``partial``.
+            One row per item. ``attrs`` holds JSON values only: ``source``, ``partial`` and
+            ``beside``, a mapping of what was asked for beside the list, by dotted name
+            (``"search.repositoryCount"``).
 
         Raises
         ------
@@ -110,10 +112,13 @@ class Result:
         Where no schema is known the dtypes are inferred from the values. Errors beside the data
         are announced by one warning and marked in ``attrs["partial"]``.
         """
-        from gqlnb.model.frame import frame_of
+        from gqlnb.model.frame import beside, frame_of
+        from gqlnb.model.shape import inferred
 
-        made = frame_of(self.data, self.shape(), path)
-        made.attrs.update(source=self.source, partial=bool(self.errors))
+        shape = self.shape() or inferred(self.data)
+        made = frame_of(self.data, shape, path)
+        others = beside(self.data, shape, path)
+        made.attrs.update(source=self.source, partial=bool(self.errors), beside=others)
         if self.errors:
             warnings.warn(
                 f"The answer is partial: {self._count()}. See result.errors_frame().", stacklevel=2
@@ -176,7 +181,14 @@ class Result:
 
 
 def _error_row(error: Mapping[str, Any]) -> tuple[Any, ...]:
-    places = error.get("locations") or [{}]
-    path = error.get("path")
-    where = dotted(path) if path else None
-    return error.get("message"), where, places[0].get("line"), places[0].get("column")
+    places = error.get("locations")
+    first = places[0] if isinstance(places, (list, tuple)) and places else None
+    place = first if isinstance(first, Mapping) else {}
+    said = error.get("message", "no message")
+    numbers = [_number(place.get(name)) for name in ("line", "column")]
+    return str(said), where_of(error), *numbers
+
+
+def _number(value: Any) -> int | None:
+    """Return a line or column; None for what an endpoint may send instead."""
+    return value if isinstance(value, int) and 0 < value < 2**31 else None

@@ -20,7 +20,7 @@ from graphql import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from graphql import FragmentDefinitionNode, GraphQLSchema, SelectionSetNode
 
@@ -132,18 +132,23 @@ class Level:
     row
         The shape of one row.
     extra
-        Leaves of the edge beside its node, such as ``cursor``.
+        What is selected of an edge beside its node, such as ``cursor``, as by :func:`columns`.
     """
 
     path: tuple[str, ...]
     steps: tuple[str | None, str | None]
     row: Shape
-    extra: Mapping[str, Shape] = field(default_factory=dict)
+    extra: Mapping[tuple[str, ...], Shape] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The path as a person writes it."""
         return ".".join(self.path)
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The response names that lead from the data to the list itself."""
+        return self.path if self.steps[0] is None else (*self.path, self.steps[0])
 
 
 def level(path: tuple[str, ...], shape: Shape) -> Level | None:
@@ -154,7 +159,8 @@ def level(path: tuple[str, ...], shape: Shape) -> Level | None:
         )
     nodes, edges = shape.children.get("nodes"), shape.children.get("edges")
     if edges is not None and edges.lists == 1 and "node" in edges.children:
-        extra = {n: s for n, s in edges.children.items() if n != "node" and not s.children}
+        others = Shape(children={n: s for n, s in edges.children.items() if n != "node"})
+        extra = dict(columns(others)) if others.children else {}
         return Level(path, ("edges", "node"), edges.children["node"], extra)
     if nodes is not None and nodes.lists == 1:
         return Level(path, ("nodes", None), Shape(nodes.type, 0, nodes.values, nodes.children))
@@ -180,8 +186,5 @@ def columns(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
     if inner is not None:
         yield path, shape
     for name, child in shape.children.items():
-        if inner is None or (name not in PLUMBING and not child.children):
+        if inner is None or name != inner.steps[0]:
             yield from columns(child, (*path, name))
-
-
-PLUMBING: Sequence[str] = ("edges", "nodes", "pageInfo")

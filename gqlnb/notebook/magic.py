@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -13,8 +12,8 @@ from IPython.core.magic import (
     output_can_be_silenced,
 )
 
-from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
-from gqlnb.notebook.options import cell_parser, read_line
+from gqlnb.errors import GqlnbError, OptionError, QueryError, blame, calling_line, plain
+from gqlnb.notebook.options import NAME, cell_parser, inline, read_line, refuse_secrets
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,8 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphQLMagics"]
 
-INLINE = re.compile(r"(?:^|(?<=\s))(?:\{|query\b|mutation\b)")
-NAME = re.compile(r"[^\W\d]\w*")
+
+class Interrupted(KeyboardInterrupt):
+    """The interrupt button, shown without the frames it went through."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["KeyboardInterrupt", *(f"  {place}" for place in self.args)]
+
+
+Interrupted.__name__ = KeyboardInterrupt.__name__  # what a notebook saves as the error's name
 
 
 @magics_class
@@ -49,13 +55,15 @@ class GraphQLMagics(Magics):
               nodes { ... on Repository { name stargazerCount } } } }
 
         The connection is a name (``%graphql connections`` lists them), an object of the notebook
-        (a Schema, Client, Server, ASGI app) or an address. None: the current connection, else
-        GQLNB_URL, else the newest server of this notebook, else http://127.0.0.1:4000/graphql.
+        (a Schema; a schema of graphql-core, Strawberry, Ariadne or Graphene; a Client, Server, ASGI
+        app) or an address. None: the current connection, else GQLNB_URL, else the newest server of
+        this notebook, else http://127.0.0.1:4000/graphql.
 
         -c, --connection NAME     the connection, as an option
         -o, --output NAME         keep the Result under this name and show nothing (or: NAME <<)
         -t, --type KIND           result (rows as a table), frame (a DataFrame), json (the data)
-        -p, --param NAME=EXPR     a variable, from a Python expression
+        -p, --param NAME=EXPR     a variable, from a Python expression: -p n=len(names) -p s='a b';
+                                  white space may stand in its quotes and brackets
         -v, --vars MAPPING        variables, from a mapping of the notebook
         --operation NAME          which operation to run, where the text has several
         -q, --silent              show nothing; a ; at the end of the cell does the same
@@ -65,13 +73,19 @@ class GraphQLMagics(Magics):
             %graphql { hello }                       a short operation
             %graphql connections | connect NAME ADDRESS [--token env:NAME] | use NAME | close NAME
             %graphql schema [Type]                   the schema of the connection, or one type
-            %graphql stars >100000 [--limit N]       repositories above a number of stars
+            %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
+                                                     means >1000, 1000..1000 exactly 1000
             %graphql serve NAME [--port N] | stop    a schema of the notebook on /graphql
         """
-        if cell is None:
-            return self._line(line.strip().removesuffix(";"))
-        options = read_line(cell_parser(), line)
-        return self._run(options, cell.rstrip().removesuffix(";"), lines_above=1)
+        refuse_secrets(line, cell)
+        try:
+            if cell is None:
+                return self._line(line.strip().removesuffix(";"))
+            options = read_line(cell_parser(), line)
+            return self._run(options, cell.rstrip().removesuffix(";"), lines_above=1)
+        except KeyboardInterrupt as interrupt:
+            place = calling_line(interrupt)
+        raise Interrupted(*[place.strip()] if place else [])  # here: without a context
 
     def _line(self, line: str) -> Any:
         from gqlnb.notebook.subcommands import SUBCOMMANDS, run_subcommand
@@ -79,15 +93,15 @@ class GraphQLMagics(Magics):
         word, _, rest = line.partition(" ")
         if word in SUBCOMMANDS:
             return run_subcommand(self, word, rest)
-        inline = INLINE.search(line)
-        if inline is None:
+        start = inline(line)
+        if start is None:
             msg = (
                 f"%graphql: {plain(word, 40)!r} is neither an operation such as {{ hello }} "
                 f"nor one of: {', '.join(SUBCOMMANDS)}."
             )
             raise OptionError(msg)
-        options = read_line(cell_parser(), line[: inline.start()])
-        return self._run(options, line[inline.start() :], lines_above=0)
+        options = read_line(cell_parser(), line[:start])
+        return self._run(options, line[start:], lines_above=0)
 
     def _run(self, options: Namespace, text: str, lines_above: int) -> Any:
         name = options.output
@@ -148,10 +162,28 @@ class GraphQLMagics(Magics):
         for text in given:
             name, equals, expression = text.partition("=")
             if not equals or not NAME.fullmatch(name.strip()):
-                msg = f"--param takes NAME=EXPRESSION; got {plain(text, 40)!r}."
+                msg = (
+                    f"--param takes NAME=EXPRESSION without white space, other than in quotes or "
+                    f"brackets; got {plain(text, 40)!r}."
+                )
                 raise OptionError(msg)
-            found[name.strip()] = eval(expression, self.shell.user_global_ns, self.shell.user_ns)  # noqa: S307 - the user's own code
+            found[name.strip()] = self._value(name.strip(), expression.strip())
         return found
+
+    def _value(self, name: str, expression: str) -> Any:
+        """Return the value of an expression of the user's.
+
+        Raises
+        ------
+        OptionError
+            If it fails.
+        """
+        try:
+            return eval(expression, self.shell.user_global_ns, self.shell.user_ns)  # noqa: S307 - the user's own code
+        except Exception as error:  # whatever the user's code raises
+            reason = blame(error)
+        msg = f"--param {name}={plain(expression, 80)}: {reason}"
+        raise OptionError(msg)
 
 
 def shaped(result: Result, kind: str) -> Any:

@@ -6,17 +6,32 @@ import difflib
 import re
 import shlex
 from argparse import ArgumentError, ArgumentParser, Namespace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from gqlnb.errors import OptionError, plain
 
-__all__ = ["Parser", "cell_parser", "read_line"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-CAPTURE = re.compile(r"(?:^|(?<=\s))(?P<name>[^\W\d]\w*)\s*<<(?=\s|$)")
+__all__ = ["Parser", "cell_parser", "inline", "read_line", "refuse_secrets"]
+
+NAME = re.compile(r"[^\W\d]\w*")
+INLINE = re.compile(r"\{|(?:query|mutation)\b")
 TYPES = ("result", "frame", "json")
+PARAM = ("-p", "--param")
+# One word of a shell, its quotes included; and a string of Python.
+WORD = re.compile(r"""(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)
+STRING = re.compile(r"""(\'\'\'|"{3}|['"])(?:\\.|(?!\1).)*?\1""", re.DOTALL)
 # What GitHub, and many others, put before a token: such a word is not for a notebook.
+OBVIOUS = re.compile(r"(?:gh[pousr]_|github_pat_)\w{8,}")
 SECRET = re.compile(
-    r"\b(gh[pousr]_\w{8,}|github_pat_\w{8,}|ey[\w-]{10,}\.[\w-]{8,}|[Bb]earer\s+\S{8,})"
+    rf"""{OBVIOUS.pattern}
+    |\bey[\w-]{{10,}}\.[\w-]{{8,}}           # a JSON Web Token
+    |\bbearer\s+\S{{8,}}
+    |https?://[^\s/?\#'"]+@                 # a user, and whatever stands behind the colon
+    |\w://[^\s/?\#'"]*:[^\s/?\#'"]*@
+    |[?&](?:access_token|token|api_?key|password|secret)=[^\s&'"]""",
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -76,31 +91,109 @@ def cell_parser() -> Parser:
     return parser
 
 
+def refuse_secrets(line: str, cell: str | None) -> None:
+    """Refuse what would be saved with the notebook, before any of it is read or repeated.
+
+    Parameters
+    ----------
+    line
+        All of the magic line, an operation on it included.
+    cell
+        The text below it, which may be about anything: only the tokens of GitHub are looked for.
+
+    Raises
+    ------
+    OptionError
+        If there is what looks like a token or a password; the message does not show it.
+    """
+    if SECRET.search(line):
+        where = "this line"
+    elif cell is not None and OBVIOUS.search(cell):
+        where = "this cell"
+    else:
+        return
+    msg = (
+        f"graphql: {where} holds what looks like a token or a password; it would be saved with "
+        "the notebook. Put it into an environment variable and name that: --token env:NAME."
+    )
+    raise OptionError(msg)
+
+
+def inline(line: str) -> int | None:
+    """Return where the operation on a line begins; None if there is none.
+
+    Raises
+    ------
+    OptionError
+        If a quote before it is left open.
+    """
+    for start, _, expression in words(line, "%graphql"):
+        if not expression and INLINE.match(line, start):
+            return start
+    return None
+
+
+def words(line: str, prog: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield the words of a line as they are written: where, what, whether ``--param`` takes it.
+
+    Quotes and white space divide them as in a shell. An expression of Python goes on to the first
+    white space outside its strings and brackets.
+    """
+    place, before = 0, ""
+    while place < len(line):
+        if line[place].isspace():
+            place += 1
+            continue
+        attached = line.startswith(("--param=", "-p"), place)
+        expression = before in PARAM or (
+            attached and line[place:].split(maxsplit=1)[0] not in PARAM
+        )
+        word = WORD.match(line, place)
+        end = expression_end(line, place) if expression else word.end() if word else place
+        if end is None or (end < len(line) and not line[end].isspace()):
+            msg = f"{prog}: no closing quotation in the magic line."
+            raise OptionError(msg)
+        before = line[place:end]
+        yield place, before, expression
+        place = end
+
+
+def expression_end(line: str, place: int) -> int | None:
+    """Return where an expression of Python ends; None if a quote is left open."""
+    depth = 0
+    while place < len(line) and (depth > 0 or not line[place].isspace()):
+        if line[place] in "'\"":
+            string = STRING.match(line, place)
+            if string is None:
+                return None
+            place = string.end()
+            continue
+        depth += (line[place] in "([{") - (line[place] in ")]}")
+        place += 1
+    return place
+
+
 def read_line(parser: Parser, line: str) -> Namespace:
     """Read a magic line, ``name <<`` included.
 
     Raises
     ------
     OptionError
-        If an option does not exist, a value does not fit, a quote is left open, or the line holds
-        what looks like a token.
+        If an option does not exist, a value does not fit, or a quote is left open.
     """
-    if SECRET.search(line):
-        msg = (
-            f"{parser.prog}: this line holds what looks like a token; it would be saved with the "
-            "notebook. Put it into an environment variable and name that: --token env:NAME."
-        )
-        raise OptionError(msg)
-    captured = CAPTURE.search(line)
-    rest = line[: captured.start()] + line[captured.end() :] if captured else line
-    try:
-        words = shlex.split(rest)
-    except ValueError as error:
-        reason = str(error).lower()
-    else:
-        found = parser.read(words)
-        if captured:
-            found.output = captured["name"]
-        return found
-    msg = f"{parser.prog}: {reason} in the magic line."
-    raise OptionError(msg)
+    plain_words: list[str] = []
+    captured: str | None = None
+    for _, word, expression in words(line, parser.prog):
+        name = word.removesuffix("<<")
+        if word == "<<" and plain_words and NAME.fullmatch(plain_words[-1]):
+            captured = plain_words.pop()
+        elif name != word and NAME.fullmatch(name):
+            captured = name
+        elif expression and word[0] not in "'\"":
+            plain_words.append(word)  # as it is written: its quotes are Python's
+        else:
+            plain_words.extend(shlex.split(word.removesuffix("\\")))
+    found = parser.read(plain_words)
+    if captured is not None:
+        found.output = captured
+    return found

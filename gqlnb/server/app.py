@@ -12,13 +12,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.server.execution import Executable, executor, servable
+from gqlnb.server.execution import Executable, Executor, executor, servable
+from gqlnb.server.journal import Journal
 from gqlnb.server.page import pages
 from gqlnb.token import Token
 from gqlnb.wire.http import HttpRequest, fields
-from gqlnb.wire.protocol import LOOPBACK, Execute, Rules, respond, screen
+from gqlnb.wire.protocol import LOOPBACK, Documentation, Rules, respond, screen
 
 if TYPE_CHECKING:
     from gqlnb.wire.response import Response
@@ -39,7 +41,7 @@ class Serving(NamedTuple):
     """What an application serves at one moment."""
 
     schema: Executable
-    execute: Execute
+    execute: Executor
     rules: Rules
 
 
@@ -64,6 +66,9 @@ class App:
         leaves the endpoint to DNS rebinding unless a token protects it.
     page
         Whether a browser gets a page to type queries into. Never with a token.
+    documentation
+        The two addresses a 401 sends its reader to: without a token, and with a wrong one; by
+        default those of GitHub.
 
     Raises
     ------
@@ -74,6 +79,8 @@ class App:
     ----------
     running : int
         Requests read in full whose answer is not yet sent.
+    journal : Journal
+        What was answered lately, and the exceptions that were kept from clients.
     """
 
     def __init__(
@@ -83,11 +90,14 @@ class App:
         token: Token | str | None = None,
         hosts: frozenset[str] | None = LOOPBACK,
         page: bool = True,
+        documentation: tuple[str, str] | None = None,
     ) -> None:
         shown = pages() if page and token is None else {}
-        rules = Rules(token=Token.of(token), hosts=hosts, pages=shown)
+        secret, urls = Token.of(token), Documentation(*(documentation or ()))
+        rules = Rules(token=secret, hosts=hosts, pages=shown, documentation=urls)
         self._serving = serving(schema, rules)
         self.running = 0
+        self.journal = Journal()
 
     @property
     def schema(self) -> Any:
@@ -114,11 +124,13 @@ class App:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        note = self.journal.begin()
         serving = self._serving  # read once, so that a swap falls between two requests
         request = HttpRequest(scope["method"], local_path(scope), fields(scope["headers"]))
         closing = CLOSE if scope.get("http_version", "1.1") < "2" else ()
         response = screen(request, serving.rules)
         if response is not None:
+            note.end(response)
             await give(send, response, receive if announces_body(request) else None, closing)
             return
         body, more = await read(receive, serving.rules.body_limit)
@@ -126,7 +138,10 @@ class App:
             return  # the client has left
         self.running += 1
         try:
-            response = await respond(replace(request, body=body), serving.execute, serving.rules)
+            execute = partial(serving.execute, trace=note.trace)
+            whole = replace(request, body=body)
+            response = await respond(whole, execute, serving.rules, note.trace)
+            note.end(response, len(body))  # before it is sent: who has the answer finds it noted
             await give(send, response, receive if more else None, closing)
         finally:
             self.running -= 1

@@ -10,13 +10,13 @@ from gqlnb.server import workers
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
     from gqlnb.model.result import Result
-    from gqlnb.wire.protocol import Execute
+    from gqlnb.wire.protocol import Trace
     from gqlnb.wire.request import Request
 
-__all__ = ["Executable", "executor", "servable"]
+__all__ = ["Executable", "Executor", "executor", "servable"]
 
 
 class Executable(Protocol):
@@ -26,6 +26,13 @@ class Executable(Protocol):
         self, text: str, variables: Mapping[str, Any] | None = None, *, operation: str | None = None
     ) -> Any:
         """Run the plain resolvers; return a Result, or an awaitable of one."""
+
+
+class Executor(Protocol):
+    """Runs a request, and notes in a trace what its operation is called."""
+
+    def __call__(self, request: Request, trace: Trace | None = None) -> Awaitable[Response]:
+        """Run a request."""
 
 
 def servable(schema: Any) -> Executable:
@@ -54,14 +61,14 @@ def servable(schema: Any) -> Executable:
     raise ServerError(message)
 
 
-def executor(schema: Executable) -> Execute:
+def executor(schema: Executable) -> Executor:
     """Return the function that runs a request on a schema.
 
     Parsing, validation and plain resolvers run in a worker thread; what an ``async`` resolver
     returned is awaited on the loop that called, with all that lies below it.
     """
 
-    async def execute(request: Request) -> Response:
+    async def execute(request: Request, trace: Trace | None = None) -> Response:
         try:
             result = await workers.run(
                 lambda: schema.begin(
@@ -72,6 +79,8 @@ def executor(schema: Executable) -> Execute:
                 result = await result
         except QueryError as error:
             return Response(200, members={"errors": request_errors(error)})
+        if trace is not None and result.document is not None:
+            trace.operation = result.document.name
         return Response(200, members=members(result), causes=result.causes)
 
     return execute

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from gqlnb.server.app import App
+    from gqlnb.server.cell import Cell
 
 __all__ = ["Address", "Listener", "bind", "resolve"]
 
@@ -121,12 +122,15 @@ class Listener:
         Where it was bound; with the port that the system chose, if it was asked to.
     owner
         The server that may close it; None once it is closed.
+    cell
+        The notebook cell that asked for any free port and got this one.
     """
 
     def __init__(self, sock: socket.socket, app: App) -> None:
         self.app = app
         self.address = Address(sock.family, sock.getsockname())
         self.owner: Any = None
+        self.cell: Cell | None = None
         self.stopped = threading.Event()
         self._sock = sock
         self._connections: set[Any] = set()

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from gqlnb import runtime
 from gqlnb.errors import ServerError, plain
 from gqlnb.server.app import App
+from gqlnb.server.cell import Cell, calling
 from gqlnb.server.listener import GRACE, Address, Listener, bind, resolve
 from gqlnb.token import Token
 from gqlnb.wire.protocol import ENDPOINT, LOOPBACK
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    import pandas as pd
 
 __all__ = ["Server", "serve"]
 
@@ -44,6 +47,7 @@ class Server:
         self, listener: Listener, host: str, *, chosen: bool, token: Token | None = None
     ) -> None:
         self._listener = listener
+        self._journal = listener.app.journal
         self._chosen = chosen
         self.host = host
         self.token = token
@@ -54,6 +58,37 @@ class Server:
     def closed(self) -> bool:
         """Whether it answers no more, or another server has taken over its port."""
         return self._listener.owner is not self
+
+    @property
+    def log(self) -> pd.DataFrame:
+        """The last 1,000 requests as a DataFrame, oldest first; also when it is closed.
+
+        Columns ``time`` (in UTC), ``operation`` (its name), ``status``, ``seconds`` (until the
+        answer was made), ``bytes_in`` and ``bytes_out`` (of the bodies), ``error_id`` (for
+        :meth:`error`). No query, variable, header or data is kept. Serving again on the same port
+        goes on with the same log.
+        """
+        return self._journal.frame()
+
+    def error(self, error_id: str) -> BaseException:
+        """Return the exception of which a client was told the id only.
+
+        Parameters
+        ----------
+        error_id
+            The eight characters after "Internal error" in the answer, or ``error_id`` of the log.
+
+        Returns
+        -------
+        BaseException
+            What a resolver raised; ``raise server.error(...)`` shows where.
+
+        Raises
+        ------
+        ServerError
+            If there is none of that id; the last 100 are kept.
+        """
+        return self._journal.error(error_id)
 
     def close(self, *, grace: float = GRACE) -> None:
         """Stop answering and free the port; closing it again does nothing.
@@ -121,7 +156,8 @@ def serve(
         or Graphene, which :meth:`gqlnb.Schema.adopt` takes. Its plain resolvers run in worker
         threads, its ``async`` ones on the server's own event loop.
     port
-        The port, or 0 for any free one.
+        The port, or 0 for any free one. With 0, a notebook cell that is run again replaces the
+        servers it started before, and keeps the port; a script always gets another server.
     host
         The address to listen on. Only this machine can ask the default; for any address that
         others can reach, a token must be given.
@@ -150,10 +186,12 @@ def serve(
     address, secret = resolve(host, port), Token.of(token)
     app = App(schema, token=secret, hosts=allowed(host, address, secret))
     with _lock:
-        listener = taken_over(address, app) or opened(address, app)
+        cell = calling() if port == 0 else None
+        listener = taken_over(address, app) or inherited(cell, address, app) or opened(address, app)
         if listener.owner is not None:
             runtime.servers.remove(listener.owner)
         server = listener.owner = Server(listener, host, chosen=port == 0, token=secret)
+        listener.cell = cell
         _listeners.add(listener)
         runtime.servers.add(server)
     return server
@@ -189,6 +227,25 @@ def taken_over(address: Address, app: App) -> Listener | None:
             return listener
         listener.owner.close()
     return None
+
+
+def inherited(cell: Cell | None, address: Address, app: App) -> Listener | None:
+    """Let a server that a cell started when it ran before serve `app`; close its others."""
+    kept: Listener | None = None
+    for listener in list(_listeners):
+        if cell is None or not cell.ran_before(listener.cell):
+            continue
+        if kept is None and listener.alive and same_place(listener.address, address):
+            listener.app.become(app)
+            kept = listener
+        else:
+            listener.owner.close()
+    return kept
+
+
+def same_place(one: Address, other: Address) -> bool:
+    """Tell whether two addresses differ in the port at most."""
+    return (one.family, one.sockaddr[0]) == (other.family, other.sockaddr[0])
 
 
 def opened(address: Address, app: App) -> Listener:

@@ -49,8 +49,9 @@ class HttpRequest:
 
     method: str
     path: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    # Not in the repr: a traceback with variables must not show a token.
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
 
 
 def fields(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from gqlnb.errors import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["JSONError", "dump", "load"]
+__all__ = ["JSONError", "dump", "faults", "load"]
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
@@ -58,6 +58,8 @@ def faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
         for key, item in value.items():
             if not isinstance(key, str):
                 yield f"Key {plain(repr(key), 80)}{at(path)} is no text; JSON keys are."
+            elif (fault := leaf_fault(key)) is not None:
+                yield fault.format(f" of a key{at(path)}")
             yield from faults(item, (*path, key))
     elif kind in (list, tuple):
         for index, item in enumerate(value):
@@ -81,4 +83,4 @@ def leaf_fault(value: Any) -> str | None:
 def at(path: tuple[str | int, ...]) -> str:
     """Return `` at a.b[0]`` for a path, nothing for the top."""
     text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
-    return f" at {text.removeprefix('.')}" if text else ""
+    return f" at {plain(text.removeprefix('.'), 200)}" if text else ""

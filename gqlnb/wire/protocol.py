@@ -16,26 +16,35 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from graphql import GraphQLError
 
 from gqlnb.errors import plain
 from gqlnb.wire.http import HttpRequest, host_name, is_json, negotiate, same_origin, wants_page
-from gqlnb.wire.json import dump
+from gqlnb.wire.json import JSONError, dump
 from gqlnb.wire.request import BadRequestError, Request, decode
 from gqlnb.wire.response import GRAPHQL_JSON, JSON, Response
 
-__all__ = ["ENDPOINT", "LOOPBACK", "Execute", "Rules", "answer", "refusal", "respond", "screen"]
+__all__ = [
+    "ENDPOINT",
+    "LOOPBACK",
+    "Documentation",
+    "Execute",
+    "Rules",
+    "Trace",
+    "answer",
+    "refusal",
+    "respond",
+    "screen",
+]
 
 ENDPOINT = "/graphql"
 # The names a browser on this machine uses for it. Any other name that leads here was rebound by
 # someone's DNS, and the page that did so must not read an answer.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 BODY_LIMIT = 2**20  # bytes; nginx's default of 1 MiB, where the peers accept 8 MiB and more
-DOCUMENTATION = (
-    "https://docs.github.com/graphql/guides/forming-calls-with-graphql#authenticating-with-graphql"
-)
+VALUES_NAMED = 10  # of those without a JSON form; the others are counted
 _SAME = frozenset({None, "same-origin", "none"})  # none: the person typed the address
 _NULL = "Cannot return null for non-nullable field "
 _LOG = logging.getLogger("gqlnb")
@@ -49,6 +58,40 @@ class Verifier(Protocol):
 
     def matches(self, header: str | None) -> bool:
         """Tell whether the header carries the secret."""
+
+
+class Documentation(NamedTuple):
+    """Where a 401 sends its reader; by default where GitHub sends its own.
+
+    Attributes
+    ----------
+    missing
+        For who sends no token.
+    wrong
+        For who sends one that does not fit.
+    """
+
+    missing: str = (
+        "https://docs.github.com/graphql/guides/forming-calls-with-graphql"
+        "#authenticating-with-graphql"
+    )
+    wrong: str = "https://docs.github.com/graphql"
+
+
+@dataclass(slots=True)
+class Trace:
+    """What one request leaves behind beside its answer: nothing that it said.
+
+    Attributes
+    ----------
+    operation
+        The name of the operation, None where it has none.
+    faults
+        The exceptions whose words were kept from the client, each with the id it got instead.
+    """
+
+    operation: str | None = None
+    faults: list[tuple[str, BaseException]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +110,7 @@ class Rules:
     pages
         Ready-made answers to GET by path: the page a browser gets, and its assets. None of them
         is given where there is a token.
-    documentation_url
+    documentation
         Where the 401 sends its reader.
     """
 
@@ -75,7 +118,7 @@ class Rules:
     hosts: frozenset[str] | None = LOOPBACK
     body_limit: int = BODY_LIMIT
     pages: Mapping[str, Response] = field(default_factory=dict)
-    documentation_url: str = DOCUMENTATION
+    documentation: Documentation = field(default_factory=Documentation)
 
 
 async def answer(request: HttpRequest, execute: Execute, *, rules: Rules | None = None) -> Response:
@@ -110,8 +153,11 @@ def screen(request: HttpRequest, rules: Rules) -> Response | None:
     return None
 
 
-async def respond(request: HttpRequest, execute: Execute, rules: Rules) -> Response:
-    """Answer a request whose head has passed :func:`screen`."""
+async def respond(
+    request: HttpRequest, execute: Execute, rules: Rules, trace: Trace | None = None
+) -> Response:
+    """Answer a request whose head has passed :func:`screen`, noting in `trace` what it was."""
+    trace = trace or Trace()
     if len(request.body) > rules.body_limit:
         return too_large(rules)
     try:
@@ -119,10 +165,11 @@ async def respond(request: HttpRequest, execute: Execute, rules: Rules) -> Respo
     except BadRequestError as error:
         return refusal(400, str(error))
     try:
-        return packed(await execute(wanted), negotiate(request.headers.get("accept")))
+        trace.operation = wanted.operation_name
+        return packed(await execute(wanted), negotiate(request.headers.get("accept")), trace)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         # exit() in a resolver ends no server.
-        return refusal(500, masked(error, "the request"))
+        return refusal(500, masked(error, "the request", trace))
 
 
 def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -187,12 +234,10 @@ def known_token(request: HttpRequest, rules: Rules) -> Response | None:
     header = request.headers.get("authorization")
     if rules.token is None or rules.token.matches(header):
         return None
-    message = "Bad credentials" if header else "This endpoint requires you to be authenticated."
-    members = {
-        "message": message,
-        "documentation_url": rules.documentation_url,
-        "errors": [{"message": message}],
-    }
+    message, url = "This endpoint requires you to be authenticated.", rules.documentation.missing
+    if header:
+        message, url = "Bad credentials", rules.documentation.wrong
+    members = {"message": message, "documentation_url": url, "errors": [{"message": message}]}
     return Response(401, HEADERS | {"www-authenticate": "Bearer"}, dump(members))
 
 
@@ -243,23 +288,63 @@ STEPS: tuple[Callable[[HttpRequest, Rules], Response | None], ...] = (
 # ---------------------------------------------------------------- the answer of the engine
 
 
-def packed(done: Response, media: str) -> Response:
+def packed(done: Response, media: str, trace: Trace) -> Response:
     """Return what an engine answered as status, headers and bytes.
 
     Raises
     ------
     JSONError
-        If a resolver returned what JSON cannot hold.
+        If it holds what JSON cannot hold, and not even its repair can be written.
     """
     members = dict(done.members or {})
     if members.get("errors"):
-        members["errors"] = unrevealing(members["errors"], done.causes)
+        members["errors"] = unrevealing(members["errors"], done.causes, trace)
     refused = "data" not in members and media == GRAPHQL_JSON
-    return Response(400 if refused else 200, HEADERS | {"content-type": media}, dump(members))
+    try:
+        body = dump(members)
+    except (JSONError, TypeError, ValueError):  # also what msgspec and UTF-8 raise
+        body = dump(mended(members))
+    return Response(400 if refused else 200, HEADERS | {"content-type": media}, body)
+
+
+def mended(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members with null, and an error, in the place of all that has no JSON form.
+
+    A value of a scalar that somebody wrote may be anything. It costs its own place, and no more.
+    """
+    faults: list[dict[str, Any]] = []
+    whole = {name: writable(value, (), faults) for name, value in members.items() if name != "data"}
+    faults = [{"message": fault["message"]} for fault in faults]  # their paths lead not into data
+    if "data" in members:
+        whole["data"] = writable(members["data"], (), faults)
+    place = dotted(faults[0].get("path")) if faults else "the request"
+    _LOG.error("%d values without a JSON form became null, the first in %s", len(faults), place)
+    more = len(faults) - VALUES_NAMED
+    said = [{"message": f"{more:,} more values have no JSON form."}] if more > 0 else []
+    errors = [*(whole.pop("errors", None) or ()), *faults[:VALUES_NAMED], *said]
+    return {"errors": errors} | whole
+
+
+def writable(value: Any, path: tuple[str | int, ...], faults: list[dict[str, Any]]) -> Any:
+    """Return a value with null for what JSON cannot hold, and an error in `faults` for each."""
+    kind = type(value)
+    try:
+        if kind is dict:
+            dump(dict.fromkeys(value))
+            return {key: writable(item, (*path, key), faults) for key, item in value.items()}
+        if kind in {list, tuple}:
+            return [writable(item, (*path, index), faults) for index, item in enumerate(value)]
+        dump(value)
+    except (JSONError, TypeError, ValueError) as error:
+        known = isinstance(error, JSONError)
+        reason = str(error) if known else f"A {kind.__name__} has no JSON form."
+        faults.append({"message": reason, "path": list(path)})
+        return None
+    return value
 
 
 def unrevealing(
-    errors: list[dict[str, Any]], causes: tuple[BaseException | None, ...]
+    errors: list[dict[str, Any]], causes: tuple[BaseException | None, ...], trace: Trace
 ) -> list[dict[str, Any]]:
     """Return errors without the words of exceptions that nobody wrote for a client.
 
@@ -270,7 +355,7 @@ def unrevealing(
     return [
         error
         if cause is None or meant_to_be_shown(cause)
-        else {"message": masked(cause, dotted(error.get("path")))}
+        else {"message": masked(cause, dotted(error.get("path")), trace)}
         | {name: error[name] for name in ("locations", "path") if name in error}
         for error, cause in zip(errors, padded, strict=False)
     ]
@@ -284,11 +369,15 @@ def meant_to_be_shown(cause: BaseException) -> bool:
     return type(cause) is TypeError and str(cause).startswith(_NULL)
 
 
-def masked(cause: BaseException, place: str) -> str:
-    """Log an exception under a new id and return the message that names the id."""
+def masked(cause: BaseException, place: str, trace: Trace) -> str:
+    """Keep an exception under a new id and return the message that names the id."""
     number = token_hex(4)
+    trace.faults.append((number, cause))
     _LOG.error("Internal error %s in %s", number, place, exc_info=cause)
-    return f"Internal error {number}. The server's log, 'gqlnb', has the exception under this id."
+    return (
+        f"Internal error {number}. Whoever serves finds the exception with "
+        f"server.error('{number}'), or under this id in the log 'gqlnb'."
+    )
 
 
 def dotted(path: object) -> str:

@@ -1,29 +1,13 @@
-"""Benchmarks of the engine: ``python tests/benchmarks/engine.py [names...]``.
-
-Each workload runs in a fresh process with the collector on. The answers of all sides are compared
-first; then every round times each side once, after ``gc.collect()``; a call too short for the clock
-is timed in a batch. A figure is the ratio of the medians, with the lowest and the highest ratio of
-a round in brackets. Ratios are stated against graphql-core `STATED`.
-"""
+"""Benchmarks of the engine: ``python tests/benchmarks/engine.py [names...]``."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import gc
-import json
-import os
-import platform
-import subprocess
-import sys
-import tracemalloc
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, make_dataclass
+from contextlib import closing
+from dataclasses import make_dataclass
 from functools import partial
-from itertools import count, repeat
-from pathlib import Path
-from statistics import geometric_mean, median
-from time import perf_counter
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,162 +17,20 @@ from graphql import build_schema, get_introspection_query, parse
 import gqlnb
 import gqlnb.engine
 import gqlnb.github
+from tests.benchmarks.measure import (
+    EXECUTE,
+    OURS,
+    RESULT,
+    SYNC,
+    Goal,
+    Sides,
+    Workload,
+    bytes_taken,
+    main,
+)
 
-Sides = dict[str, Callable[[], Any]]  # who answers, to a call without arguments that does
-Costs = dict[str, list[float]]  # who answered, to the cost of each round
-
-STATED = "3.2.14"
-ROUNDS = 11
-WARM = 4  # calls before the first that is timed
-SHORT = 0.001  # seconds; a shorter call is timed in a batch
-BATCH = 0.01  # seconds a batch takes, about
-
-OURS = "gqlnb"
-EXECUTE = "graphql.execute"
-SYNC = "graphql.graphql_sync"
 HAND = "by hand"
-RESULT = "the result itself"
-CORE = (EXECUTE, SYNC)
-
-# -- measuring
-
-
-class UnequalError(AssertionError):
-    """The sides of a workload do not answer the same, so that comparing them means nothing."""
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What a ratio should reach.
-
-    Attributes
-    ----------
-    against
-        The side we are compared with.
-    reach
-        How many times as fast we should be; with `most`, how many times its cost we may cost.
-    most
-        Whether `reach` is a limit from above.
-    """
-
-    against: str
-    reach: float
-    most: bool = False
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        """Return the ratio of two costs, the way round that `reach` is meant."""
-        return ours / theirs if self.most else theirs / ours
-
-    def met(self, ratio: float) -> bool:
-        """Tell whether a ratio reaches the goal."""
-        return ratio <= self.reach if self.most else ratio >= self.reach
-
-    def __str__(self) -> str:
-        return f"{'<=' if self.most else '>='} {self.reach:g}"
-
-
-def times(sides: Sides, rounds: int) -> Costs:
-    """Return the seconds per call of each side, round by round, once all of them are warm."""
-    for call in WARM * list(sides.values()):
-        call()
-    batches = {name: batch(call) for name, call in sides.items()}
-    taken: Costs = {name: [] for name in sides}
-    for turn in range(rounds):
-        order = list(sides) if turn % 2 else list(reversed(sides))
-        for name in order:
-            taken[name].append(timed(sides[name], batches[name]))
-    return taken
-
-
-def batch(call: Callable[[], Any]) -> int:
-    """Return how many calls are timed at once: enough for the clock to tell."""
-    once = timed(call, 1)
-    return 1 if once >= SHORT else 1 + int(BATCH / timed(call, 1 + int(SHORT / once)))
-
-
-def timed(call: Callable[[], Any], calls: int) -> float:
-    """Return the seconds that a call takes; its answer is dropped when the clock has stopped."""
-    gc.collect()
-    begun = perf_counter()
-    for _ in repeat(None, calls):
-        answer = call()
-    ended = perf_counter()
-    del answer
-    return (ended - begun) / calls
-
-
-def bytes_taken(sides: Sides, rounds: int) -> Costs:
-    """Return the bytes each side takes, as tracemalloc counts them.
-
-    For the result itself what it holds when it is there, for anybody else the peak until then.
-    """
-    taken: Costs = {name: [] for name in sides}
-    tracemalloc.start()
-    for name, call in rounds * list(sides.items()):
-        gc.collect()
-        tracemalloc.reset_peak()
-        before, _ = tracemalloc.get_traced_memory()
-        answer = call()
-        held, peak = tracemalloc.get_traced_memory()
-        del answer
-        taken[name].append((held if name == RESULT else peak) - before)
-    tracemalloc.stop()
-    return taken
-
-
-@dataclass(frozen=True)
-class Workload:
-    """One row of the table.
-
-    Attributes
-    ----------
-    name
-        What it is called on the command line.
-    sides
-        Builds who answers, of a size.
-    goals
-        What we should reach, by side.
-    size, small
-        How many items there are, and how many in the test suite.
-    costs
-        What is measured.
-    rounds
-        How often, unless the command line says.
-    """
-
-    name: str
-    sides: Callable[[int], Sides]
-    goals: tuple[Goal, ...]
-    size: int = 1
-    small: int = 1
-    costs: Callable[[Sides, int], Costs] = times
-    rounds: int = ROUNDS
-
-
-def measured(workload: Workload, size: int, rounds: int) -> Costs:
-    """Return what each side costs, once all of them have given the same answer.
-
-    Raises
-    ------
-    UnequalError
-        If one of them has not.
-    """
-    sides = workload.sides(size)
-    answers = {name: text(call()) for name, call in sides.items()}
-    for name, answer in answers.items():
-        if answer != answers[OURS]:
-            msg = f"{workload.name}: {name} answers {answer[:200]}, we {answers[OURS][:200]}"
-            raise UnequalError(msg)
-    del answers
-    return workload.costs(sides, rounds)
-
-
-def text(answer: Any) -> str:
-    """Return an answer as text that shows the order of its fields too; none has errors."""
-    if getattr(answer, "errors", None):
-        raise UnequalError(repr(answer.errors))
-    return json.dumps(answer if isinstance(answer, dict) else answer.data)
-
+MANY = 10_000
 
 # -- what is asked, and of what
 
@@ -213,11 +55,11 @@ FIELDS = {
 Shape = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
 
 
-def classes(**options: bool) -> Shape:
+def classes(*, slots: bool) -> Shape:
     """Return data classes of a repository, an owner and stargazers."""
-    repository = make_dataclass("Repository", FIELDS["Repository"], **options)
-    owner = make_dataclass("Owner", FIELDS["Owner"], **options)
-    return repository, owner, make_dataclass("Stargazers", FIELDS["Stargazers"], **options)
+    repository = make_dataclass("Repository", FIELDS["Repository"], slots=slots)
+    owner = make_dataclass("Owner", FIELDS["Owner"], slots=slots)
+    return repository, owner, make_dataclass("Stargazers", FIELDS["Stargazers"], slots=slots)
 
 
 DICT: Shape = (dict, dict, dict)
@@ -346,7 +188,7 @@ def hello_adopted(_size: int) -> Sides:
 
 
 def native_resolvers(size: int) -> Sides:
-    """Call a resolver ``(root, args, context)`` on every field, against its like in graphql-core."""
+    """Call a resolver ``(root, args, context)`` on every field, against its like."""
     root = {"rows": rows_of(DICT, size)}
     members = {owner: {name: native(name) for name in names} for owner, names in FIELDS.items()}
     ours = gqlnb.Schema(SDL, members)
@@ -400,7 +242,9 @@ def in_a_loop(call: Callable[[], Any]) -> Any:
     async def awaited() -> Any:
         return await call()
 
-    return asyncio.run(awaited())
+    # Not asyncio.run: it takes the repr of what is returned, when it resets the signal handler.
+    with closing(asyncio.new_event_loop()) as loop:
+        return loop.run_until_complete(awaited())
 
 
 def introspection(_size: int) -> Sides:
@@ -433,141 +277,40 @@ def memory(size: int) -> Sides:
 def listed(name: str, shape: Shape, core: float, hand: float) -> Workload:
     """Return the workload of a list of one shape of rows."""
     goals = (Goal(EXECUTE, core), Goal(HAND, hand, most=True))
-    return Workload(name, partial(a_list, shape), goals, 10_000, 100)
+    return Workload(name, partial(a_list, shape), goals, MANY, 100)
+
+
+def compared(name: str, sides: Callable[[int], Sides], least: float, size: int = 1) -> Workload:
+    """Return a workload that graphql-core executes too."""
+    return Workload(name, sides, (Goal(EXECUTE, least),), size, min(size, 100))
+
+
+def first(name: str, query: str, size: int = 1) -> Workload:
+    """Return the workload of the first sight of texts."""
+    return Workload(name, partial(first_sight, query), (Goal(SYNC, 1.5, most=True),), size, size)
 
 
 WORKLOADS = [
     listed("list-dict", DICT, 25, 1.4),
     listed("list-namespace", NAMESPACE, 18, 1.6),
-    listed("list-dataclass", classes(), 18, 1.6),
+    listed("list-dataclass", classes(slots=False), 18, 1.6),
     listed("list-slots", classes(slots=True), 18, 1.6),
     Workload("hello-text", hello_as_text, (Goal(SYNC, 100),)),
-    Workload("hello-document", hello_as_document, (Goal(EXECUTE, 4),)),
-    Workload("hello-adopted", hello_adopted, (Goal(EXECUTE, 4),)),
-    Workload("resolvers-native", native_resolvers, (Goal(EXECUTE, 10),), 10_000, 100),
-    Workload("resolvers-adopted", adopted_resolvers, (Goal(EXECUTE, 4),), 10_000, 100),
-    Workload(
-        "interface-typename", partial(interface, "__typename"), (Goal(EXECUTE, 20),), 10_000, 100
-    ),
-    Workload(
-        "interface-resolve-type",
-        partial(interface, "resolve_type"),
-        (Goal(EXECUTE, 10),),
-        10_000,
-        100,
-    ),
-    Workload(
-        "interface-is-type-of", partial(interface, "is_type_of"), (Goal(EXECUTE, 10),), 10_000, 100
-    ),
-    Workload("async", coroutines, (Goal(EXECUTE, 3.5),), 1_000, 100, rounds=21),
-    Workload("introspection", introspection, (Goal(EXECUTE, 5),), rounds=21),
-    Workload(
-        "first-hello", partial(first_sight, "{ hello }"), (Goal(SYNC, 1.5, most=True),), rounds=21
-    ),
-    # Ten rows: a list just long enough to be compiled, and too short for that to pay.
-    Workload(
-        "first-list", partial(first_sight, ROWS), (Goal(SYNC, 1.5, most=True),), 10, 10, rounds=21
-    ),
-    Workload(
-        "memory", memory, (Goal(RESULT, 1.1, most=True),), 100_000, 2_000, bytes_taken, rounds=1
-    ),
+    compared("hello-document", hello_as_document, 4),
+    compared("hello-adopted", hello_adopted, 4),
+    compared("resolvers-native", native_resolvers, 10, MANY),
+    compared("resolvers-adopted", adopted_resolvers, 4, MANY),
+    compared("interface-typename", partial(interface, "__typename"), 20, MANY),
+    compared("interface-resolve-type", partial(interface, "resolve_type"), 10, MANY),
+    compared("interface-is-type-of", partial(interface, "is_type_of"), 10, MANY),
+    compared("async", coroutines, 3.5, 1_000),
+    compared("introspection", introspection, 5),
+    first("first-hello", "{ hello }"),
+    first("first-list-10", ROWS, 10),
+    first("first-list-30", ROWS, 30),
+    first("first-list-100", ROWS, 100),
+    Workload("memory", memory, (Goal(RESULT, 1.1, most=True),), 100_000, 2_000, bytes_taken, 1),
 ]
 
-# -- the table
-
-
-def apart(workload: Workload, rounds: int) -> Costs:
-    """Measure a workload in a process of its own."""
-    command = [sys.executable, __file__, workload.name, "--here", "--rounds", str(rounds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
-
-
-def figures(workload: Workload, costs: Costs) -> list[dict[str, Any]]:
-    """Return the ratio for each goal, and what it was made from."""
-    found = []
-    for goal in workload.goals:
-        ours, theirs = costs[OURS], costs[goal.against]
-        ratio = goal.ratio(median(ours), median(theirs))
-        each = [goal.ratio(a, b) for a, b in zip(ours, theirs, strict=True)]
-        found.append(
-            {
-                "against": goal.against,
-                "goal": str(goal),
-                "ratio": ratio,
-                "lowest": min(each),
-                "highest": max(each),
-                "met": goal.met(ratio),
-                "times as fast": median(theirs) / median(ours),
-            }
-        )
-    return found
-
-
-def line(name: str, ratios: list[dict[str, Any]]) -> str:
-    """Return the line of a workload."""
-    parts = [
-        f"{r['ratio']:7.2f}x ({r['lowest']:.2f}..{r['highest']:.2f}) "
-        f"{r['goal']} {'reached' if r['met'] else 'MISSED'}, {r['against']}"
-        for r in ratios
-    ]
-    return f"{name:24}{';'.join(parts)}\n"
-
-
-def mean(table: dict[str, Any]) -> float | None:
-    """Return the geometric mean of how many times as fast as graphql-core we are."""
-    ratios = [
-        figure["times as fast"]
-        for workload in table.values()
-        for figure in workload["ratios"]
-        if figure["against"] in CORE
-    ]
-    return geometric_mean(ratios) if ratios else None
-
-
-def report(chosen: list[Workload], rounds: int | None, file: Path | None) -> None:
-    """Measure workloads, write a line for each, and the figures to a JSON file."""
-    about = {
-        "graphql-core": graphql.__version__,
-        "python": platform.python_version(),
-        "processors": os.cpu_count(),
-        "load": os.getloadavg(),
-    }
-    sys.stdout.write(f"{about}\n")
-    if graphql.__version__ != STATED:
-        sys.stdout.write(f"Ratios are stated against graphql-core {STATED}, not this one.\n")
-    table: dict[str, Any] = {}
-    for workload in chosen:
-        costs = apart(workload, rounds or workload.rounds)
-        table[workload.name] = {"ratios": figures(workload, costs), "costs": costs}
-        sys.stdout.write(line(workload.name, table[workload.name]["ratios"]))
-        sys.stdout.flush()
-    overall = mean(table)
-    if overall is not None:
-        sys.stdout.write(f"Geometric mean: {overall:.1f} times as fast as graphql-core.\n")
-    if file is not None:
-        made = about | {"workloads": table, "geometric mean": overall}
-        file.write_text(json.dumps(made, indent=1), encoding="utf-8")
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line."""
-    known = {workload.name: workload for workload in WORKLOADS}
-    parser = argparse.ArgumentParser(description="Measure the engine against graphql-core.")
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}; all by default")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--rounds", type=int, help="how often each side is timed")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args(arguments)
-    for name in given.names:
-        if name not in known:
-            parser.error(f"There is no workload {name!r}. There are: {', '.join(known)}.")
-    chosen = [known[name] for name in given.names] or WORKLOADS
-    if given.here:
-        json.dump(measured(chosen[0], chosen[0].size, given.rounds), sys.stdout)
-    else:
-        report(chosen, given.rounds, given.json)
-
-
 if __name__ == "__main__":
-    main()
+    main(__file__, WORKLOADS)

@@ -144,6 +144,59 @@ def test_an_error_is_told_without_a_traceback(
     assert "secret" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("query", "{ hello }", "--token", "s3cret"), "--token takes env:NAME, keyring:NAME"),
+        (("query", "{ hello }", "--token", "env:NOT_SET"), "pass --token prompt"),
+        (("stars", "9", "--client", "github"), "pass --token prompt"),
+        (("stars", "9", "--client", "github", "--token", "env:NOT_SET"), "NOT_SET is not set"),
+    ],
+)
+def test_advice_is_the_shells(gqlnb: Run, arguments: tuple[str, ...], advice: str) -> None:
+    """No word of cells, notebooks or Python arguments."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert advice in done.stderr
+    assert not any(word in done.stderr for word in ("token=", "Jupyter", "cell", "s3cret"))
+
+
+def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
+    """What the client says to a notebook is put for a shell."""
+    from gqlnb.cli.entry import for_shell
+    from gqlnb.client.connections import SERVE
+    from gqlnb.wire.answers import ADVICE
+
+    assert for_shell(f"Nothing listens there. {SERVE}").endswith(": gqlnb serve")
+    assert "--token env:NAME or --token prompt" in for_shell(ADVICE)
+
+
+def test_an_error_is_signed_once(gqlnb: Run) -> None:
+    """`gqlnb: ` stands before it, and not twice."""
+    done = gqlnb("stars", "400000", "--parquet", "no/such/folder.parquet")
+    assert done.stderr.startswith("gqlnb: ")
+    assert "gqlnb: gqlnb" not in done.stderr
+
+
+def test_stars_sends_a_token(
+    background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--token` goes to the endpoint of `--client`, which may be an address."""
+    monkeypatch.setenv("MY_TOKEN", "s3cret")
+    (tmp_path / "app.py").write_text(
+        "from gqlnb.github.standin import service\n\nschema = service()\n"
+    )
+    server = background(
+        "serve", "app:schema", "--port", "0", "--token", "env:MY_TOKEN", cwd=tmp_path
+    )
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    refused = gqlnb("stars", "400000", "--client", url)
+    assert (refused.returncode, "401" in refused.stderr) == (1, True)
+    done = gqlnb("stars", "400000", "--client", url, "--token", "env:MY_TOKEN")
+    assert done.returncode == 0, done.stderr
+    assert url in done.stdout
+
+
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     """`gqlnb stars ... | head -n 1` prints its line and is quiet."""
     command = f"{sys.executable} -m gqlnb stars 1000 --limit 1000 --csv"

@@ -9,14 +9,15 @@ import pytest
 class Canned:
     """Answers each connection with the next bytes, and keeps what was sent to it.
 
-    An answer of None closes the connection without a byte.
+    An answer of None closes the connection without a byte; a function gets the connection, which
+    then stays open until the server is closed.
     """
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/graphql"
-        self.answers, self.requests = [], []
+        self.answers, self.requests, self.held = [], [], []
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -27,9 +28,13 @@ class Canned:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
+            self.requests.append(read_request(connection))
+            answer = self.answers.pop(0) if self.answers else None
+            if callable(answer):
+                self.held.append(connection)
+                answer(connection)
+                continue
             with connection:
-                self.requests.append(read_request(connection))
-                answer = self.answers.pop(0) if self.answers else None
                 if answer is not None:
                     connection.sendall(answer)
 
@@ -38,6 +43,8 @@ class Canned:
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.thread.join(10)
+        for connection in self.held:
+            connection.close()
 
 
 def read_request(connection):

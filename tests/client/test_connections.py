@@ -3,7 +3,17 @@
 import pytest
 
 import gqlnb
-from gqlnb import Client, TargetError, connect, reference_schema, runtime, serve
+from gqlnb import (
+    AuthError,
+    Client,
+    QueryError,
+    TargetError,
+    Token,
+    connect,
+    reference_schema,
+    runtime,
+    serve,
+)
 from gqlnb.client import connections
 
 
@@ -97,3 +107,90 @@ def test_github_without_a_token_says_how_to_get_one():
     """A personal access token with nothing ticked is enough for public data."""
     with pytest.raises(gqlnb.AuthError, match="personal access token"):
         connect("github")
+
+
+def asking(server):
+    """Return a factory of clients of a server's address, as a person would register it."""
+    return lambda **options: Client(server.url, **{"token": Token("registered"), **options})
+
+
+@pytest.mark.parametrize("target", ["mine", None])
+@pytest.mark.parametrize("make_client", [Client, connect])
+def test_given_options_win_over_those_of_a_connection(target, make_client):
+    """Named or current, the connection is made anew with them."""
+    with serve(reference_schema(), port=0, token=Token("canary-31")) as server:
+        connections.register("mine", asking(server), "a server with a token")
+        connections.use("mine")
+        with pytest.raises(AuthError):
+            make_client(target).execute("{ hello }")
+        given = {"headers": {"X-Other": "a"}, "timeout": 7, "token": Token("canary-31")}
+        made = make_client(target, **given, verify=False)
+        assert made.execute("{ hello }").data == {"hello": "Hello world!"}
+        assert made._transport.timeout == 7
+        assert made._transport._session.verify is False
+        assert made._secrets.headers == {"X-Other": "a"}
+
+
+def test_without_options_a_connection_keeps_its_own():
+    """Neither its timeout nor its verify= is replaced by a default."""
+    connections.register(
+        "mine",
+        lambda **o: Client("https://127.0.0.1:1", **{"timeout": 5, "verify": False, **o}),
+        "",
+    )
+    for made in (Client("mine"), Client("mine", headers={"X": "y"}), connect("mine")):
+        assert (made._transport.timeout, made._transport._session.verify) == (5, False)
+
+
+def test_errors_of_a_named_client_hide_the_token_of_its_connection():
+    """The client of a name knows what the connection sends."""
+    with serve(reference_schema(), port=0) as server:
+        connections.register("mine", asking(server), "")
+        with pytest.raises(QueryError) as caught:
+            Client("mine").execute("{ registered }")
+        assert "registered" not in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "options", [{"token": Token("x")}, {"headers": {"X": "y"}}, {"timeout": 1}]
+)
+def test_options_for_a_client_that_is_made_are_refused(options):
+    """They would have no effect."""
+    with pytest.raises(TargetError, match=f"{next(iter(options))}= would have no effect"):
+        connect(make(), **options)
+
+
+def test_a_wrong_variable_is_named(monkeypatch):
+    """The person did not type this address here."""
+    monkeypatch.setenv("GQLNB_URL", "localhost:4000")
+    with pytest.raises(TargetError, match=r"GQLNB_URL names no endpoint.*'localhost:4000'"):
+        Client()
+    monkeypatch.setenv("GQLNB_URL", "http://user:canary-32@127.0.0.1/graphql")
+    with pytest.raises(TargetError, match="GQLNB_URL") as caught:
+        Client()
+    assert "canary-32" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["{ helo }", "{ hello", "", "query ($a: Int!) { hello }"])
+def test_an_error_says_whom_a_current_connection_asked(text):
+    """Nobody has just named it; where somebody has, nothing is added."""
+    connections.register("mine", make, "hello")
+    connections.use("mine")
+    for ask in (Client().execute, Client().document):
+        if "$a" in text and ask.__name__ == "document":
+            continue
+        with pytest.raises(QueryError, match="Asked of 'mine', the current connection") as caught:
+            ask(text)
+        assert str(caught.value).count("Asked of") == 1
+    with pytest.raises(QueryError) as caught:
+        Client("mine").execute(text)
+    assert "Asked of" not in str(caught.value)
+
+
+def test_an_error_says_whom_the_variable_names(monkeypatch):
+    """Without what may be secret in the address."""
+    monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:1/graphql?key=canary-33")
+    with pytest.raises(
+        QueryError, match=r"Asked of http://127\.0\.0\.1:1/graphql, which GQLNB_URL names\."
+    ):
+        Client().execute("{ hello")

@@ -10,7 +10,16 @@ import traceback
 
 import pytest
 
-from gqlnb import AnswerError, AuthError, Client, QueryError, TargetError, Token, TransportError
+from gqlnb import (
+    AnswerError,
+    AuthError,
+    Client,
+    QueryError,
+    TargetError,
+    Token,
+    TransportError,
+    connect,
+)
 
 SECRET = "canary-91ab"
 
@@ -133,14 +142,25 @@ def test_redirects_without_end_end(canned):
         client(canned).execute("{ hello }")
 
 
-def test_nothing_listening_says_how_to_serve():
+def test_nothing_listening_on_the_default_says_how_to_serve(monkeypatch):
     """The two lines that would make it work are in the message."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/graphql"
+        here = f"http://127.0.0.1:{free.getsockname()[1]}/graphql"
+        for module in ("connections", "http"):
+            monkeypatch.setattr(f"gqlnb.client.{module}.HERE", here)
         with pytest.raises(
             TransportError, match=r"server = gqlnb.serve\(gqlnb.reference_schema\(\)\)"
         ):
+            Client().execute("{ hello }")
+
+
+def test_nothing_listening_elsewhere_says_just_that():
+    """The lines that serve on port 4000 would not help on another one."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/graphql"
+        with pytest.raises(TransportError, match=r"Nothing listens there\.$"):
             Client(url).execute("{ hello }")
 
 
@@ -207,8 +227,8 @@ def test_what_is_no_address_is_an_error(url):
 
 
 def test_secrets_in_an_address_are_not_shown(canned):
-    """User, password and query string stay out of reprs and errors."""
-    made = Client(canned.url.replace("http://", f"http://user:{SECRET}@") + f"?key={SECRET}")
+    """The query string stays out of reprs and errors."""
+    made = Client(f"{canned.url}?key={SECRET}")
     canned.answers.append(response("<html>"))
     with pytest.raises(AnswerError) as caught:
         made.execute("{ hello }")
@@ -226,6 +246,20 @@ def test_a_header_with_a_line_break_is_refused():
     """It would add a header of its own."""
     with pytest.raises(TargetError, match="line break"):
         Client("http://127.0.0.1:1/graphql", headers={"X": "a\r\nY: b"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"timeout": value} for value in (None, 0, -1, True, "5", float("nan"), float("inf"))),
+        *({"verify": value} for value in (5, "no/such/bundle.pem")),
+    ],
+)
+@pytest.mark.parametrize("make", [Client, connect])
+def test_an_option_that_cannot_be_used_is_an_error_at_once(make, options):
+    """Not when the first request is sent."""
+    with pytest.raises(TargetError, match=f"^{next(iter(options))}= "):
+        make("http://127.0.0.1:1/graphql", **options)
 
 
 def test_a_pickled_client_leaves_its_token_behind(canned):

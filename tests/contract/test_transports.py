@@ -20,7 +20,9 @@ SDL = """
 type Query {
   hello: String fail: Int must: Int! later: Int
   add(a: Int!, b: Int = 2): Int items(n: Int!): [Item!]!
+  any(a: Any): Any
 }
+scalar Any
 type Item { id: ID! name: String! }
 type Mutation { put(name: String!): Item }
 """
@@ -133,6 +135,33 @@ def test_a_wrong_query_is_the_same_error_everywhere(client, text, variables, mes
     problem = caught.value.problems[0]
     assert problem.message.startswith(message)
     assert (problem.line, problem.column) == (line, column)
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        (NAN, r"Variable '\$a': nan has no JSON form"),
+        ([1.0, [-INF]], r"Variable '\$a': -inf at \[1\]\[0\] has no JSON form"),
+        ({"b": "canary\ud800"}, r"Variable '\$a': Lone surrogate in text at b: "),
+        ({"b": [{"\udfff": 1}]}, r"Variable '\$a': Lone surrogate in text of a key at b\[0\]"),
+    ],
+)
+def test_a_variable_that_json_cannot_hold_is_the_same_error_everywhere(client, value, place):
+    """It names the variable and the place in it, and shows no text of it."""
+    for known in (False, True):
+        assert not known or client.schema
+        with pytest.raises(QueryError, match=place) as caught:
+            client.execute("query ($a: Any) { any(a: $a) }", {"a": value})
+        assert "canary" not in str(caught.value)
+
+
+def test_a_query_that_json_cannot_hold_is_the_same_error_everywhere(client):
+    """A lone surrogate in its text."""
+    with pytest.raises(QueryError, match=r"Invalid character within String: U\+D800"):
+        client.execute('{ any(a: "\ud800") }')
 
 
 def test_a_selection_left_out_lists_the_fields_everywhere(client):

@@ -175,6 +175,15 @@ def test_an_exception_that_nobody_meant_to_show_is_masked_by_the_server(library)
     assert {**shown, "message": error["message"]} == error
 
 
+@pytest.mark.parametrize("name", ["strawberry", "ariadne"])
+def test_the_application_of_a_library_is_asked_as_it_is(name):
+    """What belongs to a web application rather than to a schema needs no adopting."""
+    library = with_schema(name)
+    app = import_module(f"{name}.asgi").GraphQL(library.schema)
+    text = '{ greeting wrong later(word: "soon") }'
+    assert pair(Client(app).execute(text)) == library.answer(text)
+
+
 # -- adopted by themselves
 
 
@@ -332,6 +341,27 @@ def test_a_schema_that_is_not_valid_is_refused_at_once():
     for adopt in (Schema.adopt, Client, connect, App):
         with pytest.raises(SchemaError, match="Query root type must be provided"):
             adopt(empty)
+
+
+@pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
+def test_incremental_delivery_is_refused_at_once():
+    """graphql-core would refuse every operation on such a schema, also those that ask for none."""
+    from graphql.type import GraphQLDeferDirective, specified_directives
+
+    core = build_schema("type Query { a: Int }")
+    made = GraphQLSchema(core.query_type, directives=[*specified_directives, GraphQLDeferDirective])
+    with pytest.raises(SchemaError, match="@defer or @stream"):
+        Schema.adopt(made)
+
+
+def test_a_client_checks_against_any_schema_object(library):
+    """What it can check before sending, it need not be able to execute."""
+    client = Client("http://127.0.0.1:9/graphql", schema=library.schema)
+    with pytest.raises(QueryError, match="Did you mean 'greeting'"):
+        client.execute("{ greting }")
+    assert client.schema is Schema.adopt(library.schema).graphql
+    with pytest.raises(SchemaError, match="got int"):
+        Client("http://127.0.0.1:9/graphql", schema=5)
 
 
 def test_no_library_is_imported(tmp_path):

@@ -48,6 +48,45 @@ def test_forks_take_the_same_forms():
     assert all(row.forks > 60000 for row in rows)
 
 
+DAY, SECOND = "2026-08-21", "2026-08-21T20:24:53Z"  # when linux was last pushed to
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        (f"pushed:{DAY}", lambda at: at[:10] == DAY),
+        (f"pushed:>{DAY}", lambda at: at[:10] > DAY),
+        (f"pushed:>={DAY}", lambda at: at[:10] >= DAY),
+        (f"pushed:<{DAY}", lambda at: at[:10] < DAY),
+        (f"pushed:<={DAY}", lambda at: at[:10] <= DAY),
+        (f"pushed:2026-08-20..{DAY}", lambda at: "2026-08-20" <= at[:10] <= DAY),
+        (f"pushed:{DAY}..*", lambda at: at[:10] >= DAY),
+        (f"pushed:*..{DAY}", lambda at: at[:10] <= DAY),
+        ("pushed:*..*", lambda at: True),
+        (f"pushed:{DAY}..2026-08-20", lambda at: False),
+        (f"pushed:{SECOND}", lambda at: at == SECOND),
+        (f"PUSHED:>{SECOND.lower()}", lambda at: at > SECOND),
+        (f"pushed:>={SECOND}", lambda at: at >= SECOND),
+        (f"pushed:<{SECOND}", lambda at: at < SECOND),
+        (f'pushed:"<={SECOND}"', lambda at: at <= SECOND),
+        (f"pushed:{DAY}..{SECOND}", lambda at: DAY <= at <= SECOND),
+        ("pushed:2026-08-22T01:24:53+05:00", lambda at: at == SECOND),
+        ("pushed:<=2026-08-21T16:24:53-04:00", lambda at: at <= SECOND),
+        (f"-pushed:>{DAY}", lambda at: at[:10] <= DAY),
+    ],
+)
+def test_each_form_of_a_date(text, holds):
+    """A day is all of it in UTC, a second is itself in whatever zone; each form is exact."""
+    assert search(text) == tuple(row for row in embedded().rows if holds(row.pushed_at))
+
+
+def test_dates_find_some_and_not_all():
+    """The dates of the test above divide the snapshot, to the second."""
+    sizes = [len(search(f"pushed:{sign}{SECOND}")) for sign in ("<", "", ">")]
+    assert min(sizes) > 0
+    assert sum(sizes) == len(embedded())
+
+
 @pytest.mark.parametrize("text", ["language:vue", "LANGUAGE:Vue", 'language:"VUE"'])
 def test_language_in_any_case(text):
     """A language is found whatever its case, quoted or not."""
@@ -158,6 +197,14 @@ def test_an_unknown_word_with_a_colon_is_text():
         ("stars: >5", "has no value"),
         ("sort: stars", "has no value"),
         ("created:>2020-01-01", "does not hold"),
+        ("pushed:yesterday", "Write a day such as"),
+        ("pushed:>2026", "Write a day such as"),
+        ("pushed:2026-02-30", "Write a day such as"),
+        ("pushed:2026-01-01T00:00:00", "Write a day such as"),
+        ("pushed:2026-01-01T25:00:00Z", "Write a day such as"),
+        ("pushed:0001-01-01T00:00:00+14:00", "Write a day such as"),
+        ("pushed:>=2026-01-01..2026-02-01", "Write a day such as"),
+        ("pushed:२०२६-०१-०१", "Write a day such as"),
         ("topic:jupyter stars:>5", "does not hold"),
         ("in:readme", "in:name"),
         ("is:sponsorable", "is:public"),
@@ -209,11 +256,15 @@ RELATION = {
 @st.composite
 def conditions(draw):
     """Draw a term and the plain test it stands for."""
-    kind = draw(st.sampled_from(["stars", "forks", "range", "language", "user", "word"]))
+    kind = draw(st.sampled_from(["stars", "forks", "range", "pushed", "language", "user", "word"]))
     if kind in {"stars", "forks"}:
         sign, number = draw(comparisons), draw(st.integers(0, 6))
         holds = RELATION[sign]
         return f"{kind}:{sign}{number}", lambda row: holds(getattr(row, kind), number)
+    if kind == "pushed":
+        sign, year = draw(comparisons), draw(st.integers(2024, 2027))
+        holds, day = RELATION[sign], f"{year}-01-01"
+        return f"pushed:{sign}{day}", lambda row: holds(row.pushed_at[:10], day)
     if kind == "range":
         low, high = draw(st.integers(0, 6)), draw(st.integers(0, 6))
         return f"stars:{low}..{high}", lambda row: low <= row.stars <= high

@@ -1,10 +1,16 @@
 """The stand-in answers as GitHub's GraphQL API does, from the embedded snapshot."""
 
+import asyncio
+import json
+
 import pytest
-from graphql import graphql_sync
+from graphql import GraphQLError, graphql_sync
 
 from gqlnb import github
+from gqlnb.engine.schema import Schema
 from gqlnb.github.data import embedded
+from gqlnb.server.app import App
+from gqlnb.token import Token
 
 DOCUMENTED = """
 query ($n: Int!, $after: String) {
@@ -27,7 +33,8 @@ def service():
 def refused(result, kind):
     """Return message and path of the one error of `result`, which is of that kind."""
     (error,) = result.errors
-    assert error["extensions"] == {"type": kind}
+    assert list(error) == ["type", "path", "locations", "message"]
+    assert error["type"] == kind
     return error["message"], error["path"]
 
 
@@ -221,15 +228,152 @@ def test_an_unknown_owner_is_null(service):
 
 
 def test_counts_need_no_page_size(service):
-    """Without first and last the count is given and the items are refused."""
-    text = '{ search(query: "stars:>1000", type: REPOSITORY) { repositoryCount %s } }'
-    assert service.execute(text % "").data == {"search": {"repositoryCount": 3024}}
-    result = service.execute(text % "nodes { __typename }")
-    message, _ = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    """Without first and last the counts are given, and where the page would lie."""
+    text = """{ search(query: "stars:>1000", type: REPOSITORY) {
+      repositoryCount pageInfo { hasNextPage } ...nothing nodes @skip(if: true) { __typename } } }
+      fragment nothing on SearchResultItemConnection { edges @include(if: false) { cursor } }"""
+    assert service.execute(text).data == {
+        "search": {"repositoryCount": 3024, "pageInfo": {"hasNextPage": False}}
+    }
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "nodes { __typename }",
+        "edges { cursor }",
+        "found: nodes { __typename }",
+        "... { edges { cursor } }",
+        "...one ...one",
+        "nodes @include(if: $yes) { __typename }",
+    ],
+)
+def test_items_without_a_page_size_are_refused_with_their_connection(service, asked):
+    """The error stands at the connection, which is null, and so is what may not hold null."""
+    text = f"""query ($yes: Boolean = true) {{
+      search(query: "stars:>1000", type: REPOSITORY) {{ ...one repositoryCount {asked} }} }}
+      fragment one on SearchResultItemConnection {{ ...two @include(if: $yes) }}
+      fragment two on SearchResultItemConnection {{ nodes {{ __typename }} }}"""
+    result = service.execute(text)
+    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
     assert message == (
         "You must provide a `first` or `last` value to properly paginate the `search` connection."
     )
-    assert result["search"]["nodes"] is None
+    assert (result.data, path) == (None, ["search"])
+
+
+@pytest.mark.parametrize("login", ["torvalds", "microsoft"])
+def test_repositories_without_a_page_size_are_refused(service, login):
+    """Of users and organizations alike; counts and other fields need none."""
+    text = (
+        f'{{ repositoryOwner(login: "{login}") {{ login repositories {{ %s }} }} viewer {{ id }} }}'
+    )
+    assert service.execute(text % "totalCount").errors == ()
+    result = service.execute(text % "totalCount nodes { name }")
+    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    assert "`repositories` connection" in message
+    assert path == ["repositoryOwner", "repositories"]
+    assert result.data == {"repositoryOwner": None, "viewer": {"id": "U_ZGVtbw"}}
+
+
+def test_an_aliased_connection_is_named_by_its_alias_in_the_path(service):
+    """The path is the response's, the message names the field."""
+    result = service.execute('{ s: search(query: "", type: REPOSITORY) { nodes { __typename } } }')
+    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    assert "`search` connection" in message
+    assert path == ["s"]
+
+
+def test_a_page_size_may_be_null_or_a_variable(service):
+    """A null is no boundary, a variable is one."""
+    text = """query ($n: Int) { search(query: "", type: REPOSITORY, first: $n) {
+      nodes { __typename } } }"""
+    assert refused(service.execute(text), "MISSING_PAGINATION_BOUNDARIES")
+    assert len(service.execute(text, {"n": 2})["search"]["nodes"]) == 2
+
+
+def over_http(app, text, token="open-sesame"):
+    """Return status and members of what an application answers."""
+    sent = []
+    body = json.dumps({"query": text}).encode()
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    pairs = {"host": "localhost", "content-type": "application/json"}
+    if token:
+        pairs["authorization"] = f"Bearer {token}"
+    headers = [(name.encode(), value.encode()) for name, value in pairs.items()]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_over_http_errors_have_the_same_form(service):
+    """Served, an error has its type beside the message too, and GitHub's order of members."""
+    app = App(service, token=Token("open-sesame"))
+    status, members = over_http(app, '{ repository(owner: "o", name: "r") { id } }')
+    assert status == 200
+    assert members["data"] == {"repository": None}
+    (error,) = members["errors"]
+    assert list(error.items()) == [
+        ("type", "NOT_FOUND"),
+        ("path", ["repository"]),
+        ("locations", [{"line": 1, "column": 3}]),
+        ("message", "Could not resolve to a Repository with the name 'o/r'."),
+    ]
+
+
+def test_over_http_a_wrong_token_is_told_apart_from_a_missing_one(service):
+    """Each 401 has GitHub's words and leads where GitHub's leads."""
+    app = App(service, token=Token("open-sesame"))
+    wrong, missing = over_http(app, "{ a }", "x"), over_http(app, "{ a }", None)
+    assert wrong[0] == missing[0] == 401
+    assert wrong[1]["message"] == "Bad credentials"
+    assert wrong[1]["documentation_url"] == "https://docs.github.com/graphql"
+    assert missing[1]["message"] == "This endpoint requires you to be authenticated."
+    assert missing[1]["documentation_url"].endswith("#authenticating-with-graphql")
+
+
+def test_what_else_an_extension_says_is_kept(service):
+    """Only the type moves; an error without one stays as it is, in GitHub's order."""
+    made = type(service).__new__(type(service))
+    made.__dict__ |= Schema("type Query { a: Int b: Int c: Int }").__dict__
+
+    @made.resolver("Query.a")
+    def a(*_):
+        message = "No."
+        raise GraphQLError(message, extensions={"type": "FORBIDDEN", "saml_failure": True})
+
+    @made.resolver("Query.b")
+    async def b(*_):
+        raise OSError
+
+    by_place = {error["path"][0]: error for error in made.execute("{ a b c }").errors}
+    assert list(by_place["a"]) == ["type", "path", "extensions", "locations", "message"]
+    assert by_place["a"]["extensions"] == {"saml_failure": True}
+    assert list(by_place["b"]) == ["path", "locations", "message"]
+
+
+def test_arguments_of_github_are_accepted(service):
+    """Pages of stargazers and renames may be asked for; they change no answer here."""
+    text = """{ repository(owner: "torvalds", name: "linux", followRenames: false) {
+      stargazers(first: 1, orderBy: {field: STARRED_AT, direction: DESC}) { totalCount }
+      owner { repository(name: "linux", followRenames: true) { name } } } }"""
+    result = service.execute(text)
+    assert result.errors == ()
+    assert result["repository"]["stargazers"] == {"totalCount": 243608}
+    assert result["repository"]["owner"] == {"repository": {"name": "linux"}}
+
+
+def test_a_wrong_page_of_stargazers_is_refused(service):
+    """Its boundaries are those of every connection."""
+    text = '{ repository(owner: "git", name: "git") { stargazers(first: 101) { totalCount } } }'
+    result = service.execute(text)
+    assert refused(result, "EXCESSIVE_PAGINATION")[1] == ["repository", "stargazers"]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +406,7 @@ def test_stargazers_can_be_refused_as_github_does():
     assert [error["path"] for error in result.errors] == [
         ["search", "edges", place, "node", "stargazers"] for place in (0, 1)
     ]
-    assert {error["extensions"]["type"] for error in result.errors} == {"FORBIDDEN"}
+    assert {error["type"] for error in result.errors} == {"FORBIDDEN"}
 
 
 def test_restricted_still_counts():
@@ -276,6 +420,10 @@ def test_it_runs_under_graphql_core_too(service):
     theirs = graphql_sync(service.graphql, DOCUMENTED, variable_values={"n": 3})
     assert theirs.errors is None
     assert theirs.data == service.execute(DOCUMENTED, {"n": 3}).data
+    bare = '{ search(query: "", type: REPOSITORY) { ...on SearchResultItemConnection { %s } } }'
+    assert graphql_sync(service.graphql, bare % "repositoryCount").errors is None
+    (error,) = graphql_sync(service.graphql, bare % "edges { cursor }").errors
+    assert (error.path, error.extensions["type"]) == (["search"], "MISSING_PAGINATION_BOUNDARIES")
 
 
 def test_what_is_made_up_is_listed(service):

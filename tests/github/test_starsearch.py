@@ -10,7 +10,17 @@ from graphql import GraphQLError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb import AnswerError, Client, PartialError, QueryError, Schema, connect, github, stars
+from gqlnb import (
+    AnswerError,
+    Client,
+    PartialError,
+    QueryError,
+    Schema,
+    connect,
+    github,
+    reference_schema,
+    stars,
+)
 from gqlnb.github.data import embedded
 from gqlnb.github.starsearch import COUNTED, DOCUMENTED, collect, threshold
 
@@ -325,3 +335,14 @@ def test_another_endpoint_is_told_apart():
     other = Schema(sdl, {"Query": {"search": lambda *_: None}})
     with pytest.raises(AnswerError, match="not GitHub-shaped"):
         stars(5, client=other)
+
+
+def test_a_schema_of_another_shape_is_named_in_one_sentence():
+    """It says which endpoint, and draws no carets into a query nobody wrote."""
+    with pytest.raises(QueryError) as caught:
+        stars(">1", client=reference_schema())
+    assert str(caught.value) == (
+        "The schema of in-process is not GitHub-shaped: "
+        "Cannot query field 'search' on type 'Query'."
+    )
+    assert caught.value.__context__ is None

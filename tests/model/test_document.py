@@ -43,6 +43,50 @@ def test_a_selection_left_out_lists_the_fields_to_choose_from():
     assert caught.value.problems[0].hint == "User has: login, name."
 
 
+CHOICE = build_schema(
+    """
+    type Query { search: Found node: Node thing: Thing nothing: Empty }
+    type Found { nodes: [Item] edges: [Edge] }
+    type Edge { node: Item }
+    union Item = Org | Repo | User
+    interface Node { id: ID! }
+    interface Empty { a: Int }
+    union Thing = Bare
+    type Bare { at(n: Int!): Int }
+    type Org { login: String }
+    type User implements Node { id: ID! login: String }
+    type Repo implements Node { forks: Int issue(n: Int!): Int id: ID! name: String owner: User }
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "{ search { nodes } }",
+            "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }",
+        ),
+        (
+            "{ search { edges { node } } }",
+            "Item is one of: Org, Repo, User. Choose with: ... on Repo { id, name, forks, ... }",
+        ),
+        (
+            "{ node }",
+            "Node has: id. Node is one of: User, Repo. "
+            "Choose with: ... on Repo { id, name, forks, ... }",
+        ),
+        ("{ thing }", "Thing is one of: Bare. Choose with: ... on Bare { __typename, ... }"),
+        ("{ nothing }", "Empty has: a."),
+    ],
+)
+def test_a_selection_left_out_of_an_abstract_type_says_how_to_choose(text, hint):
+    """Which object types it may be, and a fragment to begin with."""
+    with pytest.raises(QueryError) as caught:
+        Document.parse(text, CHOICE)
+    assert caught.value.problems[0].hint == hint
+
+
 def test_all_mistakes_are_reported_at_once():
     """Two unknown fields are two problems."""
     with pytest.raises(QueryError) as caught:

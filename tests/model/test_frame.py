@@ -166,3 +166,66 @@ def test_a_whole_answer_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert result("{ names }", {"names": []}).frame().attrs["partial"] is False
+
+
+def test_what_was_asked_for_beside_the_list_is_in_attrs():
+    """Scalars of the root and of the connection, by dotted name; pandas copies keep them."""
+    text = "{ one { name } search { total pageInfo { hasNextPage } edges { node { name } } } }"
+    data = {
+        "one": {"name": "o"},
+        "search": {"total": 119, "pageInfo": {"hasNextPage": True}, "edges": []},
+    }
+    frame = result(text, data).frame()
+    assert frame.attrs["beside"] == {
+        "one.name": "o",
+        "search.total": 119,
+        "search.pageInfo.hasNextPage": True,
+    }
+    assert frame.head().attrs["beside"]["search.total"] == 119
+
+
+def test_beside_a_chosen_list_the_other_lists_are_left_out():
+    """They have frames of their own."""
+    data = {"repos": [{"name": "a"}], "names": ["x"], "search": {"total": 1, "edges": []}}
+    text = "{ repos { name } names search { total edges { node { name } } } }"
+    answer = result(text, data)
+    assert answer.frame("repos").attrs["beside"] == {}
+    assert answer.frame("search").attrs["beside"] == {"search.total": 1}
+
+
+def test_a_list_that_is_null_is_told_from_an_empty_one():
+    """Both have no rows; the null is said."""
+    assert result("{ repos { name } }", {"repos": None}).frame().attrs["beside"] == {"repos": None}
+    assert result("{ repos { name } }", {"repos": []}).frame().attrs["beside"] == {}
+
+
+def test_values_beside_the_list_are_json():
+    """A value that is none becomes text, so that `attrs` can be written to Parquet."""
+    at = pd.Timestamp("2026-01-02", tz="UTC")
+    frame = Result({"at": at, "repos": [{"name": "a"}]}).frame()
+    assert frame.attrs["beside"] == {"at": "2026-01-02 00:00:00+00:00"}
+
+
+def test_nothing_selected_of_an_inner_connection_is_lost():
+    """What its edges and its page say stands in the cell and in columns."""
+    data = {
+        "repos": [
+            {
+                "languages": {
+                    "pageInfo": {"hasNextPage": False},
+                    "edges": [{"size": 5, "node": {"name": "C"}}, None],
+                }
+            }
+        ]
+    }
+    frame = Result(data).frame()
+    assert frame.loc[0, "languages"] == [{"size": 5, "name": "C"}]
+    assert not frame.loc[0, "languages.pageInfo.hasNextPage"]
+
+
+def test_objects_of_an_edge_are_columns():
+    """Also lists beside the node, such as the matches of a search."""
+    edge = {"match": {"text": "t"}, "all": [{"text": "t"}], "node": {"name": "a"}}
+    frame = Result({"search": {"edges": [edge]}}).frame()
+    assert list(frame.columns) == ["name", "match.text", "all"]
+    assert frame.loc[0, "all"] == [{"text": "t"}]

@@ -98,3 +98,63 @@ def test_a_result_without_data_has_no_keys():
     """A null that reached the top is no mapping."""
     with pytest.raises(KeyError):
         Result(None)["a"]
+
+
+CONNECTION = """
+type Query { viewer: User search: Search }
+type User { login: String }
+type Search { repositoryCount: Int pageInfo: Page nodes: [Item] }
+type Page { endCursor: String }
+type Item { name: String }
+"""
+
+
+@pytest.mark.parametrize("rows", [[], [{"name": "a"}]])
+def test_what_stands_beside_the_rows_is_shown(rows):
+    """Every scalar that was asked for has a line of its own, also where there are no rows."""
+    root = {
+        "viewer": {"login": "<i>me</i>\x1b[31m"},
+        "search": {"repositoryCount": 119, "pageInfo": {"endCursor": None}, "nodes": rows},
+    }
+    text = "{ viewer{login} search { repositoryCount pageInfo{endCursor} nodes{name} } }"
+    bundle = Schema(CONNECTION).execute(text, root=root)._repr_mimebundle_()
+    assert bundle["text/plain"].splitlines()[:3] == [
+        "viewer.login: <i>me</i> [31m",
+        "search.repositoryCount: 119",
+        "search.pageInfo.endCursor: null",
+    ]
+    assert "search.repositoryCount: 119" in bundle["text/html"]
+    assert "viewer.login: &lt;i&gt;me&lt;/i&gt;" in bundle["text/html"]
+
+
+def test_many_or_long_values_beside_the_rows_are_cut():
+    """They do not push the table off the screen."""
+    data = {f"v{n}": "x" * 1000 for n in range(50)} | {"rows": [{"n": 1}]}
+    lines = repr(Result(data)).splitlines()
+    assert len(lines) < 30
+    assert max(map(len, lines)) < 250
+    assert "… and 30 more values" in lines
+
+
+ODD = [
+    {"message": "m", "locations": "x"},
+    {"message": "m", "locations": [5]},
+    {"message": "m", "locations": {"line": 1}},
+    {"message": "m", "locations": [{"line": "x", "column": 10**30}]},
+    {"message": "m", "path": "abc"},
+    {"message": "m", "path": 5},
+    {"message": {"a": 1}, "path": [None, {}]},
+    {},
+]
+
+
+@pytest.mark.parametrize("error", ODD, ids=str)
+def test_errors_of_any_form_are_shown(error):
+    """An endpoint that breaks the rules is shown too: text, HTML, frame and exception."""
+    odd = Result({"a": 1}, errors=(error,))
+    assert len(odd._repr_mimebundle_()) == 2
+    row = odd.errors_frame().iloc[0]
+    assert row["message"] == str(error.get("message", "no message"))
+    assert row[["line", "column"]].isna().all()
+    with pytest.raises(PartialError, match="The answer is partial"):
+        odd.raise_for_errors()

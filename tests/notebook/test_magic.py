@@ -160,7 +160,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ("%graphql stop", "No server of this notebook is open"),
         ("%graphql stars many", "Star threshold 'many'"),
         ("%graphql schema Nope -c demo", "The schema has no type 'Nope'"),
-        ("%%graphql\n{ hello }", "server = gqlnb.serve(gqlnb.reference_schema())"),
+        ("%%graphql\n{ hello }", "POST http://127.0.0.1:9/graphql: Nothing listens there."),
     ],
 )
 def test_bad_input_is_one_clear_error(shell, monkeypatch, cell, message):
@@ -332,3 +332,138 @@ def test_loading_brings_no_heavy_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("s='hello'", "hello"),
+        ('s="a b"', "a b"),
+        ("s=hello", "HIJACKED"),
+        ("s=str(len('a b'))", "3"),
+        ("s=str({'a': 1})", "{'a': 1}"),
+        ("s='it\\'s'", "it's"),
+        ("s='''a \"b\" c'''", 'a "b" c'),
+        ("s=', '.join(['a', 'b'])", "a, b"),
+        ("s=str((1 + one << 2))", "8"),
+        ("s='x out << y'", "x out << y"),
+        ("s='-q'", "-q"),
+        ("s=str([{ 'a': 1 }])", "[{'a': 1}]"),
+    ],
+)
+@pytest.mark.parametrize("option", ["-p ", "-p", "--param ", "--param="])
+def test_an_expression_is_taken_as_it_is_written(shell, option, written, value):
+    """Its quotes are Python's: a text is that text, and a name is that name."""
+    shell.user_ns |= {
+        "hello": "HIJACKED",
+        "one": 1,
+        "say": gqlnb.Schema(
+            "type Query { say(s: String!): String }",
+            {"Query": {"say": lambda root, args, context: args["s"]}},
+        ),
+    }
+    text = "query ($s: String!) { say(s: $s) }"
+    assert run(shell, f"%%graphql say {option}{written}\n{text}").data == {"say": value}
+    assert run(shell, f"%%graphql {option}{written} say\n{text}").data == {"say": value}
+    assert run(shell, f"%graphql say {option}{written} {text}").data == {"say": value}
+    assert run(shell, f"%%graphql say {option}{written} kept <<\n{text}") is None
+    assert shell.user_ns["kept"].data == {"say": value}
+
+
+def test_an_expression_may_be_quoted_as_a_whole(shell):
+    """As one does in a shell."""
+    text = "query ($a: Int!) { add(a: $a) }"
+    assert run(shell, f"%%graphql schema -p 'a = 1 + 2'\n{text}").data == {"add": 3}
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("1/0", "--param a=1/0: ZeroDivisionError: division by zero"),
+        ("nope", "--param a=nope: NameError: name 'nope' is not defined"),
+        ("1+", "--param a=1+: SyntaxError"),
+        ("bad()", "--param a=bad(): KeyError: 'x', in bad, line 2: return {}['x']"),
+    ],
+)
+def test_an_expression_that_fails_is_one_line(shell, expression, reason):
+    """The error of the expression is named, and no frame of ours is shown."""
+    run(shell, "def bad():\n    return {}['x']")
+    shown = failure(shell, f"%%graphql schema -p a={expression}\nquery ($a: Int!) {{ add(a: $a) }}")
+    assert shown.startswith(f"OptionError: {reason}")
+    assert len(shown.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%graphql {word}",
+        "%graphql use {word}",
+        "%graphql close {word}",
+        '%graphql schema {{ add(a: "{word}") }}',
+        "%graphql schema -p a='{word}' {{ hello }}",
+        "%%graphql {word}\n{{ hello }}",
+        '%%graphql schema\n{{ add(a: "{word}") }}',
+    ],
+)
+@pytest.mark.parametrize("word", ["ghp_canary0123456789", "github_pat_canary0123456789"])
+def test_a_token_anywhere_is_refused_and_never_repeated(shell, cell, word):
+    """Before anything else reads the line."""
+    shown = failure(shell, cell.format(word=word))
+    assert "looks like a token" in shown
+    assert "canary" not in shown
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:canary@127.0.0.1:9/graphql",
+        "https://canary@127.0.0.1:9/graphql",
+        "http://127.0.0.1:9/graphql?access_token=canary",
+        "http://127.0.0.1:9/graphql?a=1&token=canary",
+    ],
+)
+def test_a_password_in_an_address_is_refused(shell, address):
+    """It would be saved with the notebook."""
+    for cell in (f"%graphql connect mine {address}", f"%%graphql {address}\n{{ hello }}"):
+        shown = failure(shell, cell)
+        assert "looks like a token or a password" in shown
+        assert "canary" not in shown
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%graphql say {{ say(s: {text}) }}",
+        "%%graphql say\n{{ say(s: {text}) }}",
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    ['"a@b.example"', '"http://h:1/x", t: "c@d"', '"ssh://git@host/a"', '"stars:>1 user:a"'],
+)
+def test_ordinary_text_is_no_secret(shell, cell, text):
+    """Addresses, mails and search words."""
+    shell.user_ns["say"] = gqlnb.Schema("type Query { say(s: String, t: String): Int }")
+    assert run(shell, cell.format(text=text)).data == {"say": None}
+
+
+def test_an_interrupt_is_shown_without_our_frames(shell):
+    """Its name, and the line of the user's own code it came in."""
+    run(shell, "import signal\ndef slow(*_):\n    signal.raise_signal(signal.SIGINT)")
+    run(shell, "schema.resolver('Query.hello')(slow)")
+    shown = failure(shell, "%%graphql schema\n{ hello }")
+    assert shown.splitlines() == [
+        "KeyboardInterrupt",
+        "  in slow, line 3: signal.raise_signal(signal.SIGINT)",
+    ]
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(shell, "%graphql -c schema { hello }")
+    assert type(caught.value).__name__ == "KeyboardInterrupt"
+    assert caught.value.__context__ is None
+
+
+def test_the_help_says_what_a_bare_number_of_stars_means(shell):
+    """More than that many; and how to ask for exactly that many."""
+    text = shell.magics_manager.magics["cell"]["graphql"].__doc__
+    assert "1000\n" in text
+    assert "means >1000, 1000..1000 exactly 1000" in text

@@ -219,6 +219,37 @@ def test_repr_repeats_the_call(show: Callable) -> None:
     assert " at 0x" not in repr(show(client=Service().schema)[0])
 
 
+@pytest.mark.parametrize(
+    ("client", "shown"),
+    [
+        ("http://user:canary@127.0.0.1:9/graphql?key=canary#canary", "http://127.0.0.1:9/graphql"),
+        ("https://canary@[::1]/graphql", "https://[::1]/graphql"),
+        ("/graphql?token=canary", "/graphql"),
+        ("http://user:1/canary@host/graphql", "..."),
+        ("user:canary@host/graphql", "..."),
+        ("http://user:canary@host:port/graphql", "..."),
+        ("github", "github"),
+    ],
+)
+def test_repr_shows_no_secret_of_an_address(show: Callable, client: str, shown: str) -> None:
+    """Neither repr nor saved HTML holds a password or a query string."""
+    widget, _ = show(client=client)
+    assert repr(widget) == f"StarSearch('>10000', limit=100, client={shown!r})"
+    assert "canary" not in json.dumps([widget._repr_mimebundle_()[0], widget.get_state()])
+
+
+def test_nothing_found_for_an_exact_number_says_what_the_number_means(show: Callable) -> None:
+    """The box takes 1000 as exactly that many; where some are found nothing is said."""
+    widget, front = show("999999999")
+    assert len(widget.run()) == 0
+    caption = front.wait_for(phase="done")["table"]["caption"]
+    assert "999999999 means exactly 999999999 stars; >999999999 means more than that." in caption
+    assert "999999999 means exactly" in widget._repr_mimebundle_()[0]["text/html"]
+    widget.query = ">999999999"
+    widget.run()
+    assert "exactly" not in widget._repr_mimebundle_()[0]["text/html"]
+
+
 def test_run_gives_what_stars_gives(show: Callable) -> None:
     """The synchronous twin returns the frame of `gqlnb.stars`, and keeps it."""
     widget, _ = show(">100000", limit=None)

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from graphql import build_schema
+from graphql import parse
 
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import AuthError, ServerError
@@ -163,12 +163,24 @@ def test_the_page_can_be_left_out():
 
 
 @pytest.mark.parametrize(
-    "wrong", [build_schema("type Query { hello: String }"), Schema, "type Query { a: Int }", None]
+    "wrong", [parse("type Query { hello: String }"), Schema, "type Query { a: Int }", None]
 )
 def test_only_a_schema_is_served(wrong):
-    """What is no Schema is refused at once, with what would be right."""
+    """What is no schema object is refused at once, with what would be right."""
     with pytest.raises(ServerError, match=r"Only a gqlnb\.Schema can be served; got "):
         App(wrong)
+
+
+@pytest.mark.parametrize(
+    ("header", "url"), [(None, "https://a.example"), (b"x", "https://b.example")]
+)
+def test_a_401_leads_where_the_application_says(header, url):
+    """Its two addresses, for a missing token and for a wrong one, can be given."""
+    documentation = ("https://a.example", "https://b.example")
+    app = App(reference_schema(), token=Token("open-sesame"), documentation=documentation)
+    sent = [(b"authorization", header)] if header else []
+    host = Host(part(HELLO)).run(app, headers=[*HEADERS, *sent])
+    assert (host.status, json.loads(host.body)["documentation_url"]) == (401, url)
 
 
 def test_a_literal_token_is_refused():

@@ -28,9 +28,14 @@ class Notebook:
     def __init__(self):
         self.manager, self.client = start_new_kernel(kernel_name="python3", startup_timeout=60)
 
-    def start(self, code):
-        """Begin to run a cell and return the id of its request."""
-        return self.client.execute(code, allow_stdin=False)
+    def start(self, code, cell=None):
+        """Begin to run a cell, as JupyterLab if it has an id; return the id of its request."""
+        if cell is None:
+            return self.client.execute(code, allow_stdin=False)
+        content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
+        message = self.client.session.msg("execute_request", content, metadata={"cellId": cell})
+        self.client.shell_channel.send(message)
+        return message["header"]["msg_id"]
 
     def outputs(self, request, *, until=None):
         """Return what a cell put out, up to its end or to the output that `until` accepts."""
@@ -47,9 +52,14 @@ class Notebook:
                 if until is not None and until(content):
                     return found
 
-    def run(self, code):
+    def run(self, code, cell=None):
         """Run a cell to its end and return what it put out."""
-        return self.outputs(self.start(code))
+        return self.outputs(self.start(code, cell))
+
+    def value(self, code):
+        """Run a cell and return the text of its value."""
+        ((_, content),) = self.run(code)
+        return content["data"]["text/plain"]
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +99,95 @@ def test_the_cell_may_be_run_again(notebook, port):
     for greeting in ("Hello!", "Hello again!"):
         notebook.run(SERVE.format(greeting=greeting, port=port))
         assert ask(port) == {"data": {"hello": greeting}}
+    notebook.run("server.close()")
+
+
+@pytest.fixture
+def shelf(notebook):
+    """Return the notebook with what the tests of port 0 need; its servers are closed at the end."""
+    notebook.run(
+        """
+        from gqlnb import runtime
+        from gqlnb.engine.schema import reference_schema
+        from gqlnb.server.thread import serve
+
+        def helper():
+            return serve(reference_schema(), port=0)
+
+        kept = {}
+        """
+    )
+    yield notebook
+    notebook.run("runtime.servers.close()")
+
+
+COUNT = "len(runtime.servers.all())"
+ONE = "server = serve(reference_schema(), port=0)"
+
+
+@pytest.mark.parametrize("cell", [None, "a-1"])
+def test_a_cell_with_port_0_replaces_what_it_started(shelf, cell):
+    """Run again it keeps one server and its port; the log goes on; the old server is closed."""
+    for _ in range(3):
+        shelf.run(f"{ONE}; kept[server] = server.port", cell)
+    assert shelf.value(COUNT) == "1"
+    assert shelf.value("len(kept), len(set(kept.values()))") == "(3, 1)"
+    assert shelf.value("[old.closed for old in kept]") == "[True, True, False]"
+
+
+def test_a_cell_that_was_edited_is_the_same_cell(shelf):
+    """JupyterLab names its cells, so another text, and a server in a helper, change nothing."""
+    for code in (ONE, f"# edited\n\n{ONE}", "server = helper()", f"import asyncio; {ONE}"):
+        shelf.run(code, "a-1")
+        assert shelf.value(COUNT) == "1"
+    shelf.run(f"await asyncio.sleep(0)\n{ONE}", "a-1")
+    assert shelf.value(COUNT) == "1"
+
+
+@pytest.mark.parametrize("cells", [("a-1", "b-2"), (None, None)])
+def test_another_cell_starts_another_server(shelf, cells):
+    """Two cells have two servers, also where both call the same function."""
+    for _ in range(2):
+        shelf.run("one = helper()", cells[0])
+        shelf.run("two = helper()", cells[1])
+    assert shelf.value(f"{COUNT}, one.closed, two.closed") == "(2, False, False)"
+
+
+def test_a_cell_may_start_several(shelf):
+    """A loop in a cell starts as many as it says; run again there are as many, not twice."""
+    code = "many = [serve(reference_schema(), port=0) for _ in range({})]"
+    for count in (3, 2, 3):
+        shelf.run(code.format(count), "a-1")
+        assert shelf.value(f"{COUNT}, any(s.closed for s in many)") == f"({count}, False)"
+
+
+def test_a_thread_of_a_cell_replaces_nothing(shelf):
+    """What runs beside the cells belongs to none of them."""
+    for _ in range(2):
+        shelf.run("import asyncio; await asyncio.to_thread(helper)", "a-1")
+    assert shelf.value(COUNT) == "2"
+
+
+def test_a_named_port_is_no_business_of_the_cell(shelf, port):
+    """A server on a port that was named stays, whatever the cell does when it runs again."""
+    shelf.run(f"server = serve(reference_schema(), port={port})", "a-1")
+    shelf.run(ONE, "a-1")
+    assert shelf.value(COUNT) == "2"
+    shelf.run("named = serve(reference_schema(), port=server.port)", "b-2")
+    shelf.run(ONE, "a-1")
+    assert shelf.value(f"{COUNT}, named.closed") == "(3, False)"
+
+
+def test_a_masked_error_is_found_from_a_cell(notebook, port):
+    """The id in the answer leads, in the notebook, to the traceback."""
+    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    notebook.run("@schema.resolver('Query.hello')\ndef broken(*_):\n    raise OSError('hunter2')")
+    url = f"http://127.0.0.1:{port}/graphql"
+    answer = requests.post(url, json={"query": "{ hello }"}, timeout=20).json()
+    typed = answer["errors"][0]["message"].split(" with ")[1].split(",")[0]
+    ((kind, content),) = notebook.run(f"raise {typed}")
+    assert (kind, content["ename"], content["evalue"]) == ("error", "OSError", "hunter2")
+    assert "broken" in "".join(content["traceback"])
     notebook.run("server.close()")
 
 

@@ -79,6 +79,37 @@ def run(code, *, timeout=60):
 # ---------------------------------------------------------------- opening
 
 
+def test_in_a_script_port_0_is_always_another_server():
+    """On one line or on several, in a loop or not: nothing is replaced outside of cells."""
+    opened = [serve(reference_schema(), port=0) for _ in range(3)]
+    opened.append(serve(reference_schema(), port=0))
+    assert [server.closed for server in opened] == [False] * 4
+    assert len({server.port for server in opened}) == 4
+    for server in opened:
+        server.close()
+
+
+def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
+    """Without a kernel the number of the execution tells one run from the next."""
+    code = """
+        from IPython.core.interactiveshell import InteractiveShell
+        from gqlnb import runtime
+
+        shell = InteractiveShell()
+        shell.compile.get_code_name = lambda raw, code, number: f"cell {hash(raw)}"
+        cell = "from gqlnb.engine.schema import reference_schema as r\\n"
+        cell += "from gqlnb.server.thread import serve; s = [serve(r(), port=0) for _ in 'ab']"
+        for _ in range(3):
+            shell.run_cell(cell, store_history=True).raise_error()
+            print(len(runtime.servers.all()), end=" ")
+        shell.run_cell(cell + "# another", store_history=True).raise_error()
+        print(len(runtime.servers.all()))
+    """
+    code = code.replace("\\\\n", "\\n")
+    status, printed, said = run(code)
+    assert (status, printed) == (0, "2 2 2 4\n"), said
+
+
 def test_the_address_is_the_specified_one(free_port):
     """The URL is 127.0.0.1, the port and /graphql."""
     with serve(reference_schema(), port=free_port) as server:

@@ -66,6 +66,8 @@ def test_strange_locations_are_no_problem(places):
         (b'{"errors": []}', 200, AnswerError, "'errors' is empty"),
         (b'{"data": NaN}', 200, AnswerError, "no JSON"),
         (b'{"errors": [{"message": "gone"}]}', 404, TransportError, "HTTP 404: gone"),
+        (b'{"data": "null"}', 502, TransportError, "HTTP 502. Not a GraphQL response: 'data' is"),
+        (b'{"errors": []}', 503, TransportError, "HTTP 503. Not a GraphQL response"),
         (b'{"message": "Not here"}', 404, TransportError, "Not here"),
     ],
 )
@@ -74,6 +76,7 @@ def test_what_is_no_answer_says_what_it_is(body, status, kind, message):
     with pytest.raises(kind) as caught:
         answer(body, status)
     assert message in str(caught.value)
+    assert getattr(caught.value, "status", status) == status
 
 
 def test_a_refused_token_gives_the_endpoints_words():
@@ -98,6 +101,18 @@ def test_a_refused_token_gives_the_endpoints_words():
             200,
             {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1030"},
             31.0,
+        ),
+        (
+            {"errors": [{"type": "RATE_LIMIT", "message": "exceeded"}]},
+            200,
+            {"x_ratelimit_remaining": "12", "x_ratelimit_reset": "1030"},
+            31.0,
+        ),
+        (
+            {"message": "You have exceeded a secondary rate limit."},
+            403,
+            {"x_ratelimit_remaining": "12", "x_ratelimit_reset": "1030"},
+            None,
         ),
     ],
 )

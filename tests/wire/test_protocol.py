@@ -8,6 +8,7 @@ import logging
 import math
 import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from graphql import GraphQLError
@@ -19,8 +20,8 @@ from gqlnb.server.execution import executor
 from gqlnb.server.page import pages
 from gqlnb.token import Token
 from gqlnb.wire.http import HttpRequest
-from gqlnb.wire.protocol import Rules, answer
-from gqlnb.wire.response import GRAPHQL_JSON, JSON
+from gqlnb.wire.protocol import Rules, Trace, answer, respond
+from gqlnb.wire.response import GRAPHQL_JSON, JSON, Response
 
 SDL = """
 scalar Anything
@@ -31,6 +32,8 @@ type Query {
   secret: String
   refused: String
   anything: Anything
+  endless: Anything
+  odd(kind: String!): Anything
   same(value: Anything): Anything
   later: String
   leave: String
@@ -40,6 +43,20 @@ type Mutation { count: Int }
 WORDS = "open('/home/me/.netrc') with password hunter2"
 HEADERS = {"host": "127.0.0.1:4000", "content-type": "application/json"}
 GRAPHQL = {"accept": "application/graphql-response+json"}
+
+
+ENDLESS = []
+ENDLESS.append(ENDLESS)
+ODD = {
+    "object": object(),
+    "infinity": math.inf,
+    "surrogate": "\ud800",
+    "set": {1},
+    "key": {1: 2},
+    "surrogate in a key": {"\ud800": 1},
+    "subclass of text": type("Text", (str,), {})("x"),
+    "many": [math.nan] * 25,
+}
 
 
 def fail(*_):
@@ -68,6 +85,8 @@ SCHEMA = Schema(
             "secret": fail,
             "refused": refuse,
             "anything": lambda *_: {"list": [math.nan]},
+            "endless": lambda *_: ENDLESS,
+            "odd": lambda _root, args, _context: ODD[args["kind"]],
             "same": lambda _root, args, _context: args["value"],
             "later": later,
             "leave": lambda *_: sys.exit(),
@@ -239,7 +258,8 @@ ROWS = {
         {"errors"},
     ),
     "compressed": (request(headers={"content-encoding": "gzip"}), 415, {"errors"}),
-    "NaN from a resolver": (request("{ anything }"), 500, {"errors"}),
+    "NaN from a resolver": (request("{ anything }"), 200, {"data", "errors"}),
+    "no end to a value": (request("{ endless }"), 500, {"errors"}),
     "exit() in a resolver": (request("{ leave }"), 500, {"errors"}),
 }
 
@@ -340,7 +360,11 @@ def test_any_other_token_is_401(header):
     assert response.status == 401
     assert response.headers["www-authenticate"] == "Bearer"
     assert {"message", "documentation_url", "errors"} == set(said(response))
-    assert said(response)["documentation_url"].startswith("https://")
+    long = "https://docs.github.com/graphql/guides/forming-calls-with-graphql#authenticating"
+    if header:
+        assert said(response)["documentation_url"] == "https://docs.github.com/graphql"
+    else:
+        assert said(response)["documentation_url"].startswith(long)
     assert b"sesame" not in response.body
 
 
@@ -437,12 +461,91 @@ def test_the_engine_may_say_that_a_null_is_not_allowed():
 
 
 def test_a_fault_of_ours_is_masked(caplog):
-    """What JSON cannot hold is 500 with an id, and the log says where it stood."""
+    """What cannot be written at all is 500 with an id, under which the log has the exception."""
     with caplog.at_level(logging.ERROR, "gqlnb"):
-        response = ask(request("{ anything }", headers=GRAPHQL))
+        response = ask(request("{ endless }", headers=GRAPHQL))
     assert (response.status, response.headers["content-type"]) == (500, JSON)
-    assert b"nan" not in response.body
-    assert "data.anything.list[0]" in str(caplog.records[0].exc_info[1])
+    assert caplog.records[0].args[0] in said(response)["errors"][0]["message"]
+    assert isinstance(caplog.records[0].exc_info[1], RecursionError)
+
+
+def test_the_message_says_how_to_see_the_exception():
+    """Whoever serves reads in the message what to type."""
+    trace = Trace()
+    response = asyncio.run(respond(request("{ secret }"), EXECUTE, RULES, trace))
+    ((number, fault),) = trace.faults
+    assert f"server.error('{number}')" in said(response)["errors"][0]["message"]
+    assert str(fault) == WORDS
+
+
+def test_a_trace_knows_the_name_of_the_operation():
+    """The name is the one of the operation that ran, given or not."""
+    for body in (
+        b'{"query": "query One { hello }"}',
+        b'{"query": "query One { hello } query Two { hello }", "operationName": "One"}',
+    ):
+        trace = Trace()
+        execute = partial(EXECUTE, trace=trace)
+        asyncio.run(respond(request(body=body), execute, RULES, trace))
+        assert (trace.operation, trace.faults) == ("One", [])
+
+
+def test_no_header_is_in_the_repr_of_a_request():
+    """A traceback that shows variables shows no token."""
+    assert "sesame" not in repr(request(headers={"authorization": "Bearer sesame"}))
+
+
+# ---------------------------------------------------------------- values without a JSON form
+
+
+def test_a_value_without_a_json_form_costs_its_own_place_only(caplog):
+    """It becomes null, an error says what it was and where, and all other data is kept."""
+    with caplog.at_level(logging.ERROR, "gqlnb"):
+        response = ask(request("{ anything hello }", headers=GRAPHQL))
+    assert response.status == 200
+    assert said(response) == {
+        "errors": [
+            {
+                "message": "nan has no JSON form. Send null, or a finite number.",
+                "path": ["anything", "list", 0],
+            }
+        ],
+        "data": {"anything": {"list": [None]}, "hello": "Hello world!"},
+    }
+    assert "anything.list.0" in caplog.text
+
+
+@pytest.mark.parametrize("kind", sorted(set(ODD) - {"many"}))
+def test_whatever_a_scalar_holds_the_rest_is_answered(kind):
+    """A value of any kind is null with an error, beside data and earlier errors."""
+    variables = {"kind": kind}
+    query = "query ($kind: String!) { odd(kind: $kind) hello refused }"
+    body = json.dumps({"query": query, "variables": variables}).encode()
+    response = ask(request(body=body))
+    assert response.status == 200
+    assert said(response)["data"] == {"odd": None, "hello": "Hello world!", "refused": None}
+    first, second = said(response)["errors"]
+    assert (first["path"], second["path"]) == (["refused"], ["odd"])
+
+
+def test_of_many_such_values_ten_are_named():
+    """Ten errors, and one that counts the others."""
+    errors = said(ask(request('{ odd(kind: "many") }')))["errors"]
+    assert [error.get("path") for error in errors] == [*(["odd", n] for n in range(10)), None]
+    assert errors[-1]["message"] == "15 more values have no JSON form."
+
+
+def test_an_error_without_a_json_form_is_sent_without_it():
+    """Extensions that cannot be written cost themselves, not the answer."""
+
+    async def execute(_request):
+        error = {"message": "No.", "extensions": {"size": math.nan}}
+        return Response(200, members={"errors": [error], "data": {"a": 1}})
+
+    answered = said(asyncio.run(answer(request(), execute)))
+    assert answered["data"] == {"a": 1}
+    assert answered["errors"][0] == {"message": "No.", "extensions": {"size": None}}
+    assert set(answered["errors"][1]) == {"message"}
 
 
 def test_an_executor_that_fails_is_masked():

@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from threading import Event, RLock, Thread, Timer
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import anywidget
 import traitlets
@@ -253,7 +254,8 @@ class StarSearch(anywidget.AnyWidget):
         super().close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={self._client!r})"
+        asked = shown_client(self._client)
+        return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={asked})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the view, and beside it the first rows for a viewer without a kernel."""
@@ -414,6 +416,22 @@ def whole(value: SupportsIndex | str) -> int | None:
         return None
 
 
+def shown_client(client: Any) -> str:
+    """Return a client as a repr shows it: of an address no user, password, query or fragment."""
+    if not isinstance(client, str) or ("/" not in client and "@" not in client):
+        return repr(client)  # the name of a connection; an object, which knows what to hide
+    try:
+        parts = urlsplit(client.strip())
+        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return repr("...")
+    if "@" in parts.path:  # a password with a slash in it, or no scheme
+        return repr("...")
+    host = f"[{host}]" if ":" in host else host
+    scheme = f"{parts.scheme}://" if parts.netloc else ""
+    return repr(plain(f"{scheme}{host}{port}{parts.path}", 200))
+
+
 def rows_of(number: int) -> str:
     """Return ``1 row``, ``2,000 rows``."""
     return "1 row" if number == 1 else f"{number:,} rows"
@@ -450,6 +468,9 @@ def caption(frame: pd.DataFrame) -> str:
     attrs = frame.attrs
     total, query, source = attrs["total_count"], attrs["query"], attrs["source"]
     parts = [f"{len(frame):,} of the {total:,} repositories that match {query}."]
+    exactly = query.removeprefix("stars:")
+    if not len(frame) and exactly.isdecimal():
+        parts.append(f"{exactly} means exactly {exactly} stars; >{exactly} means more than that.")
     if len(frame) > ROWS_SENT:
         parts.append(f"The first {ROWS_SENT:,} are shown.")
     if source:

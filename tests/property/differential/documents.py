@@ -68,7 +68,7 @@ class Writer:
         self.variables: list[Variable] = []
         self.fragments: dict[str, tuple[Any, str]] = {}
         self.arguments: dict[tuple[str, str], str] = {}
-        self.budget = 8 + chance.below(22)
+        self.budget = 10 + chance.below(30)
         self.aliases = 0
         self.defect = chance.pick(list(DEFECTS)) if chance.odds(10) else None
         self._pending = self.defect
@@ -116,7 +116,9 @@ class Writer:
         if not declared and name is None and kind == "query" and self.chance.odds(50):
             return body
         head = f"{kind} {name or ''}" + (f"({', '.join(declared)})" if declared else "")
-        extra = self.chance.pick(("",) * 30 + (" @nowhere", " @experimental_disableErrorPropagation"))
+        extra = self.chance.pick(
+            ("",) * 30 + (" @nowhere", " @experimental_disableErrorPropagation")
+        )
         return f"{head}{extra} {body}"
 
     # Selections
@@ -125,7 +127,7 @@ class Writer:
         """Write a selection set of a composite type."""
         chance = self.chance
         entries: list[str] = []
-        for _ in range(least + chance.below(5 if depth == 0 else 4)):
+        for _ in range(least + chance.below(7 if depth == 0 else 5)):
             if entries and self.budget <= 0:
                 break
             entries.append(self.selection(parent, depth, entries))
@@ -144,9 +146,10 @@ class Writer:
             return self.inline(parent, depth)
         if roll < (45 if abstract else 20) and depth < DEEPEST:
             return self.spread(parent, depth)
-        if roll < (55 if abstract else 25) or is_union_type(parent):
-            return chance.pick(("__typename", "__typename", "t: __typename")) + self.directives()
-        if roll < 35 and before:
+        if roll < (52 if abstract else 22) or is_union_type(parent):
+            self.budget -= 1
+            return chance.pick(("__typename", "t: __typename")) + self.directives()
+        if roll < 32 and before:
             again = chance.pick(before)
             return again if not again.startswith("...") else again + self.directives_of(again)
         return self.field(parent, depth)
@@ -314,9 +317,17 @@ IN_SELECTIONS = {
 }
 DIRECTIVES = {
     "condition missing": ("@skip", "@include", "@skip(unless: true)"),
-    "condition wrong": ('@skip(if: "x")', "@include(if: null)", "@include(if: 1)", "@skip(if: [true])"),
+    "condition wrong": (
+        '@skip(if: "x")',
+        "@include(if: null)",
+        "@include(if: 1)",
+        "@skip(if: [true])",
+    ),
     "condition undeclared": ("@skip(if: $nobody)", "@include(if: $nobody)"),
-    "directive twice": ("@skip(if: false) @skip(if: true)", "@include(if: true) @include(if: false)"),
+    "directive twice": (
+        "@skip(if: false) @skip(if: true)",
+        "@include(if: true) @include(if: false)",
+    ),
     "directive unknown": ("@nowhere", "@nowhere(if: true)", "@deprecated"),
 }
 ARGUMENTS = {

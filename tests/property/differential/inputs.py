@@ -29,7 +29,17 @@ LITERALS = {
     "Json": ("1", '"s"', "[1, {a: RED}]", "{deep: {er: [1.5, true]}}", "E"),
     "Odd": ("1", '"x"', "[1]"),
 }
-WRONG_LITERALS = ('"x"', "1", "1.5", "true", "NOPE", "[1]", "[[null]]", "{a: 1}", "{need: RED, zz: 1}")
+WRONG_LITERALS = (
+    '"x"',
+    "1",
+    "1.5",
+    "true",
+    "NOPE",
+    "[1]",
+    "[[null]]",
+    "{a: 1}",
+    "{need: RED, zz: 1}",
+)
 WRONG_LITERALS += ("99999999999", "1e400", "null", '"bad"', "[]", "{}", "REDD", "{x: 1, y: null}")
 JSON = {
     "Int": (0, 1, -7, 2**31 - 1, 1.0),
@@ -43,7 +53,12 @@ JSON = {
 WRONG_JSON = ("x", 1, 2**31, 1.5, True, [], [None], [[1]], {}, {"a": 1}, {"need": "RED", "zz": 1})
 WRONG_JSON += (values.NAN, "bad", "gql", "undefined", (1, 2), {1, 2}, Decimal(3), values.Whole())
 WRONG_JSON += (values.Level.HIGH, values.Words("RED"), "REDD", {"x": None}, {"x": 1, "y": None})
-WRONG_JSON += ({"need": "RED", "more": {"need": None}}, {"need": "RED", "sure": None}, b"x", range(2))
+WRONG_JSON += (
+    {"need": "RED", "more": {"need": None}},
+    {"need": "RED", "sure": None},
+    b"x",
+    range(2),
+)
 
 
 def literal(kind: Any, chance: Chance, lift: Callable[[Any, Chance], str | None], wild: int) -> str:
@@ -70,15 +85,19 @@ def literal(kind: Any, chance: Chance, lift: Callable[[Any, Chance], str | None]
     elif chance.odds(12):
         return "null"
     if is_list_type(kind):
-        if chance.odds(20):
-            return literal(kind.of_type, chance, lift, wild)  # stands for a list of one
-        items = (literal(kind.of_type, chance, lift, wild) for _ in range(chance.below(3)))
-        return f"[{', '.join(items)}]"
+        return _list_literal(kind.of_type, chance, lift, wild)
     if is_input_object_type(kind):
         return _object_literal(kind, chance, lift, wild)
-    if is_enum_type(kind):
-        return chance.pick(list(kind.values))
-    return chance.pick(LITERALS[kind.name])
+    return chance.pick(list(kind.values) if is_enum_type(kind) else LITERALS[kind.name])
+
+
+def _list_literal(
+    kind: Any, chance: Chance, lift: Callable[[Any, Chance], str | None], wild: int
+) -> str:
+    if chance.odds(20):
+        return literal(kind, chance, lift, wild)  # stands for a list of one
+    items = (literal(kind, chance, lift, wild) for _ in range(chance.below(3)))
+    return f"[{', '.join(items)}]"
 
 
 def _object_literal(

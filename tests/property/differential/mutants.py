@@ -1,39 +1,19 @@
-"""Executors that are wrong in one thing each: graphql-core, bent a little."""
+"""Executors that are wrong in one thing each: they show that the comparison finds it."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import graphql
-from graphql import (
-    REMOVE,
-    ExecutionResult,
-    GraphQLError,
-    GraphQLNonNull,
-    InlineFragmentNode,
-    OperationDefinitionNode,
-    VariableNode,
-    Visitor,
-    default_field_resolver,
-    is_interface_type,
-    is_non_null_type,
-    value_from_ast_untyped,
-    visit,
-)
-from graphql.execution import execute as execute_module_function
-from graphql.language import BooleanValueNode
+from graphql.pyutils import Path
+
+from tests.property.differential import bending
+from tests.property.differential.values import NAN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from tests.property.differential.case import Execute
-
-    Change = Callable[[Any], Any]
-
-NEW = graphql.version_info >= (3, 3)
-OPTION = "executor_class" if NEW else "execution_context_class"
-BASE: Any = graphql.execution.Executor if NEW else graphql.execution.ExecutionContext  # type: ignore[attr-defined]
 
 
 class Mutant(NamedTuple):
@@ -43,117 +23,156 @@ class Mutant(NamedTuple):
     mode: str = "sync"
 
 
-# Ways to be wrong
-
-
-def after(change: Callable[[ExecutionResult], ExecutionResult]) -> Execute:
-    """Return an executor whose results are changed."""
-
-    def execute(*args: Any, **options: Any) -> Any:
-        result = graphql.execute(*args, **options)
-        if isinstance(result, ExecutionResult):
-            return change(result)
-
-        async def later() -> ExecutionResult:
-            return change(await result)
-
-        return later()
-
-    return execute
-
-
-def errors(change: Callable[[GraphQLError], Any]) -> Execute:
-    """Return an executor whose errors are changed."""
-
-    def all_of(result: ExecutionResult) -> ExecutionResult:
-        for error in result.errors or ():
-            change(error)
-        return result
-
-    return after(all_of)
-
-
-def leaves(change: Change) -> Execute:
-    """Return an executor whose answers' leaves, lists and objects are changed."""
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, dict):
-            value = {key: walk(item) for key, item in value.items()}
-        elif isinstance(value, list):
-            value = [walk(item) for item in value]
-        return change(value)
-
-    return after(lambda result: ExecutionResult(walk(result.data), result.errors))
-
-
-def documents(visitor: Callable[..., Visitor]) -> Execute:
-    """Return an executor that reads another document than it is given."""
-
-    def execute(schema: Any, document: Any, **options: Any) -> Any:
-        return graphql.execute(schema, visit(document, visitor(schema)), **options)
-
-    return execute
-
-
-def options(change: Callable[[dict[str, Any]], Any]) -> Execute:
-    """Return an executor whose options are changed."""
-
-    def execute(schema: Any, document: Any, **given: Any) -> Any:
-        change(given)
-        return graphql.execute(schema, document, **given)
-
-    return execute
-
-
-def middleware(function: Callable[..., Any]) -> Execute:
-    """Return an executor whose resolvers are called by `function`."""
-    return options(lambda given: given.update(middleware=[function]))
-
-
-def fields(function: Callable[..., Any]) -> Execute:
-    """Return an executor with another default for fields."""
-    return options(lambda given: given.setdefault("field_resolver", function))
-
-
-def methods(**members: Any) -> Execute:
-    """Return an executor with other methods."""
-    wrong = type("Wrong", (BASE,), members)
-    return options(lambda given: given.update({OPTION: wrong}))
-
-
-# Documents read wrongly
-
-
-class OneOfEach(Visitor):
-    """Leaves out fields that were asked before."""
-
-    def __init__(self, schema: Any) -> None:
-        super().__init__()
-
-    def enter_selection_set(self, node: Any, *_: Any) -> Any:
-        seen: set[str] = set()
-        kept = []
-        for selection in node.selections:
-            name = getattr(getattr(selection, "alias", None) or selection, "name", None)
-            key = getattr(selection.alias or selection.name, "value", "") if name and hasattr(selection, "alias") else ""
-            if key and key in seen:
-                continue
-            seen.add(key)
-            kept.append(selection)
-        changed = node.__copy__()
-        changed.selections = tuple(kept)
-        return changed
-
-
-def without_directive(name: str, by_variable: bool) -> Callable[..., Visitor]:
-    """Return a visitor that forgets a directive."""
-
-    class Without(OneOfEach):
-        enter_selection_set = None  # type: ignore[assignment]
-
-        def enter_directive(self, node: Any, *_: Any) -> Any:
-            if node.name.value != name or not node.arguments:
-                return None
-            return REMOVE if isinstance(node.arguments[0].value, VariableNode) == by_variable else None
-
-    return Without
+MUTANTS: dict[str, Mutant] = {
+    "copies of a field are not merged": Mutant(
+        lambda: bending.documents(selection_set=bending.first_of_each)
+    ),
+    "@include by variable is ignored": Mutant(
+        lambda: bending.documents(directive=bending.no_directive("include", lifted=True))
+    ),
+    "@include by literal is ignored": Mutant(
+        lambda: bending.documents(directive=bending.no_directive("include", lifted=False))
+    ),
+    "@skip by variable is ignored": Mutant(
+        lambda: bending.documents(directive=bending.no_directive("skip", lifted=True))
+    ),
+    "directives are decided once": Mutant(bending.first_variables),
+    "type conditions are ignored": Mutant(
+        lambda: bending.documents(
+            inline_fragment=lambda node, _: bending.changed(node, type_condition=None)
+        )
+    ),
+    "fragments on interfaces are ignored": Mutant(
+        lambda: bending.documents(inline_fragment=bending.no_interface)
+    ),
+    "defaults of variables are ignored": Mutant(
+        lambda: bending.documents(
+            variable_definition=lambda node, _: bending.changed(node, default_value=None)
+        )
+    ),
+    "null in a variable is nothing": Mutant(lambda: bending.options(bending.not_null)),
+    "the name of the operation is ignored": Mutant(
+        lambda: bending.options(bending.first_operation)
+    ),
+    "the limit of coercion errors is ignored": Mutant(
+        lambda: bending.options(lambda given: given.pop("max_coercion_errors", None))
+    ),
+    "suggestions are hidden": Mutant(
+        lambda: bending.options(lambda given: given.update(hide_suggestions=True))
+    ),
+    "defaults of arguments are ignored": Mutant(lambda: bending.middleware(bending.no_defaults)),
+    "errors are turned round": Mutant(lambda: bending.after(bending.turned)),
+    "locations are lost": Mutant(
+        lambda: bending.errors(bending.setting("locations", lambda _: None))
+    ),
+    "one location of several is told": Mutant(
+        lambda: bending.errors(bending.setting("locations", lambda places: places and places[:1]))
+    ),
+    "paths have no indices": Mutant(
+        lambda: bending.errors(
+            bending.setting(
+                "path", lambda path: path and [key for key in path if isinstance(key, str)]
+            )
+        )
+    ),
+    "extensions are lost": Mutant(
+        lambda: bending.errors(bending.setting("extensions", lambda _: {}))
+    ),
+    "original errors are lost": Mutant(
+        lambda: bending.errors(bending.setting("original_error", lambda _: None))
+    ),
+    "request errors are raised": Mutant(lambda: bending.after(bending.raised)),
+    "True for 1": Mutant(
+        lambda: bending.values(bending.only(int, lambda value: value == 1 or value))
+    ),
+    "1 for 1.0": Mutant(
+        lambda: bending.values(
+            bending.only(float, lambda value: int(value) if value == 1.0 else value)
+        )
+    ),
+    "keys are sorted": Mutant(
+        lambda: bending.values(bending.only(dict, lambda value: dict(sorted(value.items()))))
+    ),
+    "null items are dropped": Mutant(
+        lambda: bending.values(
+            bending.only(list, lambda value: [item for item in value if item is not None])
+        )
+    ),
+    "null does not propagate": Mutant(
+        lambda: bending.methods(handle_field_error=bending.propagates_nothing)
+    ),
+    "null propagates out of lists": Mutant(
+        lambda: bending.methods(handle_field_error=bending.propagates_items)
+    ),
+    "resolvers are called twice": Mutant(lambda: bending.middleware(bending.twice)),
+    "resolvers are remembered": Mutant(bending.first_resolvers),
+    "rows are all of one kind": Mutant(bending.one_kind_of_rows),
+    "rows are read by item": Mutant(lambda: bending.fields(bending.by_item)),
+    "rows are read without their class": Mutant(lambda: bending.fields(bending.own_attributes)),
+    "methods are not called": Mutant(lambda: bending.fields(bending.no_calls)),
+    "returned exceptions are null": Mutant(lambda: bending.middleware(bending.no_exceptions)),
+    "everything is caught": Mutant(lambda: bending.middleware(bending.everything_caught)),
+    "info has no whole path": Mutant(
+        lambda: bending.middleware(
+            bending.other_info(path=lambda info: Path(None, info.path.key, None))
+        )
+    ),
+    "info has one node": Mutant(
+        lambda: bending.middleware(
+            bending.other_info(field_nodes=lambda info: info.field_nodes[:1])
+        )
+    ),
+    "info has another context": Mutant(
+        lambda: bending.middleware(bending.other_info(context=lambda _: None))
+    ),
+    "strings are lists": Mutant(
+        lambda: bending.list_as(lambda result: list(result) if isinstance(result, str) else result)
+    ),
+    "tuples are no lists": Mutant(
+        lambda: bending.list_as(lambda result: None if isinstance(result, tuple) else result)
+    ),
+    "lists are read by index": Mutant(
+        lambda: bending.list_as(lambda result: result[:] if isinstance(result, list) else result)
+    ),
+    "iterators may fail": Mutant(lambda: bending.list_as(bending.partial)),
+    "integers are not checked": Mutant(
+        lambda: bending.leaf_as(
+            lambda kind, value: value if kind == "Int" and type(value) is int else None
+        )
+    ),
+    "True is an integer": Mutant(
+        lambda: bending.leaf_as(
+            lambda kind, value: value if kind == "Int" and value is True else None
+        )
+    ),
+    "not a number is a number": Mutant(
+        lambda: bending.leaf_as(
+            lambda kind, value: value if kind == "Float" and value is NAN else None
+        )
+    ),
+    "strings of a subclass are strings": Mutant(
+        lambda: bending.leaf_as(lambda kind, value: str(value) if isinstance(value, str) else None)
+    ),
+    "is_type_of is not asked": Mutant(
+        lambda: bending.methods(complete_object_value=bending.no_is_type_of)
+    ),
+    "any object type is possible": Mutant(
+        lambda: bending.methods(ensure_valid_runtime_type=bending.any_type)
+    ),
+    "always an awaitable": Mutant(lambda: bending.always_later, "ready"),
+    "only coroutines are awaited": Mutant(
+        lambda: bending.options(lambda given: given.update(is_awaitable=inspect.iscoroutine)),
+        "ready",
+    ),
+    "later nulls do not propagate": Mutant(
+        lambda: bending.methods(handle_field_error=bending.propagates_nothing), "ready"
+    ),
+    "siblings wait for each other": Mutant(
+        lambda: bending.methods(execute_fields=bending.BASE.execute_fields_serially), "gated"
+    ),
+    "mutations do not wait": Mutant(
+        lambda: bending.methods(execute_fields_serially=bending.BASE.execute_fields), "gated"
+    ),
+    "later errors below a null are kept": Mutant(bending.nulled_errors, "gated"),
+    "later errors are turned round": Mutant(lambda: bending.after(bending.turned), "gated"),
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tests.property.differential.world import World
+
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+|(?<=name='Task-)\d+")
 
 
 class Outcome(NamedTuple):
@@ -35,7 +39,11 @@ class Outcome(NamedTuple):
         return "('coroutine', " in repr(self.data)
 
     def __str__(self) -> str:
-        lines = [f"  raised: {self.raised}", f"  returned: {self.waits}", f"  data: {plain(self.data)}"]
+        lines = [
+            f"  raised: {self.raised}",
+            f"  returned: {self.waits}",
+            f"  data: {plain(self.data)}",
+        ]
         lines += [f"  error: {error}" for error in self.errors or ()]
         lines += [f"  call: {call}" for _, call in self.calls]
         return "\n".join(lines)
@@ -55,7 +63,7 @@ def exact(value: Any) -> Any:
         text = repr(value)
     except Exception as error:
         text = f"no text: {error}"
-    return (kind.__name__, text)
+    return (kind.__name__, ADDRESS.sub("", text))
 
 
 def plain(value: Any) -> str:
@@ -83,7 +91,8 @@ def detail(error: Any) -> dict[str, Any]:
         "locations": error.locations and [tuple(place) for place in error.locations],
         "extensions": exact(error.extensions),
         "original": f"{type(original).__name__}: {said}",
-        "nodes": error.nodes and [(node.kind, bool(node.loc) and node.loc.start) for node in error.nodes],
+        "nodes": error.nodes
+        and [(node.kind, bool(node.loc) and node.loc.start) for node in error.nodes],
         "positions": error.positions and list(error.positions),
         "formatted": exact(dict(error.formatted)),
         "cause": type(error.__cause__).__name__,
@@ -98,7 +107,9 @@ def _outcome(result: Any, waits: str, world: World) -> Outcome:
     if type(result) is not ExecutionResult:
         return Outcome(None, waits, exact(result), None, type(result).__name__, ())
     errors = result.errors and tuple(detail(error) for error in result.errors)
-    return Outcome(None, waits, exact(result.data), errors, repr(result.extensions), tuple(world.record))
+    return Outcome(
+        None, waits, exact(result.data), errors, repr(result.extensions), tuple(world.record)
+    )
 
 
 def run(execute: Callable[[], Any], world: World) -> Outcome:
@@ -123,7 +134,17 @@ def run(execute: Callable[[], Any], world: World) -> Outcome:
 
 
 async def arun(execute: Callable[[], Any], world: World) -> Outcome:
-    """Call `execute` in an event loop, and await what it returns."""
+    """Call `execute` in an event loop, await what it returns, and leave nothing running."""
+    try:
+        return await _arun(execute, world)
+    finally:
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left)
+
+
+async def _arun(execute: Callable[[], Any], world: World) -> Outcome:
     try:
         result = execute()
     except Exception as error:
@@ -135,9 +156,7 @@ async def arun(execute: Callable[[], Any], world: World) -> Outcome:
     task = asyncio.ensure_future(_settled(result, waits, world))
     clock = world.later.clock
     done = await clock.conduct(task) if clock else await _soon(task)
-    outcome = task.result() if done else Outcome("never ends", waits, exact(None), None, "", ())
-    await _clear()
-    return outcome
+    return task.result() if done else Outcome("never ends", waits, exact(None), None, "", ())
 
 
 async def _settled(result: Awaitable[Any], waits: str, world: World) -> Outcome:
@@ -156,15 +175,6 @@ async def _soon(task: asyncio.Task[Any]) -> bool:
             return True
         await asyncio.sleep(0)
     return False
-
-
-async def _clear() -> None:
-    """Cancel what still runs, so that it is not found by the next case."""
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    if left:
-        await asyncio.wait(left)
 
 
 def kind(result: Any) -> str:
@@ -195,7 +205,9 @@ def difference(want: Outcome, got: Outcome, mode: str) -> str | None:
             return f"{part}: want {getattr(want, part)!r}, got {getattr(got, part)!r}"
     found = _in_data(want.data, got.data, "data")
     if found is None:
-        found = _in_ready_errors(want, got) if mode == "ready" else _in_errors(want.errors, got.errors)
+        found = (
+            _in_ready_errors(want, got) if mode == "ready" else _in_errors(want.errors, got.errors)
+        )
     if found is None and (mode == "sync" or not (want.errors or want.raised)):
         # What runs on beside an error is not determined in an event loop.
         found = _in_calls(_calls(want, mode), _calls(got, mode))

@@ -17,6 +17,7 @@ from graphql import (
 )
 
 from tests.property.differential.case import Case
+from tests.property.differential.values import BUILTIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ REMOVABLE = {
     "variable_definition",
 }
 ATTEMPTS = 300
+TEST = "tests/property/test_engine_differential.py"
 
 
 class _Without(Visitor):
@@ -128,9 +130,9 @@ def describe(difference: Difference) -> str:
     visit(case.document, TypeInfoVisitor(info, touched))
     lines = [
         f"seed {case.seed}, mode {case.mode}, run {run}: {difference.what}",
-        f"again: ENGINE_SEED={case.seed} pytest tests/property/test_engine_differential.py -k {case.mode}",
+        f"again: ENGINE_SEED={case.seed} pytest {TEST} -k {case.mode}",
         "",
-        *(print_type(kind) for kind in touched.types.values()),
+        *(print_type(kind) for name, kind in touched.types.items() if name not in BUILTIN),
         "",
         *(f"resolver of {name}: {_named(member)}" for name, member in touched.fields.items()),
         *(f"tells types: {name}" for name, kind in touched.types.items() if _tells(kind)),

@@ -23,7 +23,7 @@ class Row(dict):  # type: ignore[type-arg]
 class Getter(dict):  # type: ignore[type-arg]
     """A dict whose `get` is its own: that is what a field is read with."""
 
-    thorns: Thorns = {}
+    thorns: Thorns = MappingProxyType({})
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return a value, or raise what sits there."""
@@ -127,7 +127,7 @@ def _method(name: str) -> Callable[..., Any]:
 def _class(kind: str, names: tuple[str, ...]) -> Any:
     """Return a class with these fields, alike for equal names."""
     if kind == "namedtuple":
-        return namedtuple("Tuple", names)  # noqa: PYI024: as people write them
+        return namedtuple("Tuple", names)
     if kind == "dataclass":
         return make_dataclass("Data", names)
     if kind == "slotted dataclass":

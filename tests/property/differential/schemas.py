@@ -44,7 +44,7 @@ NAMES += ("next", "pair", "other", "thing", "many", "from", "json", "kind", "lev
 ARGUMENTS = ("a", "b", "first", "class", "filter", "from", "order", "by", "camelCase")
 CLASHING = ("self", "info", "source")  # with the parameters of resolvers
 OBJECTS = ("A", "B", "C", "D")
-LEAVES = (*values.BUILTIN, "String", "Int", "Json", "Odd", "Color", "Depth")
+LEAVES = (*values.BUILTIN * 2, "Int", "Int", "String", "Json", "Odd", "Color", "Depth")
 INPUTS = ("Int", "Float", "String", "Boolean", "ID", "Json", "Odd", "Color", "Depth")
 INPUTS += ("Filter", "Filter", "Only")
 
@@ -248,8 +248,10 @@ class SchemaMaker:
         return self.family[name]
 
     def _signature(self, chance: Chance) -> Signature:
-        composite = [name for name in (*OBJECTS, "Thing", "Sub", "Any", "One") if name in self.types]
-        kind = chance.pick(composite if chance.odds(45) else LEAVES)
+        composite = [
+            name for name in (*OBJECTS, "Thing", "Sub", "Any", "One") if name in self.types
+        ]
+        kind = chance.pick(composite if chance.odds(40) else LEAVES)
         for _ in range(chance.pick((0, 0, 0, 1, 1, 2))):
             kind = f"[{kind}{chance.pick(('', '', '!'))}]"
         kind += chance.pick(("", "", "", "!"))
@@ -257,9 +259,8 @@ class SchemaMaker:
         if chance.odds(40):
             for name in chance.some(ARGUMENTS, 1, 3):
                 wrap = chance.pick(("{}",) * 5 + ("{}!", "[{}]", "[{}]", "[{}!]!", "[[{}]]"))
-                if chance.odds(6):
-                    name = chance.pick(CLASHING)
-                args.append((name, wrap.format(chance.pick(INPUTS))))
+                clashing = chance.pick(CLASHING) if chance.odds(6) else name
+                args.append((clashing, wrap.format(chance.pick(INPUTS))))
         return kind, tuple(dict(args).items())
 
     def _field(self, signature: Signature, chance: Chance | None, name: str) -> GraphQLField:
@@ -316,6 +317,7 @@ class Resolver:
         self._name = name
 
     def __call__(self, source: Any, info: Any, /, **args: Any) -> Any:
+        """Resolve the field."""
         return self._stage.world.resolve(source, info, args, self._name)
 
     def method(self, source: Any, info: Any, /, **args: Any) -> Any:
@@ -345,6 +347,13 @@ class Resolver:
         return await result if hasattr(result, "__await__") else result
 
 
+def _function(it: Resolver) -> Callable[..., Any]:
+    def resolve(source: Any, info: Any, **args: Any) -> Any:
+        return it(source, info, **args)
+
+    return resolve
+
+
 def resolver(stage: Stage, name: str, chance: Chance, waits: bool) -> Callable[..., Any]:
     """Return a resolver of one make or another."""
     it = Resolver(stage, name)
@@ -356,8 +365,8 @@ def resolver(stage: Stage, name: str, chance: Chance, waits: bool) -> Callable[.
         it.plain,
         it.bare,
         functools.partial(Resolver.__call__, it),
-        lambda source, info, **args: it(source, info, **args),
-        lambda source, info, **args: it(source, info, **args),
+        _function(it),
+        _function(it),
     )
     return chance.pick(made + (it.waiting,) * 4 if waits else made)
 

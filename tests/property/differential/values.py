@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import enum
+import itertools
 import math
 from collections import deque
 from datetime import date
@@ -152,13 +153,36 @@ ODD: tuple[Any, ...] = (
     set(),
     object,
     int,
-    NotImplemented,
     ...,
     "bad",
     "gql",
     "none",
     "undefined",
 )
+ODD_FOR: dict[str, tuple[Any, ...]] = {  # what is most easily taken for right, or for wrong
+    "Int": (
+        True,
+        False,
+        1.0,
+        -0.0,
+        1.5,
+        NAN,
+        "12",
+        "",
+        2**31,
+        -(2**31) - 1,
+        10**40,
+        Decimal(3),
+        Count(4),
+    ),
+    "Float": (True, 1, 7, NAN, math.inf, 10**400, "1.5", "", Ratio(4.5), Decimal("2.5"), "nan"),
+    "String": (1, 1.5, True, NAN, Words("words"), b"1", [], Planet.EARTH, "x" * 300, Mute()),
+    "Boolean": (0, 1, 1.0, NAN, "true", "", [], Level.HIGH, Decimal(0), Unsure()),
+    "ID": (1.0, 1.5, True, UUID(int=7), Count(4), -0.0, 10**40, Words("words"), math.inf),
+    "Odd": ("bad", "gql", "none", "undefined"),
+    "Color": ("red", "", 1, ["RED"], Words("RED"), Planet.EARTH, Touchy()),
+    "Depth": (1, 1.0, True, [1], {"a": 1}, {1}, "ONE", 3, Planet.EARTH, Level.HIGH, NAN, Touchy()),
+}
 WRONG_OBJECTS: tuple[Any, ...] = (
     0,
     7,
@@ -176,7 +200,7 @@ WRONG_OBJECTS: tuple[Any, ...] = (
 )
 
 
-class Coded(Exception):
+class CodedError(Exception):
     """An exception that carries extensions and more."""
 
     def __init__(self, text: Any, /, **members: Any) -> None:
@@ -189,7 +213,7 @@ ELSEWHERE = parse("{ here }").definitions[0]
 ERRORS: tuple[Callable[[], Exception], ...] = (
     lambda: ValueError("boom"),
     lambda: ValueError("boom"),
-    lambda: ValueError(),
+    ValueError,
     lambda: KeyError("key"),
     lambda: AttributeError("attribute"),
     lambda: TypeError("type"),
@@ -203,14 +227,14 @@ ERRORS: tuple[Callable[[], Exception], ...] = (
     lambda: StopAsyncIteration("no more"),
     lambda: GraphQLError("graphql"),
     lambda: GraphQLError("graphql", extensions={"code": "CODE", "n": [1]}),
-    lambda: GraphQLError("with original", original_error=Coded("inner", extensions={"a": 1})),
+    lambda: GraphQLError("with original", original_error=CodedError("inner", extensions={"a": 1})),
     lambda: GraphQLError("with path", path=["other", 3]),
     lambda: GraphQLError("with nodes", nodes=[ELSEWHERE]),
     lambda: GraphQLError("with both", nodes=ELSEWHERE, path=["other"], extensions={"b": 2}),
-    lambda: Coded("coded", extensions={"code": 1}),
-    lambda: Coded("coded", extensions="no mapping"),
-    lambda: Coded("coded", message="another message"),
-    lambda: Coded("coded", nodes=[ELSEWHERE], path=["ignored"]),
+    lambda: CodedError("coded", extensions={"code": 1}),
+    lambda: CodedError("coded", extensions="no mapping"),
+    lambda: CodedError("coded", message="another message"),
+    lambda: CodedError("coded", nodes=[ELSEWHERE], path=["ignored"]),
 )
 
 
@@ -300,7 +324,7 @@ LISTS: tuple[Callable[[list[Any]], Any], ...] = (
     Boastful,
     Pair,
     lambda items: (item for item in items),
-    lambda items: map(lambda item: item, items),
+    itertools.chain,
     lambda items: dict(enumerate(items)).values(),
     lambda items: range(len(items)) if all(type(item) is int for item in items) else items,
 )
@@ -311,6 +335,7 @@ ODD_LISTS: tuple[Callable[[list[Any]], Any], ...] = (
     lambda items: dict(enumerate(items)),
     lambda items: dict(enumerate(items)).keys(),
     lambda items: "text",
+    lambda items: "",
     lambda items: b"bytes",
     lambda items: 5,
     lambda items: {1, 2, 3},
@@ -318,7 +343,7 @@ ODD_LISTS: tuple[Callable[[list[Any]], Any], ...] = (
     lambda items: range(3),
     lambda items: array.array("i", [1, 2]),
     lambda items: memoryview(b"ab"),
-    lambda items: list,
+    lambda items: Refusing,  # the class, which is called as a method would be
     lambda items: [items],
 )
 

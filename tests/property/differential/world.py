@@ -9,6 +9,7 @@ from graphql import (
     GraphQLNonNull,
     default_field_resolver,
     default_type_resolver,
+    get_named_type,
     is_abstract_type,
     is_leaf_type,
     is_list_type,
@@ -43,9 +44,14 @@ class Weather(NamedTuple):
 
 
 CALM = Weather(0, 0, 0, 0, 0, 0, 0)
-FAIR = Weather(gone=1, null=3, wrong=1, error=1, odd=3, lists=1, typing=1)
-ROUGH = Weather(gone=4, null=8, wrong=5, error=6, odd=18, lists=12, typing=8)
-WEATHERS = (CALM, CALM, FAIR, FAIR, FAIR, ROUGH)
+FAIR = Weather(gone=1, null=3, wrong=1, error=1, odd=8, lists=3, typing=1)
+ROUGH = Weather(gone=3, null=8, wrong=5, error=6, odd=20, lists=18, typing=8)
+STORM = Weather(gone=0, null=8, wrong=0, error=9, odd=0, lists=2, typing=2)
+WEATHERS = {
+    "sync": (CALM, CALM, FAIR, FAIR, FAIR, ROUGH),
+    "ready": (CALM, CALM, FAIR, FAIR, FAIR, ROUGH, STORM),
+    "gated": (CALM, FAIR, FAIR, FAIR, ROUGH, STORM, STORM),
+}
 
 
 class Meta(NamedTuple):
@@ -76,9 +82,12 @@ class Act:
         weather = world.weather
         if chance.odds(weather.error):
             raise world.error(chance)
+        if world.mode == "sync" and weather is ROUGH and chance.odds(1):
+            msg = "stop everything"
+            raise values.Halt(msg)
         where = ("answer", *info.path.as_list())
         bare = self._kind.of_type if isinstance(self._kind, GraphQLNonNull) else self._kind
-        if args and getattr(bare, "name", "") == "String" and chance.odds(60):
+        if args and getattr(bare, "name", "") == "String" and chance.odds(40):
             value: Any = f"{args!r}"
         else:
             value = world.make(self._kind, self._need, chance.branch("made"), where)
@@ -112,6 +121,12 @@ class Act:
         return self.run(info, args)
 
 
+def _steps(path: Any) -> Any:
+    while path is not None:
+        yield path
+        path = path.prev
+
+
 class Caller:
     """An object to be called."""
 
@@ -119,7 +134,22 @@ class Caller:
         self._act = act
 
     def __call__(self, info: Any, **args: Any) -> Any:
+        """Do as a method does."""
         return self._act.call(info, **args)
+
+
+def _function(act: Act) -> Callable[..., Any]:
+    def method(info: Any, **args: Any) -> Any:
+        return act.call(info, **args)
+
+    return method
+
+
+def _one_argument(act: Act) -> Callable[..., Any]:
+    def method(info: Any) -> Any:
+        return act.call(info)
+
+    return method
 
 
 def _coroutine_function(act: Act) -> Callable[..., Any]:
@@ -133,12 +163,12 @@ def _coroutine_function(act: Act) -> Callable[..., Any]:
 
 CALLABLES: dict[str, Callable[[Act], Callable[..., Any]]] = {
     "method": lambda act: act.call,
-    "function": lambda act: lambda info, **args: act.call(info, **args),
+    "function": _function,
     "partial": lambda act: functools.partial(Act.call, act),
     "object": Caller,
     "positional": lambda act: lambda info, /, *, a=None, **args: act.call(info, a=a, **args),
     "needs no info": lambda act: lambda: act,
-    "needs no arguments": lambda act: lambda info: act.call(info),
+    "needs no arguments": _one_argument,
     "coroutine function": _coroutine_function,
 }
 SYNC_CALLABLES = (*("method", "function", "partial", "object") * 3, "positional", "needs no info")
@@ -201,8 +231,10 @@ class World:
         told: Any = meta.typename if meta else None
         if chance.odds(self.weather.typing):
             told = chance.pick(
-                (None, "Nowhere", "String", abstract.name, "", 7, values.Words("A"), "raise")
-                + (self.made.schema.query_type, ["A"], values.error(chance), Undefined, "Query")
+                (
+                    *(None, "Nowhere", "String", abstract.name, "", 7, values.Words("A"), "raise"),
+                    *(self.made.schema.query_type, ["A"], values.error(chance), Undefined, "Query"),
+                )
             )
         if told == "raise":
             raise self.error(chance)
@@ -227,7 +259,24 @@ class World:
         """Record a call."""
         path = tuple(info.path.as_list())
         call = (what, info.parent_type.name, info.field_name, path, repr(args))
+        if len(info.field_name) % 2:  # others look at nothing more, as most resolvers do
+            call += self._looked_at(info)
         self.record.append((self.later.phase, call))
+
+    def _looked_at(self, info: Any) -> tuple[Any, ...]:
+        variables = getattr(info.variable_values, "coerced", info.variable_values)
+        return (
+            str(info.return_type),
+            [node.loc and node.loc.start for node in info.field_nodes],
+            [step.typename for step in _steps(info.path)],
+            info.schema is self.made.schema,
+            info.root_value is self.root,
+            info.context is self.context,
+            info.operation.operation,
+            list(info.fragments),
+            repr(variables),
+            [info.is_awaitable(value) for value in (None, 1)],
+        )
 
     def meta(self, value: Any) -> Meta | None:
         """Return what is known about an object, or None if it was not made here."""
@@ -254,7 +303,7 @@ class World:
         """Return a value or, where things may take time, an awaitable of it or of an error."""
         if self.mode == "sync" or not chance.odds(percent):
             return value
-        fails = chance.odds(self.weather.error)
+        fails = chance.odds(2 * self.weather.error)
 
         def outcome() -> Any:
             if fails:
@@ -285,11 +334,12 @@ class World:
 
     def _leaf(self, kind: Any, chance: Chance) -> Any:
         if chance.odds(self.weather.odd):
-            return chance.pick(values.ODD)
+            near = values.ODD_FOR.get(kind.name) if chance.odds(75) else None
+            return chance.pick(near or values.ODD)
         return chance.pick(self.made.leaves[kind.name])
 
     def _list(self, kind: Any, need: Need, chance: Chance, where: Where, fresh: bool) -> Any:
-        count = chance.below(4) if len(where) < 4 else chance.below(3)
+        count = chance.below(6) if is_leaf_type(get_named_type(kind)) else chance.below(4)
         items = []
         for index in range(count):
             place = (*where, index)

@@ -1,0 +1,15 @@
+"""Both roads of the executor: compiled at once, and as it is by default."""
+
+from __future__ import annotations
+
+import pytest
+
+from gqlnb.engine import plan
+
+
+@pytest.fixture(params=["compiled", "usual"])
+def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let selections be compiled when they are first seen, or only when it pays."""
+    if request.param == "compiled":
+        monkeypatch.setattr(plan, "HOT", 0)
+    return request.param

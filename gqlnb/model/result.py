@@ -48,6 +48,8 @@ class Result:
         A word that says where the data are from: an endpoint, or a schema in this process.
     causes
         For errors that arose in this process: the exception behind each, in the same order.
+    profile
+        Where the time went, if :meth:`gqlnb.Schema.profile` executed it; else None.
     """
 
     data: Any
@@ -57,6 +59,7 @@ class Result:
     response: Any = None
     source: str | None = None
     causes: tuple[BaseException | None, ...] = ()
+    profile: Any = None
 
     @classmethod
     def whole(cls, data: Any, document: Document, source: str) -> Result:

@@ -289,6 +289,8 @@ def test_a_profile_counts_calls_and_seconds(schema):
     assert frame.loc["Query.rows", "seconds"] >= frame.loc["Row.n", "seconds"]
     assert len(profile.result["rows"]) == 50
     assert profile.result["slow"] == 7
+    assert profile.result.profile is profile
+    assert schema.execute("{ slow }").profile is None
     assert "█" in repr(profile)
     assert "Row.n" in repr(profile)
 

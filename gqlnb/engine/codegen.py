@@ -151,7 +151,7 @@ class Writer(Values):
         if self.plan.is_awaitable is not None or self.plan.timed:
             return None
         found = [f for f in selection.fields if iscoroutinefunction(f.native or f.resolve)]
-        if len(found) != 1 or not found[0].leaf:
+        if len(found) != 1 or not is_leaf_type(get_nullable_type(found[0].type)):
             return None
         name = self.fresh("y")
         self.waitings.append(name)

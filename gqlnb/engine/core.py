@@ -390,9 +390,14 @@ class Run(Base):  # type: ignore[misc]
             self.tally(field, perf_counter() - start, calls=0)
 
     async def leaf_of(
-        self, made: dict[str, Any], key: str, value: Any, field: FieldPlan, path: Lean
+        self, made: Any, key: str, value: Any, field: FieldPlan, path: Lean, *taker: Any
     ) -> Any:
-        """Await the one leaf that an object waits for."""
+        """Await the one leaf that an object waits for.
+
+        Where the object may be null, `taker` says which position takes an error of the leaf. The
+        leaf has started a turn before graphql-core 3.2 would start it (see :func:`at_its_turn`);
+        an error waits for that.
+        """
         try:
             awaited = await value
             if type(awaited) is not field.exact:
@@ -401,7 +406,17 @@ class Run(Base):  # type: ignore[misc]
                     awaited = await awaited
             made[key] = awaited
         except Exception as error:  # whatever a resolver raises
-            self.fail(error, field, path)  # which takes it: the leaf is nullable
+            if not NEW:
+                await turn()
+            try:
+                self.fail(error, field, path)
+            except Exception as located:
+                if not NEW:
+                    await turn()
+                    await turn()
+                if not taker:
+                    raise
+                return self.fail(located, *taker)
             made[key] = None
         return made
 

@@ -226,7 +226,8 @@ class Values(Lines):
         with self.block(f"if {name} is not None:"):
             with self.block(f"if {waiting} is None:"):
                 leaf = f"{field.name!r}, {name}, {self.constant('f', field)}, {single.path}"
-                self.add(f"{spot.v} = x.leaf_of({spot.v}, {leaf})")
+                taker = f", {self.taker(spot)}" if spot.nullable else ""
+                self.add(f"{spot.v} = x.leaf_of({spot.v}, {leaf}{taker})")
                 self.wait(spot, sure=True)
             with self.block("else:"):
                 self.queue(waiting, single)

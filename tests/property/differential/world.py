@@ -44,9 +44,9 @@ class Weather(NamedTuple):
 
 
 CALM = Weather(0, 0, 0, 0, 0, 0, 0)
-FAIR = Weather(gone=1, null=3, wrong=1, error=1, odd=8, lists=3, typing=1)
+FAIR = Weather(gone=1, null=3, wrong=1, error=1, odd=8, lists=3, typing=2)
 ROUGH = Weather(gone=3, null=8, wrong=5, error=6, odd=20, lists=18, typing=8)
-STORM = Weather(gone=0, null=8, wrong=0, error=9, odd=0, lists=2, typing=2)
+STORM = Weather(gone=0, null=8, wrong=0, error=9, odd=0, lists=2, typing=5)
 WEATHERS = {
     "sync": (CALM, CALM, FAIR, FAIR, FAIR, ROUGH),
     "ready": (CALM, CALM, FAIR, FAIR, FAIR, ROUGH, STORM),

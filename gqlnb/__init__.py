@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TransportError,
     )
     from gqlnb.github.starsearch import stars
+    from gqlnb.model.limits import Limits
     from gqlnb.model.result import Result
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.star_search import StarSearch
@@ -44,6 +45,7 @@ __all__ = [
     "Client",
     "FrameError",
     "GqlnbError",
+    "Limits",
     "MissingExtraError",
     "OptionError",
     "PartialError",
@@ -76,6 +78,7 @@ _HOMES = {
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.github.starsearch": ("stars",),
+    "gqlnb.model.limits": ("Limits",),
     "gqlnb.model.result": ("Result",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),

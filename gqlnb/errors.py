@@ -319,7 +319,7 @@ class PortInUseError(ServerError, OSError):
 
 
 class OptionError(GqlnbError, ValueError):
-    """A magic line with an option that does not exist or a value that does not fit."""
+    """An option that does not exist, or a value that does not fit it."""
 
 
 class MissingExtraError(GqlnbError, ImportError):

@@ -22,6 +22,7 @@ NAMES = [
     "Client",
     "FrameError",
     "GqlnbError",
+    "Limits",
     "MissingExtraError",
     "OptionError",
     "PartialError",

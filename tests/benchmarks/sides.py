@@ -1,0 +1,183 @@
+"""One server in a process of its own: ``python tests/benchmarks/sides.py SIDE``.
+
+It takes a free port, writes it on a line, and serves until it is ended. Every side answers the same
+schema but the bare one, which answers all requests with the same bytes: what uvicorn alone can do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import graphql
+import uvicorn
+
+__all__ = ["SIDES"]
+
+NODES = 1000  # of the list
+PAUSE = 0.05  # seconds the slow resolver sleeps
+KEPT = 512  # documents that a tuned peer keeps, as many as we do
+ANSWER = b'{"data":{"hello":"Hello world!"}}'
+SDL = """
+type Query { hello: String slow: String nodes: [Node!]! }
+type Node { id: ID! name: String! stars: Int! owner: Owner! }
+type Owner { login: String! }
+"""
+
+App = Callable[..., Any]
+
+
+def rows(make: Callable[..., Any]) -> list[Any]:
+    """Return the nodes of the list, made of keyword arguments by `make`."""
+    return [
+        make(id=f"N_{n}", name=f"node-{n}", stars=n, owner=make(login=f"owner-{n % 100}"))
+        for n in range(NODES)
+    ]
+
+
+def hello(*_: Any) -> str:
+    """Answer at once."""
+    return "Hello world!"
+
+
+def slow(*_: Any) -> str:
+    """Answer as something does that waits for a disk or another machine."""
+    time.sleep(PAUSE)
+    return "late"
+
+
+def bare() -> App:
+    """Return an application that answers all requests alike."""
+    length = str(len(ANSWER)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": ANSWER})
+
+    return app
+
+
+def ours() -> App:
+    """Return our application, for a host to run."""
+    from gqlnb.server.app import App as Ours
+
+    return Ours(our_schema())
+
+
+def our_schema() -> Any:
+    """Return the schema as ours."""
+    from gqlnb.engine.schema import Schema
+
+    found = rows(dict)
+    nodes = {"hello": hello, "slow": slow, "nodes": lambda *_: found}
+    return Schema(SDL, {"Query": nodes})
+
+
+def ariadne(**options: Any) -> App:
+    """Return Ariadne's application."""
+    from ariadne import QueryType, make_executable_schema
+    from ariadne.asgi import GraphQL
+
+    query, found = QueryType(), rows(dict)
+    query.set_field("hello", hello)
+    query.set_field("slow", slow)
+    query.set_field("nodes", lambda *_: found)
+    return GraphQL(make_executable_schema(SDL, query), **options)  # type: ignore[no-any-return]
+
+
+def ariadne_tuned() -> App:
+    """Return Ariadne's application with what its parser and its validator found kept."""
+    parse = lru_cache(KEPT)(graphql.parse)
+    checked: dict[int, tuple[Any, Any]] = {}
+
+    def validate(schema: Any, document: Any, *given: Any, **options: Any) -> Any:
+        if id(document) not in checked:
+            if len(checked) >= KEPT:
+                checked.clear()
+            found = graphql.validate(schema, document, *given, **options)
+            checked[id(document)] = document, found
+        return checked[id(document)][1]
+
+    return ariadne(query_parser=lambda _, data: parse(data["query"]), query_validator=validate)
+
+
+def strawberry(*extensions: Any) -> App:
+    """Return Strawberry's application."""
+    import strawberry as library
+    from strawberry.asgi import GraphQL
+
+    owner = library.type(type("Owner", (), {"__annotations__": {"login": str}}))
+    kinds = {"id": library.ID, "name": str, "stars": int, "owner": owner}
+    node = library.type(type("Node", (), {"__annotations__": kinds}))
+    found = rows(SimpleNamespace)
+
+    def nodes() -> Any:
+        return found
+
+    nodes.__annotations__["return"] = list[node]  # type: ignore[valid-type]
+    members = {
+        "hello": library.field(resolver=greeting),
+        "slow": library.field(resolver=late),
+        "nodes": library.field(resolver=nodes),
+    }
+    query = library.type(type("Query", (), members))
+    return GraphQL(library.Schema(query, extensions=[*extensions]))
+
+
+def greeting() -> str | None:
+    """Answer at once."""
+    return hello()
+
+
+def late() -> str | None:
+    """Answer late."""
+    return slow()
+
+
+def strawberry_tuned() -> App:
+    """Return Strawberry's application with its two caches."""
+    from strawberry.extensions import ParserCache, ValidationCache
+
+    with warnings.catch_warnings(action="ignore"):  # instances keep their caches; classes do not
+        return strawberry(ParserCache(maxsize=KEPT), ValidationCache(maxsize=KEPT))
+
+
+SIDES: dict[str, Callable[[], App]] = {
+    "bare uvicorn": bare,
+    "gqlnb": ours,
+    "gqlnb.App": ours,
+    "ariadne": ariadne,
+    "ariadne, tuned": ariadne_tuned,
+    "strawberry": strawberry,
+    "strawberry, tuned": strawberry_tuned,
+}
+
+
+def main(side: str) -> None:
+    """Serve one side until the process is ended."""
+    if side == "gqlnb":
+        from gqlnb.server.thread import serve
+
+        server = serve(our_schema(), port=0)
+        sys.stdout.write(f"{server.port}\n")
+        sys.stdout.flush()
+        server.wait()
+        return
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        config = uvicorn.Config(SIDES[side](), log_level="critical", access_log=False)
+        sys.stdout.write(f"{sock.getsockname()[1]}\n")
+        sys.stdout.flush()
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(uvicorn.Server(config).serve([sock]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

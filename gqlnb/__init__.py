@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.server.thread import Server, serve
     from gqlnb.token import Token
+    from gqlnb.wire.access import Access
 
 __all__ = [
+    "Access",
     "AnswerError",
     "AuthError",
     "Client",
@@ -84,6 +86,7 @@ _HOMES = {
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
     "gqlnb.server.thread": ("Server", "serve"),
     "gqlnb.token": ("Token",),
+    "gqlnb.wire.access": ("Access",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _ROOMS = frozenset({"engine", "github"})

@@ -1,18 +1,21 @@
-"""What this process has open: its servers, and its one background loop."""
+"""What this process has open: its servers, its one background loop, threads that may wait."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import threading
+from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
-__all__ = ["run", "servers"]
+__all__ = ["aside", "run", "servers"]
 
 T = TypeVar("T")
+ASIDE = 256  # functions that may wait in threads of their own; each costs some 50 kB
 
 
 class ServerLike(Protocol):
@@ -109,10 +112,60 @@ _background = BackgroundLoop()
 run = _background.run
 
 
+class Aside:
+    """Functions that each run in a daemon thread of their own."""
+
+    def __init__(self) -> None:
+        self._places = threading.Semaphore(ASIDE)
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Run a function in a daemon thread of its own and wait for it on the running loop.
+
+        It is for what may wait for ever, such as a queue: that keeps neither others nor the end
+        of the process waiting. Whatever it raises is raised here.
+
+        Raises
+        ------
+        RuntimeError
+            If 256 functions are waiting already.
+        """
+        if not self._places.acquire(blocking=False):
+            message = f"{ASIDE} functions wait in threads already; one more is not started."
+            raise RuntimeError(message)
+        loop, context = asyncio.get_running_loop(), copy_context()
+        future: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
+
+        def work() -> None:
+            try:
+                done: Any = context.run(function), None
+            except BaseException as error:
+                done = None, error
+            self._places.release()
+            with suppress(RuntimeError):  # the loop has closed: nobody waits any more
+                loop.call_soon_threadsafe(_settle, future, done)
+
+        threading.Thread(target=work, name="gqlnb-aside", daemon=True).start()
+        value, fault = await future
+        if fault is not None:
+            raise fault
+        return value  # type: ignore[return-value]
+
+
+def _settle(future: asyncio.Future[Any], done: Any) -> None:
+    """Hand an outcome over, unless nobody waits for it any more."""
+    if not future.done():
+        future.set_result(done)
+
+
+_aside = Aside()
+aside = _aside.run
+
+
 def _after_fork() -> None:
     """Give a forked child locks of its own: a thread of the parent may have held these."""
     servers.__init__()  # type: ignore[misc]
     _background.__init__()  # type: ignore[misc]
+    _aside.__init__()  # type: ignore[misc]
 
 
 if hasattr(os, "register_at_fork"):

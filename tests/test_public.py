@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMES = [
+    "Access",
     "AnswerError",
     "AuthError",
     "Client",

@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
+from contextvars import ContextVar
 
 import pytest
 
 from gqlnb import runtime
 from gqlnb.extras import need
-from gqlnb.runtime import BackgroundLoop, Servers
+from gqlnb.runtime import Aside, BackgroundLoop, Servers
 
 
 class Open:
@@ -89,3 +90,48 @@ def test_waiting_for_itself_is_refused():
 def test_a_module_that_is_installed_is_returned():
     """`need` is an import with a better error."""
     assert need("json", "x", "read") is __import__("json")
+
+
+def test_a_function_may_wait_aside():
+    """Others run meanwhile, in threads that keep no process alive, with the caller's context."""
+    word = ContextVar("word")
+    go = threading.Event()
+
+    def waits():
+        assert go.wait(20)
+        return word.get(), threading.current_thread().daemon
+
+    async def both():
+        word.set("said")
+        waiting = asyncio.ensure_future(runtime.aside(waits))
+        await runtime.aside(go.set)
+        return await waiting
+
+    assert asyncio.run(both()) == ("said", True)
+
+
+def test_what_a_function_raises_aside_is_raised_here():
+    """`SystemExit` included: it ends no thread unheard."""
+
+    def leave():
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        asyncio.run(runtime.aside(leave))
+
+
+def test_functions_aside_are_counted(monkeypatch):
+    """Those that wait for ever must not fill the process; one that comes back makes room."""
+    monkeypatch.setattr(runtime, "ASIDE", 1)
+    aside, go = Aside(), threading.Event()
+
+    async def one_more():
+        waiting = asyncio.ensure_future(aside.run(lambda: go.wait(20)))
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="1 functions wait"):
+            await aside.run(int)
+        go.set()
+        assert await waiting
+        return await aside.run(int)
+
+    assert asyncio.run(one_more()) == 0

@@ -56,8 +56,24 @@ def _lab(options: Namespace) -> int:
 
 def _serve(options: Namespace) -> int:
     from gqlnb.cli import serving
+    from gqlnb.wire.access import Access
 
-    return serving.run(options.schema, options.port, host=options.host, token=options.token)
+    return serving.run(
+        options.schema,
+        options.port,
+        host=options.host,
+        token=options.token,
+        limits=serving.limited(options.limit),
+        access=Access(
+            hosts=options.allow_host,
+            origins=options.origin,
+            page=options.page,
+            get=options.get,
+            introspection=options.introspection,
+            hints=options.hints,
+            profile=options.profile,
+        ),
+    )
 
 
 def _query(options: Namespace) -> int:
@@ -163,6 +179,44 @@ def _serve_arguments(parser: ArgumentParser) -> None:
         help="TCP port (default: %(default)s; 0: any free one)",
     )
     _token_argument(parser, "ask every request for this bearer token")
+    _access_arguments(parser)
+
+
+def _access_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="let the pages of this origin ask, such as http://localhost:5173; may be repeated",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer to this name, too, as a proxy may call the server; may be repeated",
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another bound than usual, such as depth=30, or depth=off; may be repeated",
+    )
+    parser.add_argument("--get", action="store_true", help="answer queries by GET, too")
+    for name, about in (
+        ("page", "give browsers no page to type queries into"),
+        ("introspection", "do not answer __schema and __type"),
+        ("hints", "suggest nothing where a name is wrong"),
+    ):
+        parser.add_argument(f"--no-{name}", dest=name, action="store_false", help=about)
+    parser.add_argument(
+        "--profile",
+        choices=["audit", "draft"],
+        default="audit",
+        help="statuses of the published audits, or of the newest draft (default: %(default)s)",
+    )
 
 
 def _token_argument(parser: ArgumentParser, about: str) -> None:
@@ -272,6 +326,10 @@ _ADVICE = (
     ("token='env:NAME' or 'prompt'", "--token env:NAME or --token prompt"),
     ("token='env:NAME'", "--token env:NAME"),
     ("token='prompt'", "--token prompt"),
+    ("Access(origins=['http://localhost:5173'])", "--origin http://localhost:5173"),
+    ("Access(origins='*')", "--origin '*'"),
+    ("Access(origins=...)", "--origin"),
+    ("Access(hosts=...)", "--allow-host"),
     (" before Jupyter starts", ""),
     ("Try again, or pass a longer timeout=.", "Try again."),
 )

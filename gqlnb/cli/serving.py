@@ -5,21 +5,33 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from dataclasses import fields
 from importlib import import_module
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.engine.schema import reference_schema
-from gqlnb.errors import GqlnbError
+from gqlnb.errors import GqlnbError, OptionError, plain
+from gqlnb.model.limits import Limits
 from gqlnb.server.thread import serve
+from gqlnb.wire.access import Access
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
-__all__ = ["load", "run"]
+__all__ = ["limited", "load", "run"]
 
 
-def run(target: str | None, port: int, *, host: str, token: str | None) -> int:
+def run(
+    target: str | None,
+    port: int,
+    *,
+    host: str,
+    token: str | None,
+    limits: Limits | None = None,
+    access: Access | None = None,
+) -> int:
     """Serve until the process is interrupted or asked to end.
 
     Parameters
@@ -32,6 +44,8 @@ def run(target: str | None, port: int, *, host: str, token: str | None) -> int:
         Address to listen on.
     token
         Where the token is that every request must send, or None to ask for none.
+    limits, access
+        As for :func:`gqlnb.serve`.
 
     Returns
     -------
@@ -53,7 +67,7 @@ def run(target: str | None, port: int, *, host: str, token: str | None) -> int:
         ended.set()
 
     signal.signal(signal.SIGTERM, end)
-    with serve(schema, port, host=host, token=token) as server:
+    with serve(schema, port, host=host, token=token, limits=limits, access=access) as server:
         sys.stdout.write(f"Serving on {server.url} (Ctrl-C stops it)\n")
         sys.stdout.flush()
         ended.wait()
@@ -86,3 +100,37 @@ def load(target: str) -> Any:
     except AttributeError as error:
         msg = f"Module {module_name!r} has no name {name!r}."
         raise GqlnbError(msg) from error
+
+
+def limited(bounds: Sequence[str]) -> Limits:
+    """Return the limits that ``"name=value"`` texts give; ``off`` switches one off.
+
+    Raises
+    ------
+    OptionError
+        If a text has another form, names no limit, or gives no number.
+    """
+    given: dict[str, Any] = {}
+    for bound in bounds:
+        name, equals, text = bound.partition("=")
+        if not equals or name not in LIMITS:
+            msg = f"--limit {plain(bound, 80)!r}: write NAME=VALUE with one of {', '.join(LIMITS)}."
+            raise OptionError(msg)
+        try:
+            given[name] = None if text == "off" else number(text)
+        except ValueError:
+            msg = f"--limit {plain(bound, 80)!r}: the value is a number above 0, or off."
+            raise OptionError(msg) from None
+    return Limits(**given)
+
+
+def number(text: str) -> float:
+    """Return a number as what it is: whole, or not."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+# Those of a client have no meaning here.
+LIMITS = tuple(field.name for field in fields(Limits) if field.name not in {"answer", "wait"})

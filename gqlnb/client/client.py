@@ -18,7 +18,8 @@ from gqlnb.client.http import Http
 from gqlnb.client.secrets import Secrets, checked_headers, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
 from gqlnb.engine.adopting import held, is_schema
-from gqlnb.engine.schema import TEXT_KEPT, Schema
+from gqlnb.engine.documents import TEXT_KEPT
+from gqlnb.engine.schema import Schema
 from gqlnb.errors import PROBLEMS_SHOWN, QueryError, SchemaError, TargetError, plain
 from gqlnb.model.document import Document
 from gqlnb.model.variables import bind, check

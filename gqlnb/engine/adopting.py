@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
+from copy import copy
+from functools import partial
 from inspect import isawaitable
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,8 +13,11 @@ from weakref import ref
 
 from graphql import DirectiveNode, GraphQLError, GraphQLSchema, Visitor, validate_schema, visit
 from graphql import execute as core_execute
+from graphql import subscribe as core_subscribe
 
-from gqlnb.engine.run import execute, run
+from gqlnb.engine.metered import bounded, counting
+from gqlnb.engine.run import execute, execute_within, run
+from gqlnb.engine.streaming import compiled
 from gqlnb.engine.version import NEW
 from gqlnb.errors import Problem, QueryError, SchemaError, plain
 from gqlnb.model.document import Document, problems
@@ -23,7 +28,10 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, ExecutionResult
 
+    from gqlnb.engine.budget import Budget
     from gqlnb.engine.explaining import Explanation
+    from gqlnb.engine.streaming import Given
+    from gqlnb.model.limits import Limits
 
 __all__ = ["Adoption", "adoption", "held", "is_schema", "remembered"]
 
@@ -36,6 +44,7 @@ HERE = "in-process"
 KEPT_AS = "_gqlnb_adoption"  # the attribute by which an object remembers its adoption
 _PARAMETERS = tuple(inspect.signature(core_execute).parameters)
 OPTIONS = frozenset(_PARAMETERS[_PARAMETERS.index("operation_name") + 1 :])
+SUBSCRIBING = frozenset(inspect.signature(core_subscribe).parameters)
 COMPILED = frozenset({"field_resolver", "type_resolver"})  # options that the engine takes itself
 HOOKS = ("on_operation", "on_parse", "on_validate", "on_execute", "resolve", "get_results")
 INCREMENTAL = ("defer", "stream")
@@ -69,18 +78,28 @@ class Adoption:
         foreign = sorted(self.options.keys() - COMPILED)
         self.reason = f"graphql-core executes with {', '.join(foreign)}" if foreign else None
 
-    def parse(self, text: str, operation: str | None) -> Document:
+    def parse(
+        self, text: str, operation: str | None, limits: Limits | None, introspection: bool
+    ) -> Document:
         """Return the document of a text, checked as the library checks it.
 
         Raises
         ------
         QueryError
-            If the text is wrong.
+            If the text is wrong, or asks for too much.
         """
-        return Document.parse(text, self.graphql, operation)
+        document = Document.parse(text, self.graphql, operation, limits, introspection)
+        if self.reason is not None:  # and who executes may change what leaves become
+            object.__setattr__(document, "builtin_leaves", False)
+        return document
 
     def start(
-        self, document: Document, variables: Mapping[str, Any], context: Any, root: Any
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        context: Any,
+        root: Any,
+        budget: Budget | None = None,
     ) -> Result | Awaitable[Result]:
         """Execute a document; an awaitable only where something must be awaited.
 
@@ -90,9 +109,40 @@ class Adoption:
             If it is a subscription, or a variable does not fit.
         """
         context = self.context(context)
-        if document.kind != "subscription" and (self.options or self.reason):
-            return finish(self.executed(document, dict(variables), context, root), document)
-        return run(self.graphql, document, variables, context, root)
+        if document.kind == "subscription" or not (self.options or self.reason):
+            return run(self.graphql, document, variables, context, root, budget)
+        given = (document, dict(variables), context, root)
+        if budget is not None:
+            return bounded(partial(self.executed, budget, *given), budget, document, _result)
+        return finish(self.executed(None, *given), document)
+
+    def subscribed(self, document: Document, given: Given) -> Callable[[], Any]:
+        """Return what begins a subscription; see :func:`gqlnb.engine.streaming.compiled`.
+
+        Raises
+        ------
+        QueryError
+            If graphql-core does not subscribe with the options.
+        """
+        given = given._replace(context=self.context(given.context))
+        if self.reason is None:
+            return compiled(self.graphql, document, given, self.options)
+        return lambda: self.subscribe(document, given)
+
+    def subscribe(self, document: Document, given: Given) -> Any:
+        """Subscribe as the library does."""
+        if wrong := sorted(self.options.keys() - SUBSCRIBING):
+            message = f"The graphql-core that is installed subscribes without {', '.join(wrong)}."
+            raise QueryError(message, text=document.text)
+        return core_subscribe(
+            self.graphql,
+            document.ast,
+            given.root,
+            given.context,
+            dict(given.variables),
+            document.name,
+            **self.options,
+        )
 
     def context(self, given: Any) -> Any:
         """Return the context of an operation: what its caller gave, else what the adopter did."""
@@ -121,11 +171,18 @@ class Adoption:
         return self.context(context)
 
     def executed(
-        self, document: Document, variables: dict[str, Any], context: Any, root: Any
+        self,
+        budget: Budget | None,
+        document: Document,
+        variables: dict[str, Any],
+        context: Any,
+        root: Any,
     ) -> Any:
         """Return what graphql-core answers with the options, or an awaitable of it."""
-        name = document.name
-        return execute(self.graphql, document.ast, root, context, variables, name, **self.options)
+        given = (self.graphql, document.ast, root, context, variables, document.name)
+        if budget is not None:
+            return execute_within(budget, *given, **self.options)
+        return execute(*given, **self.options)
 
 
 class StrawberryAdoption(Adoption):
@@ -143,10 +200,12 @@ class StrawberryAdoption(Adoption):
         self.suggests = not getattr(schema.config, "disable_field_suggestions", False)
         self.validate = getattr(_home(schema), "validate_document", None)
 
-    def parse(self, text: str, operation: str | None) -> Document:
+    def parse(
+        self, text: str, operation: str | None, limits: Limits | None, introspection: bool
+    ) -> Document:
         """Return the document of a text, checked by Strawberry's own rules too."""
         try:
-            document = super().parse(text, operation)
+            document = super().parse(text, operation, limits, introspection)
         except QueryError as error:
             if self.suggests or not error.problems:
                 raise
@@ -160,15 +219,35 @@ class StrawberryAdoption(Adoption):
         return document
 
     def executed(
-        self, document: Document, variables: dict[str, Any], context: Any, root: Any
+        self,
+        budget: Budget | None,
+        document: Document,
+        variables: dict[str, Any],
+        context: Any,
+        root: Any,
     ) -> Any:
         """Return what Strawberry answers: awaited on the loop, if anything of it is async."""
-        method = self.schema.execute if self.waits else self.schema.execute_sync
+        schema = self.schema
+        if budget is not None:
+            base = schema.execution_context_class
+            schema = copy(schema)  # with an executor for this execution
+            schema.execution_context_class = counting(budget, base) if base else counting(budget)
+        method = schema.execute if self.waits else schema.execute_sync
         return method(
             document.text,
             variable_values=variables,
             context_value=context,
             root_value=root,
+            operation_name=document.name,
+        )
+
+    def subscribe(self, document: Document, given: Given) -> Any:
+        """Subscribe as Strawberry does."""
+        return self.schema.subscribe(
+            document.text,
+            variable_values=dict(given.variables),
+            context_value=given.context,
+            root_value=given.root,
             operation_name=document.name,
         )
 

@@ -14,9 +14,11 @@ from graphql import (
     GraphQLScalarType,
     GraphQLSchema,
     GraphQLUnionType,
+    get_named_type,
 )
 from graphql.pyutils import did_you_mean, suggestion_list
 
+from gqlnb.engine.source import source_of
 from gqlnb.errors import SchemaError, plain
 
 __all__ = ["bind_all", "bind_field", "bind_type_resolver"]
@@ -84,12 +86,14 @@ def bind_field(schema: GraphQLSchema, place: str, function: Resolver) -> None:
         msg = f"Resolver for {plain(place, 80)!r}: no such field.{tidy(guess)}"
         raise SchemaError(msg)
     _callable_with(function, ("root", "args", "context"), f"Resolver for {place!r}")
-    _attach(schema, kind, field, function)
+    _attach(schema, kind, field, function, place)
 
 
-def _attach(schema: GraphQLSchema, kind: Any, field: GraphQLField, function: Resolver) -> None:
+def _attach(
+    schema: GraphQLSchema, kind: Any, field: GraphQLField, function: Resolver, place: str
+) -> None:
     if kind is schema.subscription_type:
-        field.subscribe = adapted(function)  # its function gives the stream of events
+        field.subscribe = streaming(function, place)  # its function gives the stream of events
         field.resolve = event
     else:
         field.resolve = adapted(function)
@@ -106,10 +110,28 @@ def adapted(function: Resolver) -> Callable[..., Any]:
     return resolve
 
 
+def streaming(function: Resolver, place: str) -> Callable[..., Any]:
+    """Return the function of a subscription as graphql-core calls it, for the stream of events."""
+
+    def subscribe(source: Any, info: Any, /, **args: Any) -> Any:
+        return source_of(function(source, args, info.context), place)
+
+    subscribe.__wrapped__ = function  # type: ignore[attr-defined]
+    return subscribe
+
+
 def event(source: Any, info: Any, /, **_args: Any) -> Any:
-    """Resolve the root field of a subscription: the event itself, or its member of that name."""
+    """Resolve the field of a subscription: what was yielded, or its value in ``{field: value}``.
+
+    The second form is how graphql-core's own subscriptions yield. A mapping of that one key is
+    the value itself where the type of the field has a field of the same name.
+    """
     name = info.field_name
-    return source[name] if isinstance(source, Mapping) and name in source else source
+    if not isinstance(source, Mapping) or source.keys() != {name}:
+        return source
+    return (
+        source if name in getattr(get_named_type(info.return_type), "fields", ()) else source[name]
+    )
 
 
 def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver) -> None:

@@ -25,13 +25,16 @@ class Operation:
     ----------
     facts
         What the document says before it is planned.
+    name
+        The name of the operation that was asked for.
     """
 
-    __slots__ = ("document", "facts", "only", "plans", "schema")
+    __slots__ = ("document", "facts", "name", "only", "plans", "schema")
 
-    def __init__(self, schema: GraphQLSchema, document: DocumentNode) -> None:
+    def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
         self.schema = schema  # held, so that their ids stay theirs
         self.document = document
+        self.name = name
         self.facts = facts(document)
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.only: Plan | None = None  # the plan of an operation without variables
@@ -62,12 +65,13 @@ def operation_of(
     schema, document, name
         What is executed.
     given
-        The resolvers used by default, if the caller gave any: a plan takes them as constant.
+        The resolvers used by default, if the caller gave any: a plan takes them as constant; and
+        whether it counts.
     """
     key = (id(schema), id(document), name, *given)
     found = known.get(key)
     if found is None:
-        found = Operation(schema, document)
+        found = Operation(schema, document, name)
         with _lock:
             if len(known) >= OPERATIONS:
                 known.pop(next(iter(known)))

@@ -17,16 +17,7 @@ from keyword import iskeyword
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphql import (
-    GraphQLBoolean,
-    GraphQLFloat,
-    GraphQLID,
-    GraphQLInt,
-    GraphQLString,
-    get_nullable_type,
-    is_leaf_type,
-    is_non_null_type,
-)
+from graphql import get_nullable_type, is_leaf_type, is_non_null_type
 
 from gqlnb.engine.kinds import OBJECT
 from gqlnb.engine.lines import Single, Spot
@@ -37,21 +28,6 @@ if TYPE_CHECKING:
     from gqlnb.engine.plan import FieldPlan, Selection
 
 __all__ = ["Writer"]
-
-DEEP = 3  # levels of objects in one function
-CLASHING = {"source", "info"}  # arguments of these names are the default resolver's own
-TESTED = 6  # possible types with a predicate that are asked in the function itself
-WIDE = 40  # fields of an object that is written into the function of its parent
-SMALL = (1 << 30) - 1  # integers up to it are one digit to CPython, which compares them fast
-BIG = "1.7976931348623157e308"  # the largest float: what is not within its signs is not finite
-
-TESTS = {
-    GraphQLString: "type({0}) is not str",
-    GraphQLID: "type({0}) is not str",
-    GraphQLInt: f"type({{0}}) is not int or {{0}} > {SMALL} or {{0}} < {-SMALL}",
-    GraphQLFloat: f"type({{0}}) is not float or not -{BIG} <= {{0}} <= {BIG}",
-    GraphQLBoolean: "{0} is not True and {0} is not False",
-}
 
 
 class Writer(Values):
@@ -72,6 +48,8 @@ class Writer(Values):
 
     def selection(self, selection: Selection) -> None:
         """Write a function that returns the dict of a selection, or a coroutine of it."""
+        self.opened()
+        self.count(selection)
         made, waiting, single = self.body(selection, "s", "p", 0)
         self.add(f"d = {made}")
         if single is not None:
@@ -81,6 +59,7 @@ class Writer(Values):
 
     def completer(self, field: FieldPlan) -> None:
         """Write a function that completes a value; its errors are the caller's to handle."""
+        self.opened()
         slow = f"x.complete(s, {self.constant('f', field)}, {self.constant('k', field.type)}, p)"
         self.complete(Spot(field, field.type, "s", "p", slow, None, None), 0)
         self.add("return s")
@@ -94,13 +73,16 @@ class Writer(Values):
             field, item, "v", path, f"x.item(v, {names}, {path})", "len(out)", "w", True, above
         )
         leaves = is_leaf_type(get_nullable_type(item))
+        self.opened()
         self.add("out = []")
         self.add("add = out.append")
         self.add("w = None")
         if not leaves and not self.dicts:
             self.add("c = type(s[0])")
             self.add(f"if (kinds.get(c) or kind_of(c)) != {OBJECT}: c = None")
-        with self.block("try:", when=NEW), self.block("for v in s:"):
+        rows = self.rows_counted(field, item)
+        with self.block("try:", when=NEW), self.block(f"for v in {rows}:"):
+            self.row_begins()
             with self.block("try:", when=not leaves):
                 self.complete(spot, 0)
             if not leaves:
@@ -108,6 +90,7 @@ class Writer(Values):
                     self.add(f"v = x.fail(e, {names.replace(',', f', {path},', 1)})")
                     self.reset(0)
             self.add("add(v)")
+            self.row_ends()
         if NEW:
             with self.block("except Exception:"):
                 self.add("x.settle(w, s[len(out) + 1:])")
@@ -179,7 +162,7 @@ class Writer(Values):
         method = "late" if field.default else "finish"
         slow = f"x.{method}({v}, {name}, {path})"
         spot = Spot(field, field.type, v, path, slow, repr(field.name), waiting)
-        if field.default and (field.constants is None or CLASHING & field.constants.keys()):
+        if field.default and not field.direct:
             # Arguments are coerced before the value is looked up, and may fail to be or to be
             # passed.
             self.add(f"{v} = x.field({name}, {s}, {path})")
@@ -240,6 +223,7 @@ class Writer(Values):
         """Write the call of a resolver."""
         field = spot.field
         given = self.arguments(field)
+        self.look()
         if field.native is not None:
             function = self.constant("g", field.native)
             self.add(f"{spot.v} = {function}({s}, {given}, x.context_value)")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
 
 LONG = 64  # items of a list that is compiled when it is first seen
-__all__ = ["Groups", "Run"]
+__all__ = ["Further", "Groups", "Run"]
 
 
 class FieldPlan(Protocol):
@@ -95,35 +95,9 @@ class Groups(dict[str, Any]):
 
 
 class Run(Base):  # type: ignore[misc]
-    """One execution of a plan.
-
-    It takes its attributes from the plan's first run (see :meth:`again`), when it comes to need
-    them: a run in which nothing is unusual never does.
-    """
+    """One execution of a plan: the first, which graphql-core has built, or a further one."""
 
     plan: Any
-
-    @classmethod
-    def again(cls, plan: Any, root: Any, context: Any, variables: Any) -> Run:
-        """Return a further run of a plan whose first run was built by graphql-core."""
-        run = new(cls)
-        run.plan = plan
-        run.root_value = root
-        run.context_value = context
-        run.variable_values = variables
-        if plan.own:
-            run.__dict__.update(plan.own)
-        return run
-
-    def __getattr__(self, name: str) -> Any:
-        """Take what the unusual needs from the plan's first run, all at once."""
-        plan = self.__dict__.get("plan")
-        if plan is None or name not in plan.proto:
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message)
-        for key, value in plan.proto.items():
-            self.__dict__.setdefault(key, value)
-        return plan.proto[name]
 
     @cached_property
     def collected_errors(self) -> Any:
@@ -478,6 +452,36 @@ class Run(Base):  # type: ignore[misc]
         values += [value for value in rest if self.is_awaitable(value)]
         if values:
             self.settle_in_background(values)
+
+
+class Further(Run):
+    """A further execution of a plan.
+
+    It takes its attributes from the plan's first run when it comes to need them: a run in which
+    nothing is unusual never does.
+    """
+
+    @classmethod
+    def again(cls, plan: Any, root: Any, context: Any, variables: Any) -> Run:
+        """Return a run of a plan."""
+        run = new(cls)
+        run.plan = plan
+        run.root_value = root
+        run.context_value = context
+        run.variable_values = variables
+        if plan.own:
+            run.__dict__.update(plan.own)
+        return run
+
+    def __getattr__(self, name: str) -> Any:
+        """Take what the unusual needs from the plan's first run, all at once."""
+        plan = self.__dict__.get("plan")
+        if plan is None or name not in plan.proto:
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message)
+        for key, value in plan.proto.items():
+            self.__dict__.setdefault(key, value)
+        return plan.proto[name]
 
 
 LEAF = Run.await_leaf.__code__

@@ -27,7 +27,7 @@ from graphql import (
 )
 from graphql.execution.values import get_argument_values
 
-from gqlnb.engine.core import Groups, Run
+from gqlnb.engine.core import Further, Groups, Run
 from gqlnb.engine.version import NEW, PLAIN, SERIALIZERS, TOO_DEEP, new, serializer
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = ["FieldPlan", "Plan", "Selection", "facts"]
 # waiting for as many costs at most twice the better choice.
 HOT = 96
 DEEP = 60  # levels of selections beyond which a document is compiled when it is first seen
+CLASHING = {"source", "info"}  # arguments of these names are the default resolver's own
 EXACT: dict[Any, type] = {
     GraphQLString: str,
     GraphQLID: str,
@@ -70,6 +71,8 @@ class FieldPlan:
         Its resolver, if that is called as ``(root, args, context)``.
     constants
         Its coerced arguments where they hold no variable; None where they must be coerced anew.
+    direct
+        Whether its value is looked up in its parent with nothing to be coerced before.
     leaf
         Whether it is of a nullable leaf type: nothing that fails in it reaches another field.
     exact
@@ -81,6 +84,7 @@ class FieldPlan:
         "constants",
         "default",
         "definition",
+        "direct",
         "exact",
         "group",
         "head",
@@ -110,6 +114,8 @@ class FieldPlan:
         self.exact = exact(self.type)
         self.leaf = is_leaf_type(self.type)
         self.constants = constants(definition, self.nodes[0])
+        known = self.constants is not None and not CLASHING & self.constants.keys()
+        self.direct = self.default and known
         self._completer: Callable[[Any, Any, Run], Any] | None = None
 
     @property
@@ -218,10 +224,16 @@ class Plan:
         What its document says.
     timed
         Whether its functions count calls and seconds.
+
+    Attributes
+    ----------
+    metered
+        Whether its runs have a budget, which its functions count off.
     """
 
     def __init__(self, first: Any, known: Facts, *, timed: bool = False) -> None:
         self.timed = timed
+        self.metered = hasattr(first, "budget")
         # Compiled code recurses less than graphql-core's methods with ours between them.
         self.hot = 0 if timed or known.depth > DEEP else HOT
         self.schema: GraphQLSchema = first.schema
@@ -234,7 +246,7 @@ class Plan:
         default = getattr(Run, "is_awaitable", None)  # 3.2 keeps the usual one on the class
         self.awaits = self.proto.get("is_awaitable", default)
         self.is_awaitable = None if self.awaits is default else self.awaits
-        # What the class would answer before Run.__getattr__ is asked.
+        # What the class would answer before Further.__getattr__ is asked.
         self.own = {k: v for k, v in self.proto.items() if getattr(Run, k, v) is not v}
         self.fragments = self.proto["fragment_definitions" if NEW else "fragments"]
         self.entered: Callable[[Any, Any, Run], Any] | None = None
@@ -254,7 +266,7 @@ class Plan:
     @property
     def sample(self) -> Run:
         """A run to collect fields by, which holds nothing of a caller's."""
-        return Run.again(self, None, None, self._variables)
+        return Further.again(self, None, None, self._variables)
 
     # -- executing
 

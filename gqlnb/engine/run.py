@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphql import ExecutionResult
@@ -10,8 +11,9 @@ from graphql import execute as core_execute
 from graphql.execution.values import get_variable_values
 
 from gqlnb.engine.cache import Operation, known, operation_of
-from gqlnb.engine.core import Run
+from gqlnb.engine.core import Further, Run
 from gqlnb.engine.maker import Maker
+from gqlnb.engine.metered import Metered, bounded, counting
 from gqlnb.engine.plan import Facts, Plan
 from gqlnb.engine.version import NEW, check_arguments
 from gqlnb.errors import QueryError
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLSchema
 
+    from gqlnb.engine.budget import Budget
     from gqlnb.model.document import Document
 
-__all__ = ["execute", "finished", "planned", "run"]
+__all__ = ["execute", "execute_within", "finished", "planned", "run"]
 
 HERE = "in-process"
 SIGNATURE = inspect.signature(core_execute)
@@ -106,8 +109,8 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
         operation = operation_of(schema, document, operation_name, given)
     plan = operation.only
     if plan is not None and variable_values is None and not plan.stale():
-        return plan.execute(Run.again(plan, root_value, context_value, plan.no_variables))
-    return prepared(operation, root_value, context_value, variable_values, operation_name, options)
+        return plan.execute(Further.again(plan, root_value, context_value, plan.no_variables))
+    return prepared(operation, root_value, context_value, variable_values, options)
 
 
 execute.__signature__ = SIGNATURE  # type: ignore[attr-defined]
@@ -129,26 +132,84 @@ def ours(arguments: Mapping[str, Any]) -> bool:
     return True
 
 
+def execute_within(
+    budget: Budget,
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    root: Any = None,
+    context: Any = None,
+    variables: dict[str, Any] | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Any:
+    """Execute an operation as :func:`execute` does, within a budget, by plans of its own.
+
+    Parameters
+    ----------
+    budget
+        What it counts off.
+    schema, document, root, context, variables, name, **options
+        As for :func:`execute`, in the order of its first arguments.
+
+    Raises
+    ------
+    ExceededError
+        If the budget does not suffice; the awaitable raises it too.
+    """
+    given: tuple[Any, ...] = (METERED,)
+    if options:
+        if not ours(options):
+            return handed(budget, (schema, document, root, context, variables, name), options)
+        options = {name: value for name, value in options.items() if value is not None}
+        given = (METERED, *options.items())
+    operation = known.get((id(schema), id(document), name, *given))
+    if operation is None:
+        operation = operation_of(schema, document, name, given)
+    plan = operation.only
+    if plan is not None and variables is None and not plan.stale():
+        return plan.execute(again(plan, root, context, plan.no_variables, budget))
+    return prepared(operation, root, context, variables, options, budget)
+
+
+METERED = "metered"  # of the key of an operation: compiled code that counts is not for others
+CLASS = "executor_class" if NEW else "execution_context_class"
+
+
+def handed(budget: Budget | None, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Let graphql-core execute, by an executor that counts if there is a budget."""
+    if budget is not None:
+        made = counting(budget, options[CLASS]) if options.get(CLASS) else counting(budget)
+        options = {**options, CLASS: made}
+    return core_execute(*given, **options)
+
+
+def again(plan: Plan, root: Any, context: Any, variables: Any, budget: Budget | None) -> Run:
+    """Return a further run of a plan."""
+    if budget is None:
+        return Further.again(plan, root, context, variables)
+    return Metered.again(plan, root, context, variables, budget)
+
+
 def prepared(
     operation: Operation,
     root: Any,
     context: Any,
     variables: dict[str, Any] | None,
-    name: str | None,
     options: dict[str, Any],
+    budget: Budget | None = None,
 ) -> Any:
     """Execute an operation: by a plan, if it has been seen before with such variables."""
-    schema, document = operation.schema, operation.document
-    if not operation.facts.plannable or (NEW and incremental(schema)):
-        return core_execute(schema, document, root, context, variables, name, **options)
+    if not operation.facts.plannable or (NEW and incremental(operation.schema)):
+        given = (operation.schema, operation.document, root, context, variables, operation.name)
+        return handed(budget, given, options)
     coerced = coerce(operation, variables, options)
     key = None if coerced is None else values_of(operation, coerced)
     plan = operation.plans.get(key) if key is not None else None
     if plan is not None:
         if not plan.stale():
-            return plan.execute(Run.again(plan, root, context, coerced))
+            return plan.execute(again(plan, root, context, coerced, budget))
         operation.drop()
-    return first(operation, root, context, variables, name, options)
+    return first(operation, root, context, variables, options, budget)
 
 
 def first(
@@ -156,20 +217,23 @@ def first(
     root: Any,
     context: Any,
     variables: dict[str, Any] | None,
-    name: str | None,
     options: dict[str, Any],
+    budget: Budget | None,
 ) -> Any:
     """Execute an operation for the first time: by graphql-core's methods, noting a plan."""
     schema, document = operation.schema, operation.document
     if not NEW:
         check_arguments(schema, document, variables)
-    built = Run.build(schema, document, root, context, variables, name, **options)
+    given = (schema, document, root, context, variables, operation.name)
+    built = (Run if budget is None else Metered).build(*given, **options)
     if isinstance(built, list):
         return ExecutionResult(data=None, errors=built)
     try:
         key = values_of(operation, built.variable_values)
     except TypeError:  # a value that can't be a key: not a Boolean, so never valid
-        return core_execute(schema, document, root, context, variables, name, **options)
+        return handed(budget, given, options)
+    if budget is not None:
+        built.budget = budget
     plan = planned(built, operation.facts)
     operation.keep(key, plan)
     return plan.begin(built)
@@ -228,6 +292,7 @@ def run(
     variables: Mapping[str, Any],
     context: Any = None,
     root: Any = None,
+    budget: Budget | None = None,
 ) -> Result | Awaitable[Result]:
     """Execute a document here.
 
@@ -243,6 +308,8 @@ def run(
         Handed to every resolver.
     root
         The value the root resolvers get.
+    budget
+        What it may use; None for no limit.
 
     Returns
     -------
@@ -255,9 +322,15 @@ def run(
         If a variable does not fit its type. Errors of resolvers stand in the result.
     """
     if document.kind == "subscription":
-        message = "A subscription gives many results; execute runs queries and mutations."
+        message = (
+            "A subscription gives many results, and this would be one. Use subscribe(); over HTTP, "
+            "ask for them with Accept: text/event-stream, or over a WebSocket."
+        )
         raise QueryError(message)
     given = dict(variables) if variables else None
+    if budget is not None:
+        needed = (schema, document.ast, root, context, given, document.name)
+        return bounded(partial(execute_within, budget, *needed), budget, document, finished)
     outcome = execute(schema, document.ast, root, context, given, document.name)
     if type(outcome) is ExecutionResult:
         if outcome.errors is None:

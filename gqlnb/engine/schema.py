@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphql import (
-    ExecutableDefinitionNode,
-    GraphQLError,
-    GraphQLObjectType,
-    GraphQLSchema,
-    build_ast_schema,
-    parse,
-    print_schema,
-    validate_schema,
-)
-from graphql.validation.validate import validate_sdl
+from graphql import GraphQLSchema, print_schema
 
 from gqlnb import runtime
 from gqlnb.engine.adopting import Adoption, adoption, remembered
 from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
+from gqlnb.engine.budget import Budget
+from gqlnb.engine.building import REFERENCE_SDL, built, outline, waits
+from gqlnb.engine.documents import remembering
 from gqlnb.engine.run import run
-from gqlnb.errors import SchemaError
-from gqlnb.model.document import Document, problems
+from gqlnb.engine.streaming import Given, Stream, check, compiled
+from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 from gqlnb.model.variables import bind
 
 if TYPE_CHECKING:
-    from graphql import DocumentNode
-
     from gqlnb.engine.explaining import Explanation, Profile
-
+    from gqlnb.engine.streaming import Place
+    from gqlnb.model.limits import Limits
 
 __all__ = ["Schema", "reference_schema"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-REFERENCE_SDL = """
-type Query {
-  "The greeting that every installation answers the same."
-  hello: String
-}
-"""
-
-DOCUMENTS_KEPT = 512  # texts per schema; a notebook or a server repeats few
-TEXT_KEPT = 16_000  # characters; longer texts are parsed anew, so that strangers can't fill memory
 
 
 class Schema:
@@ -65,12 +45,20 @@ class Schema:
         object type of an interface's or union's value, ``"__serialize"`` and ``"__parseValue"``
         convert a scalar's, and a member of an enum may be given the Python value it stands for.
         A field without a resolver is looked up in its parent: a key of a mapping, an attribute of
-        any other object.
+        any other object. The function of a field of ``Subscription`` is a generator, ``async`` or
+        not, or returns an iterable: it yields the values of the field, one for each event. (It may
+        yield ``{field: value}`` too, as graphql-core's own subscriptions do.) The steps of a plain
+        generator run in threads, so that it may wait.
 
     Raises
     ------
     SchemaError
         If the SDL is wrong (with line, column and caret) or a resolver fits no field.
+
+    Attributes
+    ----------
+    age : int
+        How often a resolver was put in the place of another, or of none, since it was made.
 
     Examples
     --------
@@ -79,11 +67,13 @@ class Schema:
     {'hello': 'Hi!'}
     """
 
+    age = 0
+
     def __init__(self, sdl: str, resolvers: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._graphql = built(sdl)
         bind_all(self._graphql, resolvers or {})
         self._adopted: Adoption | None = None
-        self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
+        self._document = remembering(self._parse)
 
     @classmethod
     def adopt(cls, schema: Any, *, context: Any = None, **options: Any) -> Schema:
@@ -122,7 +112,9 @@ class Schema:
 
         What does not work:
 
-        * Subscriptions, ``@defer`` and ``@stream``: ``execute`` returns one result.
+        * ``@defer`` and ``@stream``: ``execute`` returns one result.
+        * A subscription with ``middleware`` or another option that the ``subscribe`` of the
+          graphql-core that is installed does not take.
         * What belongs to a library's web application rather than to its schema: the context it
           makes of an HTTP request, and Ariadne's extensions and error formatters. Ask such an
           application as it is: it is ASGI, and ``gqlnb.Client(app)`` takes it.
@@ -143,7 +135,7 @@ class Schema:
             self = cls.__new__(cls)
             self._adopted = adoption(schema, context, options)
             self._graphql = self._adopted.graphql
-            self._kept = lru_cache(DOCUMENTS_KEPT)(self._parse)
+            self._document = remembering(self._parse)
             return self
 
         return remembered(schema, cls, make) if context is None and not options else make()
@@ -161,12 +153,7 @@ class Schema:
     @property
     def is_async(self) -> bool:
         """Whether a resolver is an ``async`` function."""
-        return any(
-            inspect.iscoroutinefunction(getattr(field.resolve, "__wrapped__", field.resolve))
-            for kind in self._graphql.type_map.values()
-            if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__")
-            for field in kind.fields.values()
-        )
+        return waits(self._graphql)
 
     def resolver(self, place: str) -> Callable[[F], F]:
         """Return a decorator that lets a function resolve the field at `place`.
@@ -187,6 +174,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_field(self._graphql, place, function)
+            self.age += 1
             return function
 
         return decorate
@@ -207,6 +195,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_type_resolver(self._graphql, name, function)
+            self.age += 1
             return function
 
         return decorate
@@ -219,6 +208,7 @@ class Schema:
         operation: str | None = None,
         context: Any = None,
         root: Any = None,
+        limits: Limits | None = None,
     ) -> Result:
         """Execute an operation and return its result.
 
@@ -234,18 +224,24 @@ class Schema:
             Handed to every resolver as its third argument.
         root
             The parent value of the root fields.
+        limits
+            How much the text may ask for, and the execution take; None for no limit.
 
         Returns
         -------
         Result
-            Also when resolvers failed: their errors stand beside the data.
+            Also when resolvers failed: their errors stand beside the data. One that was stopped
+            has no data, and one error.
 
         Raises
         ------
         QueryError
-            If the text or the variables are wrong; nothing was executed then.
+            If the text or the variables are wrong, or the text asks for too much; nothing was
+            executed then.
         """
-        begun = self.begin(text, variables, operation=operation, context=context, root=root)
+        document = self._document(text, operation, limits, True)
+        given = bind(document, variables)  # as begin() does, without the call
+        begun = self.start(document, given, context=context, root=root, limits=limits)
         return begun if isinstance(begun, Result) else runtime.run(_awaited(begun))
 
     async def aexecute(
@@ -256,9 +252,12 @@ class Schema:
         operation: str | None = None,
         context: Any = None,
         root: Any = None,
+        limits: Limits | None = None,
     ) -> Result:
         """Do as :meth:`execute`, awaiting resolvers on the running loop."""
-        begun = self.begin(text, variables, operation=operation, context=context, root=root)
+        begun = self.begin(
+            text, variables, operation=operation, context=context, root=root, limits=limits
+        )
         return begun if isinstance(begun, Result) else await begun
 
     def begin(
@@ -269,16 +268,19 @@ class Schema:
         operation: str | None = None,
         context: Any = None,
         root: Any = None,
+        limits: Limits | None = None,
+        introspection: bool = True,
     ) -> Result | Awaitable[Result]:
-        """Do as :meth:`execute`, leaving what must be awaited to the caller.
+        """Do as :meth:`execute` and :meth:`document`, leaving what must be awaited to the caller.
 
         Returns
         -------
         Result, or an awaitable of one
             The plain resolvers have run when it returns; an awaitable only where one was async.
         """
-        document = self.document(text, operation)
-        return self.start(document, bind(document, variables), context=context, root=root)
+        document = self._document(text, operation, limits, introspection)
+        given = bind(document, variables)
+        return self.start(document, given, context=context, root=root, limits=limits)
 
     def start(
         self,
@@ -287,11 +289,95 @@ class Schema:
         *,
         context: Any = None,
         root: Any = None,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
     ) -> Result | Awaitable[Result]:
-        """Do as :meth:`begin` with a document of this schema and JSON-like variables."""
+        """Do as :meth:`begin` with a document of this schema and JSON-like variables.
+
+        Parameters
+        ----------
+        limits
+            How many fields and seconds it may take from now on.
+        budget
+            The same, for who may have to stop it; `limits` do not count then.
+        """
+        if budget is None and limits is not None:
+            budget = Budget.of(limits)
         if self._adopted is not None:
-            return self._adopted.start(document, variables, context, root)
-        return run(self._graphql, document, variables, context, root)
+            return self._adopted.start(document, variables, context, root, budget)
+        return run(self._graphql, document, variables, context, root, budget)
+
+    def subscribe(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        context: Any = None,
+        root: Any = None,
+        limits: Limits | None = None,
+    ) -> Stream:
+        """Subscribe, and return the stream of results, one for each event.
+
+        Parameters
+        ----------
+        text, variables, operation, context, root
+            As for :meth:`execute`.
+        limits
+            How much the text may ask for, and the execution of each event take; None for no limit.
+
+        Returns
+        -------
+        Stream
+            For ``for`` and for ``async for``. The function of the subscription is called at the
+            first step. What it raises then is an error of the one result; what it raises later
+            ends the stream, as it is.
+
+        Raises
+        ------
+        QueryError
+            If the text or the variables are wrong, or it is no subscription; at the call, not at
+            the first step.
+
+        Examples
+        --------
+        >>> def countdown(root, args, context):
+        ...     yield from range(args["start"], 0, -1)
+        >>> schema = Schema(
+        ...     "type Query { hello: String } type Subscription { countdown(start: Int!): Int }",
+        ...     {"Subscription": {"countdown": countdown}},
+        ... )
+        >>> stream = schema.subscribe("subscription { countdown(start: 3) }")
+        >>> [result["countdown"] for result in stream]
+        [3, 2, 1]
+        """
+        document = self.document(text, operation, limits=limits)
+        given = bind(document, variables)
+        return self.stream(document, given, context=context, root=root, limits=limits)
+
+    def stream(
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        *,
+        context: Any = None,
+        root: Any = None,
+        limits: Limits | None = None,
+        place: Place | None = None,
+    ) -> Stream:
+        """Do as :meth:`subscribe` with a document of this schema and JSON-like variables.
+
+        Parameters
+        ----------
+        place
+            Calls the function it is given and awaits it, in a thread perhaps: the plain resolvers
+            of an event run in it. None for the thread that iterates.
+        """
+        check(document, variables)
+        given = Given(variables, context, root, limits, place)
+        if self._adopted is not None:
+            return Stream(self._adopted.subscribed(document, given), document)
+        return Stream(compiled(self._graphql, document, given, {}), document)
 
     def explain(
         self,
@@ -359,77 +445,43 @@ class Schema:
             context = self._adopted.to_profile(document, context)
         return profiled(self._graphql, document, bind(document, variables), context, root)
 
-    def document(self, text: str, operation: str | None = None) -> Document:
+    def document(
+        self,
+        text: str,
+        operation: str | None = None,
+        *,
+        limits: Limits | None = None,
+        introspection: bool = True,
+    ) -> Document:
         """Return the document of a text, checked against this schema.
+
+        Parameters
+        ----------
+        limits
+            How much the text may ask for; None for no limit.
+        introspection
+            Whether ``__schema`` and ``__type`` may be asked for.
 
         Raises
         ------
         QueryError
-            If the text is wrong.
+            If the text is wrong, or asks for too much.
         """
-        keep = type(text) is str and len(text) <= TEXT_KEPT
-        return (self._kept if keep else self._parse)(text, operation)
+        return self._document(text, operation, limits, introspection)
 
-    def _parse(self, text: str, operation: str | None) -> Document:
+    def _parse(
+        self, text: str, operation: str | None, limits: Limits | None, introspection: bool
+    ) -> Document:
         if self._adopted is not None:
-            return self._adopted.parse(text, operation)
-        return Document.parse(text, self._graphql, operation)
+            return self._adopted.parse(text, operation, limits, introspection)
+        return Document.parse(text, self._graphql, operation, limits, introspection)
 
     def __repr__(self) -> str:
-        parts = [
-            f"{word}: {', '.join(list(kind.fields)[:6])}{', …' if len(kind.fields) > 6 else ''}"
-            for word, kind in (
-                ("query", self._graphql.query_type),
-                ("mutation", self._graphql.mutation_type),
-                ("subscription", self._graphql.subscription_type),
-            )
-            if kind is not None
-        ]
-        return f"Schema({'; '.join(parts)})"
+        return f"Schema({outline(self._graphql)})"
 
 
 async def _awaited(begun: Awaitable[Result]) -> Result:
     return await begun
-
-
-def built(sdl: str) -> GraphQLSchema:
-    """Return the schema that SDL text describes.
-
-    Raises
-    ------
-    SchemaError
-        With line, column and caret for everything that is wrong.
-    """
-    if not isinstance(sdl, str):
-        msg = f"SDL is text; got {type(sdl).__name__}."
-        raise SchemaError(msg)
-    if not sdl.strip():
-        msg = "The SDL is empty. Write at least: type Query { hello: String }"
-        raise SchemaError(msg)
-    try:
-        ast = parse(sdl)
-        found = executable(ast) or validate_sdl(ast)
-        schema = None if found else build_ast_schema(ast, assume_valid_sdl=True)
-    except GraphQLError as error:
-        found, schema = [error], None
-    except RecursionError:
-        msg = "The SDL is nested too deeply to parse."
-        raise SchemaError(msg) from None
-    if schema is not None:
-        found = validate_schema(schema)
-    if schema is None or found:
-        raise SchemaError(text=sdl, problems=problems(found))
-    return schema
-
-
-def executable(ast: DocumentNode) -> list[GraphQLError]:
-    """Return an error for each definition that is an operation or a fragment, not a type."""
-    message = "This is an operation, not a schema. Execute it on one."
-    return [
-        GraphQLError(message, [node])
-        for node in ast.definitions
-        if isinstance(node, ExecutableDefinitionNode)
-    ]
 
 
 def reference_schema() -> Schema:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLSchema
 
-__all__ = ["subscribe"]
+__all__ = ["stream", "subscribe"]
 
 SIGNATURE = inspect.signature(core_subscribe)
 # Arguments we subscribe with; any other is for graphql-core itself.
@@ -46,11 +46,41 @@ def subscribe(schema: GraphQLSchema, document: DocumentNode, *args: Any, **optio
         return core_subscribe(*bound.args, **bound.kwargs)
     resolvers = {name: given[name] for name in OURS if name in given}
     each = _executor(schema, document, plain, resolvers)
-    stream = _subscribe_new if NEW else _subscribe_old
     return stream(schema, document, root, plain, resolvers, each)
 
 
 PLAIN_NAMES = ("context_value", "variable_values", "operation_name")
+
+
+def stream(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    root: Any,
+    plain: dict[str, Any],
+    resolvers: dict[str, Any],
+    each: Callable[[Any], Any],
+) -> Any:
+    """Subscribe, with a function that executes each event.
+
+    Parameters
+    ----------
+    schema, document
+        What is subscribed to.
+    root
+        The root value of the source.
+    plain
+        The context, the variables and the operation's name, as graphql-core calls them.
+    resolvers
+        Resolvers other than those of the schema, as graphql-core calls them.
+    each
+        From the root value of an event to its ExecutionResult, or an awaitable of it.
+
+    Returns
+    -------
+    As :func:`subscribe`.
+    """
+    made = _subscribe_new if NEW else _subscribe_old
+    return made(schema, document, root, plain, resolvers, each)
 
 
 def _executor(
@@ -83,11 +113,11 @@ def _subscribe_new(
         message = "Expected subscription operation."
         raise GraphQLError(message)
 
-    def mapped(stream: Any) -> Any:
-        if not built.is_async_iterable(stream):
-            return stream  # a result with errors
+    def mapped(source: Any) -> Any:
+        if not built.is_async_iterable(source):
+            return source  # a result with errors
         return _execution.map_source_to_response_event(
-            built, stream, lambda event: each(event.root_value)
+            built, source, lambda event: each(event.root_value)
         )
 
     made = _execution.create_source_event_stream(built)
@@ -110,17 +140,17 @@ async def _subscribe_old(
 ) -> Any:
     """Subscribe as graphql-core 3.2 does."""
     resolvers = {k: v for k, v in resolvers.items() if k not in ("field_resolver", "type_resolver")}
-    stream = await _execution.create_source_event_stream(
+    source = await _execution.create_source_event_stream(
         schema, document, root, **plain, **resolvers
     )
-    if isinstance(stream, ExecutionResult):
-        return stream
+    if isinstance(source, ExecutionResult):
+        return source
 
     async def result(payload: Any) -> Any:
         made = each(payload)
         return await made if inspect.isawaitable(made) else made
 
-    return _execution.MapAsyncIterator(stream, result)
+    return _execution.MapAsyncIterator(source, result)
 
 
 subscribe.__signature__ = SIGNATURE  # type: ignore[attr-defined]

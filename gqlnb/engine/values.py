@@ -21,8 +21,9 @@ from graphql import (
 )
 
 from gqlnb.engine.abstract import Chooser
+from gqlnb.engine.counting import Counting
 from gqlnb.engine.kinds import OBJECT, UNUSUAL
-from gqlnb.engine.lines import Lines, Single, Spot
+from gqlnb.engine.lines import Single, Spot
 from gqlnb.engine.version import SERIALIZERS, serializer
 
 if TYPE_CHECKING:
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Values"]
 
-DEEP = 3  # levels of objects in one function
-CLASHING = {"source", "info"}  # arguments of these names are the default resolver's own
 TESTED = 6  # possible types with a predicate that are asked in the function itself
-WIDE = 40  # fields of an object that is written into the function of its parent
 SMALL = (1 << 30) - 1  # integers up to it are one digit to CPython, which compares them fast
 BIG = "1.7976931348623157e308"  # the largest float: what is not within its signs is not finite
 
@@ -48,7 +46,7 @@ TESTS = {
 }
 
 
-class Values(Lines):
+class Values(Counting):
     """The part of a writer that completes values; :class:`gqlnb.engine.codegen.Writer` is whole.
 
     Parameters
@@ -62,10 +60,8 @@ class Values(Lines):
     """
 
     def __init__(self, plan: Plan, rows: Callable[[FieldPlan, Any], Any], *, dicts: bool) -> None:
-        self.plan = plan
+        super().__init__(plan, dicts=dicts)
         self.rows_of = rows
-        self.dicts = dicts
-        super().__init__()
         # Names of lists of what must be awaited: None at the top of the function, and again after
         # each use, so that a loop need not set them for every row.
         self.waitings: list[str] = []
@@ -106,6 +102,8 @@ class Values(Lines):
             self.enum(kind, spot)
             return
         test = self.test(kind)
+        if test is None:
+            self.look()
         with self.block(f"if {test.format(spot.v)}:" if test else "", when=test is not None):
             head = f"if {spot.v} is not None:" if spot.nullable else ""
             if kind is GraphQLID and test:
@@ -149,6 +147,8 @@ class Values(Lines):
     def abstract(self, spot: Spot, chooser: Chooser) -> None:
         """Write how the object type of a value is found, and its selection executed."""
         v, choose = spot.v, self.constant("u", chooser)
+        if chooser.tested or not chooser.default:
+            self.look()
         word = "if"
         if self.dicts:
             word = "elif"
@@ -202,23 +202,28 @@ class Values(Lines):
         """Write how an object is completed: here if it is as expected, else by a call."""
         selection = self.below(kind, spot.field)
         if selection is None or kind.is_type_of is not None:
+            self.look()
             with self.block(f"if {spot.v} is not None:" if spot.nullable else "", spot.nullable):
                 self.slowly(spot)
             return
-        head = None
-        if level < DEEP and len(selection.fields) <= WIDE:
-            head = self.expected(spot)
-            with self.block(f"if {head}:"):
-                path = self.kept(spot, selection)
-                made, waiting, single = self.body(selection, spot.v, path, level + 1)
-                self.add(f"{spot.v} = {made}")
-                if single is not None:
-                    self.single(spot, waiting, single)
-                with self.block(f"if {waiting} is not None:"):
-                    self.add(f"{spot.v} = {self.joined(spot, waiting)}")
-                    self.add(f"{waiting} = None")
-                    self.wait(spot, sure=True)
-        self.other(spot, self.constant("t", self.entry(selection)), first=head is None)
+        function = self.constant("t", self.entry(selection))
+        if self.inlined(kind, spot.field, level) is None:
+            self.other(spot, function)
+            return
+        with self.block(f"if {self.expected(spot)}:"):
+            self.count(selection)
+            path = self.kept(spot, selection)
+            made, waiting, single = self.body(selection, spot.v, path, level + 1)
+            self.add(f"{spot.v} = {made}")
+            if single is not None:
+                self.single(spot, waiting, single)
+            with self.block(f"if {waiting} is not None:"):
+                self.add(f"{spot.v} = {self.joined(spot, waiting)}")
+                self.add(f"{waiting} = None")
+                self.wait(spot, sure=True)
+        with self.block("else:", when=self.each > 0):
+            self.give_back(kind, spot.field, level)
+            self.other(spot, function, first=self.each > 0)
 
     def single(self, spot: Spot, waiting: str, single: Single) -> None:
         """Write how an object waits for one leaf: in one coroutine, if for nothing else."""

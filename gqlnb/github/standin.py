@@ -18,7 +18,9 @@ from gqlnb.model.result import Result
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from gqlnb.engine.budget import Budget
     from gqlnb.model.document import Document
+    from gqlnb.model.limits import Limits
 
 __all__ = ["StandIn", "schema", "service"]
 
@@ -68,9 +70,13 @@ class StandIn(Schema):
         *,
         context: Any = None,
         root: Any = None,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
     ) -> Result | Awaitable[Result]:
         """Do as a Schema, with errors in GitHub's form."""
-        begun = super().start(document, variables, context=context, root=root)
+        begun = super().start(
+            document, variables, context=context, root=root, limits=limits, budget=budget
+        )
         return _in_their_form(begun) if isinstance(begun, Result) else _later(begun)
 
     def __repr__(self) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    ExecutableDefinitionNode,
+    ExecutableDefinitionsRule,
     FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
@@ -22,25 +24,34 @@ from graphql import (
     validate,
     visit,
 )
+from graphql import NoSchemaIntrospectionCustomRule as NoIntrospectionRule
 from graphql import is_required_argument as needed
 from graphql.pyutils import did_you_mean, suggestion_list
 
 from gqlnb.errors import Problem, QueryError, plain
+from gqlnb.model.literals import FiniteFloatsRule, may_be_infinite
+from gqlnb.model.measures import parse_within, refuse_beyond
+from gqlnb.model.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from graphql import (
+        ASTValidationRule,
         DocumentNode,
         GraphQLAbstractType,
         GraphQLSchema,
         VariableDefinitionNode,
     )
 
+    from gqlnb.model.limits import Limits
+
 __all__ = ["Document", "problems"]
 
 FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 FIELDS_IN_EXAMPLE = 3
+NAME_COMPARED = 80  # characters
+NAMES_COMPARED = 100
 FAMILIAR = frozenset({"id", "name", "title", "login"})  # what most begin with
 
 
@@ -64,6 +75,9 @@ class Document:
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     variables
         The variables the operation declares, by name without the ``$``.
+    builtin_leaves
+        Whether its answers hold enums and the five scalars that GraphQL names alone; None until
+        the engine has looked.
     """
 
     text: str
@@ -73,6 +87,7 @@ class Document:
     name: str | None = field(init=False)
     kind: str = field(init=False)
     variables: Mapping[str, VariableDefinitionNode] = field(init=False, repr=False)
+    builtin_leaves: bool | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Read from the operation what every execution asks for."""
@@ -84,7 +99,12 @@ class Document:
 
     @classmethod
     def parse(
-        cls, text: str, schema: GraphQLSchema | None = None, operation: str | None = None
+        cls,
+        text: str,
+        schema: GraphQLSchema | None = None,
+        operation: str | None = None,
+        limits: Limits | None = None,
+        introspection: bool = True,
     ) -> Document:
         """Parse `text`, check it against `schema` if there is one, and choose the operation.
 
@@ -96,15 +116,21 @@ class Document:
             What to check against; None checks the syntax alone.
         operation
             The name of the operation to run; None where there is only one.
+        limits
+            How much the text may ask for, which is found before it is checked; None for no limit.
+        introspection
+            Whether ``__schema`` and ``__type`` may be asked for; ``__typename`` always may.
 
         Raises
         ------
         QueryError
-            With a line, a column and a caret for everything that is wrong.
+            With a line, a column and a caret for everything that is wrong, or the first limit that
+            is passed.
         """
-        ast = parsed(text)
-        if schema is not None and (found := validate(schema, ast)):
-            raise QueryError(text=text, problems=problems(found, selections(ast, schema)))
+        ast = parsed(text, limits)
+        if schema is not None and (found := wrong(text, ast, schema, limits, introspection)):
+            hints = selections(ast, schema) if introspection else None
+            raise QueryError(text=text, problems=problems(found, hints))
         return cls(text, ast, chosen(ast, text, operation), schema)
 
     @property
@@ -117,13 +143,13 @@ class Document:
         }
 
 
-def parsed(text: str) -> DocumentNode:
+def parsed(text: str, limits: Limits | None = None) -> DocumentNode:
     """Parse query text.
 
     Raises
     ------
     QueryError
-        If it has a syntax error, or is nested deeper than a parser can follow.
+        If it has a syntax error, is nested deeper than a parser can follow, or passes a limit.
     """
     if not isinstance(text, str):
         msg = f"A query is text; got {type(text).__name__}."
@@ -132,12 +158,40 @@ def parsed(text: str) -> DocumentNode:
         msg = "The query is empty. Write one, for example: { __typename }"
         raise QueryError(msg)
     try:
-        return parse(text)
+        ast = parse(text) if limits is None else parse_within(text, limits)
     except GraphQLError as error:
         found = error
     except RecursionError:
         found = GraphQLError("The query is nested too deeply to parse.")
+    else:
+        if limits is not None:
+            refuse_beyond(ast, text, limits)
+        return ast
     raise QueryError(text=text, problems=problems([found]))
+
+
+def wrong(
+    text: str,
+    ast: DocumentNode,
+    schema: GraphQLSchema,
+    limits: Limits | None,
+    introspection: bool,
+) -> list[GraphQLError]:
+    """Return what is wrong with a parsed text on a schema, at most as much as is told."""
+    most = None if limits is None else limits.errors
+    if not all(isinstance(node, ExecutableDefinitionNode) for node in ast.definitions):
+        # The other rules would compare names with those of the text's own types, character by
+        # character: two names of 40 kB take a quarter of an hour.
+        return validate(schema, ast, [ExecutableDefinitionsRule])[:most]
+    more: list[type[ASTValidationRule]] = []
+    if may_be_infinite(text):
+        more.append(FiniteFloatsRule)
+    if not introspection:
+        more.append(NoIntrospectionRule)
+    if most is None:
+        return validated(schema, ast, more=more)
+    # Cut: one error more says that there are more.
+    return validated(schema, ast, more=more, max_errors=most)[:most]
 
 
 def chosen(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitionNode:
@@ -148,6 +202,9 @@ def chosen(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitio
     QueryError
         If there is none of that name, none at all, or several and no name.
     """
+    if not isinstance(name, (str, type(None))):
+        msg = f"The name of an operation is text; got {type(name).__name__}."
+        raise QueryError(msg)
     found = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
     names = [node.name.value for node in found if node.name]
     if name is None and len(found) == 1:
@@ -156,7 +213,7 @@ def chosen(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitio
         for node in found:
             if node.name and node.name.value == name:
                 return node
-        message = f"Unknown operation named '{name}'.{did_you_mean(suggestion_list(name, names))}"
+        message = f"Unknown operation named '{name}'.{did_you_mean(similar(name, names))}"
         hint = f"The document has: {', '.join(names) or 'no named operation'}."
     elif found:
         message = "Must provide operation name if query contains multiple operations."
@@ -165,6 +222,13 @@ def chosen(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitio
         message = "Must provide an operation."
         hint = "The document holds only fragments or definitions. Add an operation: query { ... }"
     raise QueryError(text=text, problems=[Problem(message, hint=hint)])
+
+
+def similar(name: str, names: Sequence[str]) -> list[str]:
+    """Return the names one may have meant; finding them takes the product of the lengths."""
+    if len(name) > NAME_COMPARED:
+        return []
+    return suggestion_list(name, [n for n in names if len(n) <= NAME_COMPARED][:NAMES_COMPARED])
 
 
 def problems(

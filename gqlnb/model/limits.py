@@ -15,7 +15,10 @@ KIB, MIB = 2**10, 2**20
 class Limits:
     """Bounds for a server (:func:`gqlnb.serve`) and a client (:class:`gqlnb.Client`).
 
-    None switches a bound off. A schema executed in this process has none, unless it is given.
+    None switches a bound off. A schema executed in this process has none, unless it is given
+    (``schema.execute(text, limits=Limits(seconds=5))``). What a text asks for is found before it is
+    checked against the schema, and refused as a :class:`~gqlnb.QueryError`; an execution that takes
+    too much is stopped, and its result has no data and one error.
 
     Attributes
     ----------
@@ -26,21 +29,25 @@ class Limits:
         Characters of a document. A whole schema's worth of fragments fits; a megabyte of names,
         echoed in errors, does not.
     tokens
-        Tokens of a document; standard introspection has 163. 100,000 cost seconds to parse.
+        Tokens of a document, comments included; standard introspection has 163. 100,000 cost
+        seconds to parse.
     depth
-        Levels of selections, fragments unrolled; standard introspection has 15.
+        Levels of fields, fragments unrolled; standard introspection has 15.
     aliases
         Fields renamed in a document: notebooks ask for many repositories at once, attackers for a
         thousand times the same.
     directives
         Directives at one place of a document.
     selections
-        Fields of an operation with all fragments unrolled: a kilobyte of fragments can spell a
-        quarter of a million.
+        Fields of an operation, or of a fragment, with all fragments unrolled: a kilobyte of
+        fragments can spell millions.
     fields
-        Fields executed: a short query over nested lists can ask for millions.
+        Fields executed: a short query over nested lists can ask for millions. Each field of each
+        object counts one, be it looked up or resolved; the items of a list of leaves do not.
     seconds
-        Seconds an operation may run.
+        Seconds an operation may run; of a subscription, each event. The clock is looked at between
+        fields, and what is awaited is cancelled; a plain function that does not return can't be
+        stopped, but nothing is called after it.
     errors
         Errors of one answer.
     message
@@ -48,13 +55,14 @@ class Limits:
     head
         Bytes of a request's head.
     head_seconds, body_seconds
-        Seconds in which a head, and a body, must have come, however steadily they drip.
+        Seconds in which a head, and a body, must have come, however steadily they drip. A
+        WebSocket has the first to introduce itself.
     idle_seconds
         Seconds a connection without a request is kept, as nginx keeps it.
     connections
         Connections at once; the one idle longest makes room.
     subscriptions
-        Subscriptions at once.
+        Operations at once whose answers are streamed: over server-sent events and WebSockets.
     answer
         Client: bytes of an answer, as it travels and unpacked.
     wait

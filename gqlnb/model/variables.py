@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date, time
 from decimal import Decimal
 from enum import Enum
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -36,8 +37,8 @@ def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
     Raises
     ------
     QueryError
-        If a required variable is missing or a value has no JSON form; it names the variable and
-        its type, never the value.
+        If a required variable is missing or a value has no JSON form, as not-a-number and infinity
+        have none; it names the variable and its type, never the value.
     """
     if not given and not document.variables:
         return {}
@@ -91,6 +92,8 @@ def _wire(name: str, kind: str, value: Any) -> Any:
         return wire_value(value)
     except TypeError as error:
         reason = str(error)
+    except RecursionError:
+        reason = "it is nested too deeply, or holds itself."
     msg = f"Variable '${name}' of type '{kind}': {reason}"
     raise QueryError(msg)
 
@@ -104,7 +107,9 @@ def wire_value(value: Any) -> Any:
     Raises
     ------
     TypeError
-        If the value is none of these; the message names its type.
+        If the value is none of these, or no finite number; the message names its type.
+    RecursionError
+        If it holds itself.
     """
     if value is None or type(value) in PLAIN:
         return value
@@ -123,17 +128,31 @@ def wire_value(value: Any) -> Any:
     raise TypeError(msg)
 
 
+def finite(value: float) -> float:
+    """Return a number that JSON can hold.
+
+    Raises
+    ------
+    TypeError
+        If it is not finite.
+    """
+    if isfinite(value):
+        return value
+    msg = f"{value} has no JSON form. Give None for null, or a finite number."
+    raise TypeError(msg)
+
+
 def _moment(value: date | time) -> str | None:
     return value.isoformat() if value == value else None  # noqa: PLR0124 - NaT alone differs
 
 
-PLAIN = frozenset({str, int, float, bool})
+PLAIN = frozenset({str, int, bool})
 KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Enum, lambda value: value.name),
+    (float, lambda value: finite(float(value))),
     ((date, time), _moment),
     ((Decimal, UUID), str),
     (Mapping, lambda value: {str(key): wire_value(item) for key, item in value.items()}),
     (str, str.__str__),  # subclasses of the plain kinds
     (int, int.__int__),
-    (float, float.__float__),
 )

@@ -12,15 +12,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.server.execution import Executable, Executor, executor, servable
-from gqlnb.server.journal import Journal
+from gqlnb.model.limits import Limits
+from gqlnb.server.execution import Executable, Execution, servable
+from gqlnb.server.journal import Journal, clocks
 from gqlnb.server.page import pages
+from gqlnb.server.quick import Heads, answered
+from gqlnb.server.streams import Exchange, Slots, Streamer, streamed, streamer
+from gqlnb.server.websocket import serve_socket
 from gqlnb.token import Token
-from gqlnb.wire.http import HttpRequest, fields
-from gqlnb.wire.protocol import LOOPBACK, Documentation, Rules, respond, screen
+from gqlnb.wire.access import Access
+from gqlnb.wire.http import HttpRequest, absolute, fields
+from gqlnb.wire.protocol import respond
+from gqlnb.wire.rules import LOOPBACK, Documentation, Rules
+from gqlnb.wire.screening import screen, too_slow
 
 if TYPE_CHECKING:
     from gqlnb.wire.response import Response
@@ -41,14 +47,18 @@ class Serving(NamedTuple):
     """What an application serves at one moment."""
 
     schema: Executable
-    execute: Executor
+    execute: Execution
     rules: Rules
+    streams: Streamer | None
+    heads: Heads
 
 
 def serving(schema: Any, rules: Rules) -> Serving:
     """Return a schema, adopted if it is another library's, as it is served by these rules."""
     executable = servable(schema)
-    return Serving(executable, executor(executable), rules)
+    execute = Execution(executable, rules.limits, rules.access)
+    streams = streamer(executable, execute, rules)
+    return Serving(executable, execute, rules, streams, Heads(rules))
 
 
 class App:
@@ -61,14 +71,17 @@ class App:
     token
         What a request must send as ``Authorization: Bearer ...``: a Token, ``"env:NAME"``,
         ``"keyring:NAME"`` or ``"prompt"``; None asks for none.
-    hosts
-        Lower-case names, without port, that the ``Host`` header may hold; None allows any and
-        leaves the endpoint to DNS rebinding unless a token protects it.
-    page
-        Whether a browser gets a page to type queries into. Never with a token.
+    limits
+        How much is let through; by default :class:`gqlnb.Limits` as it stands. Those of heads and
+        connections are kept by :func:`gqlnb.serve`, and by another host in its own way.
+    access
+        Who may ask, and for what; by default :class:`gqlnb.Access` as it stands.
     documentation
         The two addresses a 401 sends its reader to: without a token, and with a wrong one; by
         default those of GitHub.
+    hosts
+        Lower-case names, without port, that the ``Host`` header may hold beside those of `access`;
+        None allows any and leaves the endpoint to DNS rebinding unless a token protects it.
 
     Raises
     ------
@@ -81,6 +94,8 @@ class App:
         Requests read in full whose answer is not yet sent.
     journal : Journal
         What was answered lately, and the exceptions that were kept from clients.
+    slots : Slots
+        How many operations are streamed.
     """
 
     def __init__(
@@ -88,16 +103,24 @@ class App:
         schema: Any,
         *,
         token: Token | str | None = None,
-        hosts: frozenset[str] | None = LOOPBACK,
-        page: bool = True,
+        limits: Limits | None = None,
+        access: Access | None = None,
         documentation: tuple[str, str] | None = None,
+        hosts: frozenset[str] | None = LOOPBACK,
     ) -> None:
-        shown = pages() if page and token is None else {}
-        secret, urls = Token.of(token), Documentation(*(documentation or ()))
-        rules = Rules(token=secret, hosts=hosts, pages=shown, documentation=urls)
+        access = access or Access()
+        rules = Rules(
+            token=Token.of(token),
+            hosts=hosts if hosts is None else hosts | frozenset(access.hosts),
+            limits=limits or Limits(),
+            access=access,
+            pages=pages() if access.page and token is None else {},
+            documentation=Documentation(*(documentation or ())),
+        )
         self._serving = serving(schema, rules)
         self.running = 0
         self.journal = Journal()
+        self.slots = Slots()
 
     @property
     def schema(self) -> Any:
@@ -108,9 +131,54 @@ class App:
     def schema(self, schema: Any) -> None:
         self._serving = serving(schema, self._serving.rules)
 
+    @property
+    def limits(self) -> Limits:
+        """How much is let through."""
+        return self._serving.rules.limits
+
+    @property
+    def access(self) -> Access:
+        """Who may ask, and for what."""
+        return self._serving.rules.access
+
     def become(self, other: App) -> None:
         """Serve what another application serves, by its rules, from the next request on."""
         self._serving = other._serving
+
+    def quickly(self, head: bytes, body: bytes) -> tuple[int, bytes] | None:
+        """Answer a request that was answered before, and fast; None for any other.
+
+        Parameters
+        ----------
+        head
+            The bytes of the head, the empty line included.
+        body
+            All that came behind it.
+
+        Returns
+        -------
+        (int, bytes)
+            The status, and the answer from the line behind the status on.
+        """
+        serving = self._serving
+        found = serving.heads.get(head)
+        if found is None or found.length != len(body):
+            return None
+        return answered(body, found, serving.execute, serving.rules, self.journal)
+
+    def remember(self, head: bytes, scope: Mapping[str, Any], length: int) -> None:
+        """Remember the bytes of a head for :meth:`quickly`, if it is a usual one.
+
+        Parameters
+        ----------
+        head
+            The bytes, the empty line included.
+        scope
+            What they were parsed into.
+        length
+            Bytes of the body that came with it.
+        """
+        self._serving.heads.remember(head, head_of(scope), length)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one connection of the host: a request, or the host's own life."""
@@ -119,38 +187,55 @@ class App:
         elif scope["type"] == "lifespan":
             await _lifespan(receive, send)
         elif scope["type"] == "websocket":
-            await receive()
-            # Closing before accepting is HTTP 403, whatever the host.
-            await send({"type": "websocket.close", "code": 1008})
+            serving = self._serving
+            exchange = Exchange(head_of(scope), self.journal, self.slots, receive, send)
+            await serve_socket(serving.streams, exchange, serving.rules, scope)
 
     async def _http(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        note = self.journal.begin()
+        began = clocks()
         serving = self._serving  # read once, so that a swap falls between two requests
-        request = HttpRequest(scope["method"], local_path(scope), fields(scope["headers"]))
+        rules = serving.rules
+        request = head_of(scope)
         closing = CLOSE if scope.get("http_version", "1.1") < "2" else ()
-        response = screen(request, serving.rules)
+        response = screen(request, rules)
         if response is not None:
-            note.end(response)
+            self.journal.add(began, response)
             await give(send, response, receive if announces_body(request) else None, closing)
             return
-        body, more = await read(receive, serving.rules.body_limit)
+        try:
+            body, more = await read(receive, rules.limits)
+        except TimeoutError:
+            response = too_slow(request, rules)
+            self.journal.add(began, response)
+            await give(send, response, receive, closing)
+            return
         if body is None:
             return  # the client has left
+        request = replace(request, body=body)
+        if serving.streams is not None:
+            exchange = Exchange(request, self.journal, self.slots, receive, send)
+            if await streamed(serving.streams, exchange):
+                return
         self.running += 1
         try:
-            execute = partial(serving.execute, trace=note.trace)
-            whole = replace(request, body=body)
-            response = await respond(whole, execute, serving.rules, note.trace)
-            note.end(response, len(body))  # before it is sent: who has the answer finds it noted
+            response = await respond(request, serving.execute, rules)
+            # Before it is sent: who has the answer finds it noted.
+            self.journal.add(began, response, len(body))
             await give(send, response, receive if more else None, closing)
         finally:
             self.running -= 1
 
 
-def local_path(scope: Mapping[str, Any]) -> str:
-    """Return the path below the point where a host has mounted the application."""
-    path, root = scope["path"], scope.get("root_path", "").rstrip("/")
-    return path[len(root) :] if root and path.startswith(f"{root}/") else path  # type: ignore[no-any-return]
+def head_of(scope: Mapping[str, Any]) -> HttpRequest:
+    """Return the head of a request as a plain value."""
+    path, headers = scope["path"], fields(scope["headers"])
+    if not path.startswith("/"):
+        path, headers = absolute(path, headers)
+    root = scope.get("root_path", "").rstrip("/")
+    if root and path.startswith(f"{root}/"):
+        path = path[len(root) :]  # below the point where a host has mounted the application
+    method = scope.get("method", "CONNECT")  # a WebSocket's is told by HTTP/2 alone
+    return HttpRequest(method, path, headers, query_string=scope.get("query_string", b""))
 
 
 def announces_body(request: HttpRequest) -> bool:
@@ -159,23 +244,38 @@ def announces_body(request: HttpRequest) -> bool:
     return length != "0" or "transfer-encoding" in request.headers
 
 
-async def read(receive: Receive, limit: int) -> tuple[bytes | None, bool]:
+async def read(receive: Receive, limits: Limits) -> tuple[bytes | None, bool]:
     """Read a body, at most one message past the limit.
 
     Returns
     -------
     (bytes or None, bool)
         What came, None if the client left; whether more would follow.
+
+    Raises
+    ------
+    TimeoutError
+        If it does not come in time, however steadily it drips.
     """
-    body = bytearray()
-    while True:
+    async with asyncio.timeout(limits.body_seconds):
         message = await receive()
-        if message["type"] != "http.request":
-            return None, False
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            return message.get("body", b""), False  # the usual case, spared a copy
+        return await gathered(message, receive, limits.body)
+
+
+async def gathered(
+    message: MutableMapping[str, Any], receive: Receive, most: int | None
+) -> tuple[bytes | None, bool]:
+    """Put a body together, beginning with a message of it."""
+    body = bytearray()
+    while message["type"] == "http.request":
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if not more or len(body) > limit:
+        if not more or (most is not None and len(body) > most):
             return bytes(body), more
+        message = await receive()
+    return None, False
 
 
 async def give(
@@ -191,9 +291,10 @@ async def give(
             (name.encode("latin-1"), text.encode("latin-1"))
             for name, text in response.headers.items()
         ),
-        (b"content-length", str(len(response.body)).encode()),
         *(closing if rest else ()),
     ]
+    if response.status != 204:  # which has no body (RFC 9110, 8.6)
+        headers.append((b"content-length", str(len(response.body)).encode()))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": response.body, "more_body": rest is not None})
     if rest is not None:

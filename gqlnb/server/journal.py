@@ -8,16 +8,16 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.errors import ServerError, plain
-from gqlnb.wire.protocol import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
     import pandas as pd
 
     from gqlnb.wire.response import Response
 
-__all__ = ["Journal", "Note"]
+__all__ = ["Journal", "clocks"]
 
 ENTRIES = 1000  # requests remembered
 # Exceptions remembered; each holds the variables of the functions it went through.
@@ -43,9 +43,11 @@ class Entry(NamedTuple):
     operation
         The name of its operation, None where it has none.
     status
-        The HTTP status.
+        The HTTP status: 101 for an operation over a WebSocket. For a WebSocket that we closed, the
+        code it was closed with.
     seconds
-        From the head to the finished answer; sending it is not counted.
+        From the head to the finished answer; sending it is not counted. For a subscription, until
+        it ended.
     bytes_in, bytes_out
         The sizes of the two bodies; 0 where the request's was not read.
     error_id
@@ -65,19 +67,65 @@ class Journal:
     """The last requests of a server, and its last exceptions; safe to use from any thread."""
 
     def __init__(self) -> None:
-        self._entries: deque[Entry] = deque(maxlen=ENTRIES)
+        self._entries: deque[Entry] = deque(maxlen=ENTRIES)  # adding to it needs no lock
         self._faults: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._lock = threading.Lock()
 
-    def begin(self) -> Note:
-        """Return the note of a request whose head has just come."""
-        return Note(self)
+    def add(
+        self,
+        began: tuple[float, float],
+        response: Response,
+        size: int = 0,
+        sent: int | None = None,
+    ) -> None:
+        """Remember a request that is about to be answered; the oldest one is forgotten.
 
-    def add(self, entry: Entry, trace: Trace) -> None:
-        """Remember a request; the oldest one is forgotten."""
+        Parameters
+        ----------
+        began
+            When its head had come: :func:`clocks`.
+        response
+            The answer.
+        size
+            Bytes of its body, 0 where it was not read.
+        sent
+            Bytes of an answer that was streamed; None for those of the response.
+        """
+        faults, operation = response.faults, response.operation
+        self._entries.append(
+            Entry(
+                began[0],
+                operation and operation[:NAME],
+                response.status,
+                time.perf_counter() - began[1],
+                size,
+                len(response.body) if sent is None else sent,
+                faults[0][0] if faults else None,
+            )
+        )
+        if faults:
+            self.keep(faults)
+
+    def note(self, began: tuple[float, float], operation: str | None, size: int, sent: int) -> None:
+        """Remember a request that is answered as it should be.
+
+        Parameters
+        ----------
+        began
+            When its head had come: :func:`clocks`.
+        operation
+            The name of the operation.
+        size, sent
+            Bytes of its body, and of the answer's.
+        """
+        seconds = time.perf_counter() - began[1]
+        name = operation and operation[:NAME]
+        self._entries.append(Entry(began[0], name, 200, seconds, size, sent, None))
+
+    def keep(self, faults: Sequence[tuple[str, BaseException]]) -> None:
+        """Remember exceptions by the ids that a client was told; the oldest are forgotten."""
         with self._lock:
-            self._entries.append(entry)
-            for number, fault in trace.faults:
+            for number, fault in faults:
                 self._faults[number] = fault, fault.__traceback__
             while len(self._faults) > FAULTS:
                 del self._faults[next(iter(self._faults))]
@@ -107,34 +155,19 @@ class Journal:
         """Return the requests, oldest first."""
         import pandas as pd
 
-        with self._lock:
-            entries = list(self._entries)
-        made = pd.DataFrame(entries, columns=list(Entry._fields)).astype(DTYPES)
+        made = pd.DataFrame(self.entries(), columns=list(Entry._fields)).astype(DTYPES)
         made["time"] = pd.to_datetime(made["time"], unit="s", utc=True)
         return made
 
+    def entries(self) -> list[Entry]:
+        """Return the requests, oldest first."""
+        while True:
+            try:
+                return list(self._entries)
+            except RuntimeError:  # one was added meanwhile
+                continue
 
-class Note:
-    """One request on its way."""
 
-    __slots__ = ("_began", "_clock", "_journal", "trace")
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._began = time.time()
-        self._clock = time.perf_counter()
-        self.trace = Trace()
-
-    def end(self, response: Response, size: int = 0) -> None:
-        """Enter the request, with the size of its body and what is answered."""
-        trace = self.trace
-        entry = Entry(
-            self._began,
-            trace.operation and trace.operation[:NAME],
-            response.status,
-            time.perf_counter() - self._clock,
-            size,
-            len(response.body),
-            trace.faults[0][0] if trace.faults else None,
-        )
-        self._journal.add(entry, trace)
+def clocks() -> tuple[float, float]:
+    """Return the time since 1970 and that of the clock that only goes forward, in seconds."""
+    return time.time(), time.perf_counter()

@@ -13,16 +13,18 @@ import logging
 import os
 import socket
 import threading
+from asyncio import CancelledError
 from contextlib import suppress
-from email.utils import formatdate
+from functools import partial
 from ipaddress import ip_address
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import PortInUseError, ServerError, plain
+from gqlnb.server.guard import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from gqlnb.server.app import App
     from gqlnb.server.cell import Cell
@@ -30,15 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["Address", "Listener", "bind", "resolve"]
 
 BACKLOG = 2048  # connections that wait to be accepted; uvicorn's default
-# Seconds an idle connection is kept, as nginx does; uvicorn's 5 would close it under a person who
-# thinks between two cells, and now and then under a request that is just being sent.
-IDLE = 75
 GRACE = 1.0  # seconds in which running requests may finish when a server is closed
 STUCK = 1.0  # seconds more, before a loop that a resolver blocks is left to itself
 _PAUSE = 0.002  # seconds between two looks whether the last answer has left
 _LOG = logging.getLogger("gqlnb.server")
-# A request that close() cut off is no news, though uvicorn reports it as an error.
-_LOG.addFilter(lambda r: not (r.exc_info and isinstance(r.exc_info[1], asyncio.CancelledError)))
+# What uvicorn's protocols log to. Of it, exceptions are news: not addresses, paths and faults of
+# strangers, and not a request that close() cut off.
+_HTTP = logging.getLogger("gqlnb.server.http")
+_HTTP.setLevel(logging.ERROR)
+_HTTP.addFilter(lambda r: bool(r.exc_info and not isinstance(r.exc_info[1], CancelledError)))
 
 
 class Address(NamedTuple):
@@ -133,7 +135,7 @@ class Listener:
         self.cell: Cell | None = None
         self.stopped = threading.Event()
         self._sock = sock
-        self._connections: set[Any] = set()
+        self._watch: Watch | None = None
         self._started = threading.Event()
         self._fault: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
@@ -188,9 +190,10 @@ class Listener:
         self.owner = None
         self.stopped.set()
         null = os.open(os.devnull, os.O_RDWR)
+        connections = self._watch.all() if self._watch else []
         for sock in (
             self._sock,
-            *(c.transport.get_extra_info("socket") for c in self._connections),
+            *(c.transport.get_extra_info("socket") for c in connections),
         ):
             with suppress(OSError, AttributeError, ValueError):
                 os.dup2(null, sock.fileno(), inheritable=False)
@@ -200,11 +203,10 @@ class Listener:
 
     def _run(self) -> None:
         try:
-            protocol, state = protocols(self._answer)
-            self._connections = state.connections
+            protocol, self._watch = protocols(self.app, self._answer)
             loop = new_loop()
             try:
-                finish(loop, loop.create_task(self._serve(loop, protocol, state)))
+                finish(loop, loop.create_task(self._serve(loop, protocol, self._watch)))
             finally:
                 loop.close()
         except BaseException as error:
@@ -215,26 +217,31 @@ class Listener:
             self.stopped.set()
             self._started.set()
 
-    async def _serve(self, loop: asyncio.AbstractEventLoop, protocol: Any, state: Any) -> None:
+    async def _serve(
+        self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: Watch
+    ) -> None:
         server = await loop.create_server(protocol, sock=self._sock, backlog=BACKLOG)
         self._stop = loop.create_future()
-        ticking = loop.create_task(tick(state))
+        watching = loop.create_task(watch.run())
         self._started.set()
         grace = await self._stop
         server.close()
-        await self._quiet(loop.time() + grace)
-        ticking.cancel()
-        for connection in list(self._connections):
+        for connection in list(watch.state.connections):
+            with suppress(Exception):  # one that is just closing may not like it
+                connection.shutdown()  # behind its last answer; at once where nothing runs
+        await self._quiet(watch, loop.time() + grace)
+        watching.cancel()
+        for connection in watch.all():
             connection.transport.abort()
-        await cancelled(state.tasks)
+        await cancelled(watch.state.tasks)
 
     def _answer(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
         return self.app(scope, receive, send)
 
-    async def _quiet(self, deadline: float) -> None:
+    async def _quiet(self, watch: Watch, deadline: float) -> None:
         """Wait until no request runs and every answer has left, or until the deadline."""
         loop = asyncio.get_running_loop()
-        while self.app.running or any(unsent(c) for c in self._connections):
+        while self.app.running or any(c.unsent() for c in watch.all()):
             if loop.time() >= deadline:
                 return
             await asyncio.sleep(_PAUSE)
@@ -258,46 +265,58 @@ def finish(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-def protocols(app: Any) -> tuple[Any, Any]:
-    """Return a factory of uvicorn's protocols for an application, and the state they share.
+def protocols(app: App, call: Any) -> tuple[Callable[[], Any], Watch]:
+    """Return a factory of uvicorn's protocols, guarded, and the watch over what they serve.
 
     They log to us instead of to uvicorn's loggers, which print to the cell, and whose settings
     belong to whoever else runs uvicorn in this process.
+
+    Parameters
+    ----------
+    app
+        Whose limits hold.
+    call
+        What is called for each request.
     """
     from uvicorn import Config
     from uvicorn.server import ServerState
 
+    try:
+        from gqlnb.server.over_httptools import Protocol
+    except ImportError:  # no httptools for this platform
+        from gqlnb.server.over_h11 import Protocol  # type: ignore[assignment]
+    watch = Watch(app, ServerState())
     config = Config(
-        app,
+        call,
         interface="asgi3",
         lifespan="off",
-        ws="none",
+        http=Protocol,
+        ws=partial(websocket, watch),  # type: ignore[arg-type]
+        ws_max_size=watch.limits.body,  # type: ignore[arg-type]
+        # Between two programs of one machine compression saves nothing, and costs 64 KiB for each.
+        ws_per_message_deflate=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=IDLE,
+        h11_max_incomplete_event_size=watch.head,
     )
     config.load()
-    state = ServerState()
 
     def protocol() -> Any:
-        made: Any = config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]
-        made.logger, made.access_log = _LOG, False
+        made = Protocol(config=config, server_state=watch.state, app_state={})
+        made.watch, made.logger, made.access_log = watch, _HTTP, False
         return made
 
-    return protocol, state
+    return protocol, watch
 
 
-async def tick(state: Any) -> None:
-    """Keep the ``Date`` header current (RFC 9110, 6.6.1)."""
-    while True:
-        state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
-        await asyncio.sleep(1.0)
+def websocket(watch: Watch, **options: Any) -> Any:
+    """Return a watched WebSocket protocol; the first one of a process loads websockets."""
+    from gqlnb.server.over_websockets import Protocol
 
-
-def unsent(connection: Any) -> bool:
-    """Tell whether a part of an answer still waits for a slow reader."""
-    return bool(connection.transport.get_write_buffer_size())
+    made = Protocol(**options)
+    made.watch, made.logger, made.conn.logger = watch, _HTTP, _HTTP
+    return made
 
 
 def settle(stop: asyncio.Future[float], grace: float) -> None:

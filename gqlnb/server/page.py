@@ -7,8 +7,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gqlnb.wire.protocol import ENDPOINT
 from gqlnb.wire.response import Response
+from gqlnb.wire.rules import ENDPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

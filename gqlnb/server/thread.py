@@ -15,12 +15,15 @@ from gqlnb.server.app import App
 from gqlnb.server.cell import Cell, calling
 from gqlnb.server.listener import GRACE, Address, Listener, bind, resolve
 from gqlnb.token import Token
-from gqlnb.wire.protocol import ENDPOINT, LOOPBACK
+from gqlnb.wire.rules import ENDPOINT, LOOPBACK
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     import pandas as pd
+
+    from gqlnb.model.limits import Limits
+    from gqlnb.wire.access import Access
 
 __all__ = ["Server", "serve"]
 
@@ -63,8 +66,9 @@ class Server:
     def log(self) -> pd.DataFrame:
         """The last 1,000 requests as a DataFrame, oldest first; also when it is closed.
 
-        Columns ``time`` (in UTC), ``operation`` (its name), ``status``, ``seconds`` (until the
-        answer was made), ``bytes_in`` and ``bytes_out`` (of the bodies), ``error_id`` (for
+        Columns ``time`` (in UTC), ``operation`` (its name), ``status`` (101 over a WebSocket, or
+        the code with which we closed one), ``seconds`` (until the answer was made; until a
+        subscription ended), ``bytes_in`` and ``bytes_out`` (of the bodies), ``error_id`` (for
         :meth:`error`). No query, variable, header or data is kept. Serving again on the same port
         goes on with the same log.
         """
@@ -96,7 +100,9 @@ class Server:
         Parameters
         ----------
         grace
-            Seconds in which running requests may finish.
+            Seconds in which requests that run may finish; one by default, 0 to cut them off.
+            Nothing else is waited for: connections that are idle, and requests that have not come
+            in full, end at once.
         """
         with _lock:
             if self.closed:
@@ -142,19 +148,23 @@ def serve(
     *,
     host: str = "127.0.0.1",
     token: Token | str | None = None,
+    limits: Limits | None = None,
+    access: Access | None = None,
 ) -> Server:
     """Serve a schema at ``/graphql`` from a background thread.
 
     Returns when it accepts connections. It is closed by :meth:`Server.close`, at the end of a
     ``with`` block, or when the interpreter exits. Served again on the same port, as a re-run cell
-    does, the new schema replaces the old one without closing the port.
+    does, the new schema, token, limits and access replace the old ones without closing the port.
 
     Parameters
     ----------
     schema
         The schema: a :class:`gqlnb.Schema`, or a schema object of graphql-core, Strawberry, Ariadne
         or Graphene, which :meth:`gqlnb.Schema.adopt` takes. Its plain resolvers run in worker
-        threads, its ``async`` ones on the server's own event loop.
+        threads, its ``async`` ones on the server's own event loop. If it has subscriptions, they
+        are answered as server-sent events, to who sends ``Accept: text/event-stream``, and over
+        WebSocket, subprotocol ``graphql-transport-ws``.
     port
         The port, or 0 for any free one. With 0, a notebook cell that is run again replaces the
         servers it started before, and keeps the port; a script always gets another server.
@@ -164,6 +174,13 @@ def serve(
     token
         What a request must send as ``Authorization: Bearer ...``: ``"env:NAME"``,
         ``"keyring:NAME"``, ``"prompt"`` or a Token.
+    limits
+        How much is let through: ``Limits(depth=30)``. By default every bound of
+        :class:`gqlnb.Limits`; None in its place switches one off.
+    access
+        Who may ask, and for what: ``Access(origins=["http://localhost:5173"], get=True)``. By
+        default this machine alone, by POST, and no page of another origin; see
+        :class:`gqlnb.Access`.
 
     Returns
     -------
@@ -184,7 +201,8 @@ def serve(
     True
     """
     address, secret = resolve(host, port), Token.of(token)
-    app = App(schema, token=secret, hosts=allowed(host, address, secret))
+    names = allowed(host, address, secret, access)
+    app = App(schema, token=secret, limits=limits, access=access, hosts=names)
     with _lock:
         cell = calling() if port == 0 else None
         listener = taken_over(address, app) or inherited(cell, address, app) or opened(address, app)
@@ -197,8 +215,12 @@ def serve(
     return server
 
 
-def allowed(host: str, address: Address, token: object) -> frozenset[str] | None:
-    """Return the names a request may ask for; None, any, where others can reach the server.
+def allowed(
+    host: str, address: Address, token: object, access: Access | None = None
+) -> frozenset[str] | None:
+    """Return the names a request may ask for beside those of `access`.
+
+    None, which is any, where others can reach the server and no name is given there.
 
     Raises
     ------
@@ -209,7 +231,7 @@ def allowed(host: str, address: Address, token: object) -> frozenset[str] | None
     if ip.is_loopback:
         return LOOPBACK | {bracketed(host.lower()), bracketed(str(ip))}
     if token is not None:
-        return None
+        return LOOPBACK if access is not None and access.hosts else None
     message = (
         f"host={plain(host, 80)!r} lets other machines ask, so it needs a token: "
         f"serve(schema, host=..., token='env:NAME'). For this machine alone leave host out."

@@ -5,27 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-from gqlnb.wire.response import GRAPHQL_JSON, JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
     "HttpRequest",
+    "absolute",
+    "bare_origin",
     "fields",
     "host_name",
     "is_json",
-    "negotiate",
-    "quality",
     "same_origin",
-    "wants_page",
 ]
 
-# RFC 9110, 12.4.2: at most three decimals; anything else is no weight.
-_WEIGHT = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 # RFC 9110, 7.2: a name or an address, IPv6 in brackets, and perhaps a port.
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:\[\]@/,]+)(?::[0-9]{1,5})?", re.IGNORECASE)
 _PORTS = {"http": ":80", "https": ":443"}
@@ -45,6 +39,8 @@ class HttpRequest:
         Header values by lower-case name; values of a repeated header joined by ``", "``.
     body
         The whole body; of one that is too large, any part longer than the limit.
+    query_string
+        What stood behind the question mark, as it came.
     """
 
     method: str
@@ -52,6 +48,7 @@ class HttpRequest:
     # Not in the repr: a traceback with variables must not show a token.
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
+    query_string: bytes = field(default=b"", repr=False)
 
 
 def fields(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -66,10 +63,31 @@ def fields(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return found
 
 
+def absolute(target: str, headers: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Read a target in absolute form, whose host counts instead of the header's (RFC 9112, 3.2.2).
+
+    Returns
+    -------
+    (str, dict)
+        The path and the headers; as they were, if the target has another form.
+    """
+    scheme, found, rest = target.partition("://")
+    if not found or scheme.lower() not in _PORTS:
+        return target, headers
+    host, slash, path = rest.partition("/")
+    return slash + path or "/", headers | {"host": host}
+
+
 def host_name(host: str | None) -> str | None:
     """Return the lower-case name of a ``Host`` header without its port; None if it is not one."""
     match = _HOST.fullmatch(host or "")
     return match[1].lower() if match else None
+
+
+def bare_origin(origin: str) -> str:
+    """Return an origin in lower case without the port that its scheme has anyway."""
+    origin = origin.lower()
+    return origin.removesuffix(_PORTS.get(origin.partition("://")[0], ""))
 
 
 def same_origin(origin: str, host: str) -> bool:
@@ -81,52 +99,9 @@ def same_origin(origin: str, host: str) -> bool:
 
 def is_json(content_type: str | None) -> bool:
     """Tell whether a ``Content-Type`` is JSON in UTF-8: any case, other parameters ignored."""
+    if content_type == "application/json":
+        return True
     media, *parameters = (part.strip().lower() for part in (content_type or "").split(";"))
     given = (parameter.partition("=") for parameter in parameters)
     charsets = {value.strip('"') for name, _, value in given if name == "charset"}
     return media == "application/json" and charsets <= {"utf-8", "utf8"}
-
-
-def ranges(accept: str) -> dict[str, float]:
-    """Return the weight, 0 to 1, of each media range of an ``Accept`` header."""
-    found: dict[str, float] = {}
-    for entry in accept.lower().split(","):
-        media, *parameters = (part.strip() for part in entry.split(";"))
-        given = (parameter.partition("=") for parameter in parameters)
-        weight = next((value.strip() for name, _, value in given if name.strip() == "q"), "1")
-        if media and _WEIGHT.fullmatch(weight):  # an entry with a malformed weight says nothing
-            found[media] = max(found.get(media, 0.0), float(weight))
-    return found
-
-
-def quality(weights: Mapping[str, float], media: str) -> float:
-    """Return the weight that media ranges give to a media type: the most specific range counts."""
-    for name in (media, f"{media.partition('/')[0]}/*", "*/*"):
-        if name in weights:
-            return weights[name]
-    return 0.0
-
-
-@lru_cache(maxsize=64)
-def negotiate(accept: str | None) -> str:
-    """Return the media type to answer in.
-
-    ``application/graphql-response+json`` where it is preferred, or as welcome as JSON and named;
-    JSON otherwise, also where neither is welcome: an error nobody asked for beats none.
-
-    Notes
-    -----
-    Source: GraphQL over HTTP, "Accept"; audits 47DE and 80D8 for ``*/*`` and no header.
-    """
-    weights = ranges(accept or "")
-    graphql = quality(weights, "application/graphql-response+json")
-    plain = quality(weights, "application/json")
-    named = "application/graphql-response+json" in weights
-    return GRAPHQL_JSON if graphql > plain or (named and graphql == plain > 0) else JSON
-
-
-def wants_page(accept: str | None) -> bool:
-    """Tell whether an ``Accept`` names HTML and likes it at least as much as JSON: a browser."""
-    weights = ranges(accept or "")
-    html = weights.get("text/html", 0.0)
-    return html > 0 and html >= quality(weights, "application/json")

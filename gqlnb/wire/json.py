@@ -12,7 +12,7 @@ from gqlnb.errors import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["JSONError", "dump", "faults", "load"]
+__all__ = ["JSONError", "dump", "encode", "faults", "load"]
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
@@ -48,6 +48,17 @@ def dump(value: Any) -> bytes:
     fault = next(faults(value, ()), None)
     if fault is not None:
         raise JSONError(fault)
+    return _ENCODER.encode(value)
+
+
+def encode(value: Any) -> bytes:
+    """Write a value that is known to hold text, finite numbers, Booleans, null and containers.
+
+    Raises
+    ------
+    UnicodeEncodeError
+        If a text holds a lone surrogate.
+    """
     return _ENCODER.encode(value)
 
 

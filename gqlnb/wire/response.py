@@ -19,7 +19,8 @@ class Response:
     Attributes
     ----------
     status
-        HTTP status; 200 for an engine in this process.
+        HTTP status. Of an engine in this process 200, or where it refused a request what was
+        wrong with it: 400, its syntax, or 422, anything else.
     headers
         Header values by lower-case name.
     body
@@ -29,6 +30,12 @@ class Response:
         made: an engine in this process.
     causes
         The exception behind each of the errors, in their order, where they arose in this process.
+    operation
+        The name of the operation that was executed, None where it has none.
+    faults
+        The exceptions whose words were kept from a client, each with the id it got instead.
+    sound
+        Whether the types of its leaves let it hold only what JSON can, so that nobody need look.
     """
 
     status: int
@@ -36,3 +43,6 @@ class Response:
     body: bytes = b""
     members: Mapping[str, Any] | None = None
     causes: tuple[BaseException | None, ...] = ()
+    operation: str | None = None
+    faults: tuple[tuple[str, BaseException], ...] = ()
+    sound: bool = False

@@ -17,6 +17,7 @@ from graphql import build_schema, get_introspection_query, parse
 import gqlnb
 import gqlnb.engine
 import gqlnb.github
+from gqlnb.model.limits import Limits
 from tests.benchmarks.measure import (
     EXECUTE,
     OURS,
@@ -30,6 +31,7 @@ from tests.benchmarks.measure import (
 )
 
 HAND = "by hand"
+FREE = "without limits"
 MANY = 10_000
 
 # -- what is asked, and of what
@@ -45,6 +47,10 @@ type Stargazers { totalCount: Int! }
 """
 ROWS = "{ rows { name owner { login } stargazers { totalCount } id private } }"
 NODES = "{ nodes { id ... on Repository { name } ... on Owner { login } } }"
+LIMITED = f"""{SDL}
+extend type Query {{ nested: [Nested!]! }}
+type Nested {{ id: ID! name: String nodes: [Nested!] }}
+"""
 FIELDS = {
     "Query": ["rows"],
     "Repository": ["id", "name", "private", "owner", "stargazers"],
@@ -268,6 +274,46 @@ def texts(query: str) -> Iterator[str]:
     return (query.replace("{ ", f"{{ a{n}: ", 1) for n in count())
 
 
+def within_limits(query: str, root: Any, members: Any = None) -> Sides:
+    """Execute with and without the limits of a server."""
+    schema = gqlnb.Schema(LIMITED, members or {})
+    limits = Limits()
+    return {
+        OURS: lambda: schema.execute(query, root=root, limits=limits),
+        FREE: lambda: schema.execute(query, root=root),
+    }
+
+
+def limited_hello(_size: int) -> Sides:
+    """Answer the greeting."""
+    return within_limits("{ hello }", None, {"Query": {"hello": lambda *_: "Hello world!"}})
+
+
+def limited_list(size: int) -> Sides:
+    """Answer a list of rows."""
+    return within_limits(ROWS, {"rows": rows_of(DICT, size)})
+
+
+def limited_nested(size: int) -> Sides:
+    """Answer a thousand objects, ten in each list of the one above."""
+    leaves = [{"id": str(n), "name": f"leaf-{n}"} for n in range(size)]
+    middle = [{"id": str(n), "nodes": leaves} for n in range(size)]
+    root = {"nested": [{"id": str(n), "nodes": middle} for n in range(size)]}
+    return within_limits("{ nested { id nodes { id nodes { id name } } } }", root)
+
+
+def limited_resolvers(size: int) -> Sides:
+    """Call a function for every field of a list of rows."""
+    members = {owner: {name: native(name) for name in names} for owner, names in FIELDS.items()}
+    return within_limits(ROWS, {"rows": rows_of(DICT, size)}, members)
+
+
+def limited_interface(size: int) -> Sides:
+    """Answer a list of an interface."""
+    nodes = [{"__typename": "Repository", "id": f"R_{n}", "name": f"r-{n}"} for n in range(size)]
+    return within_limits(NODES, {"nodes": nodes})
+
+
 def memory(size: int) -> Sides:
     """Answer a list of rows, against the answer alone."""
     sides = a_list(DICT, size)
@@ -283,6 +329,11 @@ def listed(name: str, shape: Shape, core: float, hand: float) -> Workload:
 def compared(name: str, sides: Callable[[int], Sides], least: float, size: int = 1) -> Workload:
     """Return a workload that graphql-core executes too."""
     return Workload(name, sides, (Goal(EXECUTE, least),), size, min(size, 100))
+
+
+def limited(name: str, sides: Callable[[int], Sides], most: float, size: int = 1) -> Workload:
+    """Return a workload that is executed without limits too."""
+    return Workload(name, sides, (Goal(FREE, most, most=True),), size, min(size, 10))
 
 
 def first(name: str, query: str, size: int = 1) -> Workload:
@@ -309,6 +360,11 @@ WORKLOADS = [
     first("first-list-10", ROWS, 10),
     first("first-list-30", ROWS, 30),
     first("first-list-100", ROWS, 100),
+    limited("limited-hello", limited_hello, 2),
+    limited("limited-list", limited_list, 1.05, 1_000),
+    limited("limited-nested", limited_nested, 1.15, 10),
+    limited("limited-resolvers", limited_resolvers, 1.15, 1_000),
+    limited("limited-interface", limited_interface, 1.15, 1_000),
     Workload("memory", memory, (Goal(RESULT, 1.1, most=True),), 100_000, 2_000, bytes_taken, 1),
 ]
 

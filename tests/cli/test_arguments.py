@@ -55,6 +55,7 @@ def test_the_installed_script_does_as_the_module(gqlnb: Run, tmp_path: Path) -> 
         (("stars", "1", "--csv", "--json"), "not allowed with"),
         (("stars", "1", "--lim", "3"), "unrecognized arguments: --lim 3"),
         (("serve", "--port", "65536"), "'65536' is no TCP port"),
+        (("serve", "--profile", "strict"), "invalid choice: 'strict'"),
     ],
 )
 def test_wrong_arguments_end_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
@@ -130,6 +131,13 @@ def test_stars_beyond_a_search_tells_on_stderr(gqlnb: Run) -> None:
         (("serve", "nowhere:schema"), "no module 'nowhere'"),
         (("serve", "json:schema"), "has no name 'schema'"),
         (("serve", "json:loads"), "Schema"),
+        (("serve", "--limit", "depth"), "write NAME=VALUE with one of body, text"),
+        (("serve", "--limit", "answer=3"), "write NAME=VALUE"),
+        (("serve", "--limit", "depth=deep"), "the value is a number above 0, or off"),
+        (("serve", "--limit", "depth=0"), "takes a whole number above 0"),
+        (("serve", "--origin", "*"), "--origin '*' would let every page"),
+        (("serve", "--origin", "localhost"), "--origin takes origins such as"),
+        (("serve", "--allow-host", "a:80"), "--allow-host takes names without a port"),
     ],
 )
 def test_an_error_is_told_without_a_traceback(
@@ -301,3 +309,27 @@ def test_stars_asks_an_endpoint_by_name(gqlnb: Run) -> None:
 
     done = gqlnb("stars", "400000", env={**os.environ, "GQLNB_URL": "http://127.0.0.1:9/graphql"})
     assert "demo" in done.stdout.splitlines()[-1]
+
+
+def test_serve_takes_limits_and_says_who_may_ask(background: Callable, tmp_path: Path) -> None:
+    """Every switch of the server has its option."""
+    server = background(
+        *("serve", "--port", "0", "--origin", "http://localhost:5173", "--allow-host", "lab"),
+        *("--limit", "body=60", "--limit", "depth=off", "--limit", "seconds=2.5"),
+        *("--get", "--no-page", "--no-introspection", "--no-hints", "--profile", "draft"),
+        cwd=tmp_path,
+    )
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+
+    def ask(query: str, **headers: str) -> requests.Response:
+        return requests.post(url, json={"query": query}, headers=headers, timeout=20)
+
+    asked = ask("{ hello }", Origin="http://localhost:5173", Host="lab:80")
+    assert (asked.status_code, asked.headers["vary"]) == (200, "Origin")
+    assert ask("{ hello }" + " " * 60).status_code == 413
+    assert requests.get(url, params={"query": "{ hello }"}, timeout=20).json()["data"]
+    browser = {"Accept": "text/html, application/json;q=0.5"}
+    assert requests.get(url, headers=browser, timeout=20).status_code == 422
+    wrong = ask("{ helo }")
+    assert (wrong.status_code, "mean" in wrong.text) == (422, False)
+    assert ask("{ __schema { __typename } }").status_code == 422

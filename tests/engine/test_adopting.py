@@ -287,6 +287,12 @@ def test_a_subscription_streams_through_the_engine(library):
     assert asyncio.run(events()) == [0, 1, 2]
 
 
+def test_a_subscription_is_a_stream_of_results(library):
+    """`Schema.subscribe` calls the library's own sources and resolvers."""
+    stream = Schema.adopt(library.schema).subscribe("subscription { ticks }", context=CONTEXT)
+    assert [result["ticks"] for result in stream] == [0, 1, 2]
+
+
 def test_what_the_engine_executes_can_be_explained(library):
     """Nothing of these schemas is handed over."""
     schema = Schema.adopt(library.schema)

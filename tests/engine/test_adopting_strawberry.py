@@ -19,6 +19,7 @@ from strawberry.types import Info
 
 from gqlnb import Client, QueryError, Schema, SchemaError, serve
 from gqlnb.engine import execute
+from gqlnb.model.limits import Limits
 from tests.engine.libraries.with_strawberry import Query as World
 from tests.engine.libraries.with_strawberry import schema as world
 from tests.engine.libraries.world import CONTEXT
@@ -397,6 +398,29 @@ def test_a_data_loader_works_in_an_async_resolver():
     assert len(asked) == 3
 
 
+def test_extensions_see_a_subscription():
+    """Strawberry subscribes by itself where it has to; what refuses it is an error."""
+    seen = []
+
+    def on_operation(self):
+        seen.append(self.execution_context.operation_name)
+        yield
+
+    text = "subscription S { ticks }"
+    schema = Schema.adopt(world(extensions=[extension(on_operation=on_operation)]))
+    assert [result["ticks"] for result in schema.subscribe(text, context=CONTEXT)] == [0, 1, 2]
+    assert set(seen) == {"S"}
+
+    def refuse(self):
+        message = "not today"
+        raise PermissionError(message)
+        yield
+
+    refusing = Schema.adopt(world(extensions=[extension(on_operation=refuse)]))
+    with pytest.raises((QueryError, PermissionError), match="not today"):
+        next(refusing.subscribe(text, context=CONTEXT))
+
+
 @pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
 def test_incremental_delivery_is_one_result_or_refused():
     """A schema that offers it works; what asks for many results is told that it gets one."""
@@ -423,3 +447,38 @@ def test_a_strawberry_schema_has_its_graphql_schema():
     assert isinstance(core, GraphQLSchema)
     assert execute(core, parse("{ greeting }")).data == {"greeting": "Hello world None"}
     assert "type Dog implements Pet" in Schema.adopt(schema).sdl
+
+
+def watched(self):
+    """Do nothing around an operation."""
+    yield
+
+
+@pytest.mark.parametrize("extensions", [[], [extension(on_operation=watched)]])
+def test_limits_hold_whoever_executes(extensions):
+    """Compiled, or by Strawberry for its extensions; its schema is left as it is."""
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        async def later(self) -> int:
+            """Wait for ever."""
+            return await asyncio.Event().wait()
+
+        @strawberry.field
+        def a(self) -> int:
+            """Return one."""
+            return 1
+
+    made = strawberry.Schema(Query, extensions=extensions)
+    before = dict(vars(made))
+    schema = Schema.adopt(made)
+    for _ in range(2):
+        assert schema.execute("{ a b: a c: a }", limits=Limits(fields=3)).data["c"] == 1
+        (error,) = schema.execute("{ a b: a c: a }", limits=Limits(fields=2)).errors
+        assert error["message"].startswith("Execution stopped after 2 fields")
+        (error,) = schema.execute("{ later a }", limits=Limits(seconds=0.05)).errors
+        assert error["message"].startswith("Execution stopped after 0.05 s")
+    assert {name: vars(made)[name] for name in before} == before

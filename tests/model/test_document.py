@@ -1,10 +1,13 @@
 """Documents: parsed, checked, with one operation chosen."""
 
+from time import process_time
+
 import pytest
 from graphql import build_schema
 
 from gqlnb.errors import QueryError
 from gqlnb.model.document import Document
+from gqlnb.model.limits import Limits
 
 SCHEMA = build_schema(
     "type Query { hello: String viewer: User } type User { login: String! name: String }"
@@ -120,3 +123,80 @@ def test_a_document_nested_too_deeply_is_an_error_of_ours():
     """The parser's recursion never reaches the user."""
     with pytest.raises(QueryError):
         Document.parse("{a" * 100_000)
+
+
+def test_errors_are_told_up_to_the_limit():
+    """No error more, such as one that says that there are more."""
+    text = "{" + "".join(f" a{n}" for n in range(30)) + " }"
+    with pytest.raises(QueryError) as caught:
+        Document.parse(text, SCHEMA, limits=Limits(errors=4))
+    assert [p.message for p in caught.value.problems] == [
+        f"Cannot query field 'a{n}' on type 'Query'." for n in range(4)
+    ]
+
+
+def test_introspection_can_be_refused():
+    """Of all that begins with two underscores, only the name of a type may be asked for."""
+    for text in ("{ __schema { types { name } } }", '{ __type(name: "User") { name } }'):
+        assert Document.parse(text, SCHEMA)
+        with pytest.raises(QueryError, match="introspection has been disabled"):
+            Document.parse(text, SCHEMA, introspection=False)
+    assert Document.parse("{ __typename viewer { __typename } }", SCHEMA, introspection=False)
+
+
+def test_a_hint_is_no_way_around_it():
+    """What could be selected is not listed either."""
+    with pytest.raises(QueryError) as caught:
+        Document.parse("{ viewer }", SCHEMA, introspection=False)
+    assert caught.value.problems[0].hint is None
+
+
+FLOATS = build_schema(
+    "scalar Any input In { f: Float any: Any } "
+    "type Query { e(f: Float, fs: [Float!], i: In, any: Any, s: String): Float }"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("{ e(f: 1e400) }", 8),
+        ("{ e(f: -1.5E+999) }", 8),
+        (f"{{ e(f: {'1' * 400}) }}", 8),
+        ("{ e(fs: [1, 1e400]) }", 13),
+        ("{ e(i: {f: 1e400}) }", 12),
+        ("query ($f: Float = 1e400) { e(f: $f) }", 20),
+    ],
+)
+def test_a_literal_that_no_float_can_hold_is_refused(text, column):
+    """It would be infinite, which is no value of Float."""
+    with pytest.raises(QueryError, match=r"Float cannot represent .*: it is infinite") as caught:
+        Document.parse(text, FLOATS)
+    assert caught.value.problems[0].column == column
+
+
+@pytest.mark.parametrize(
+    "text", ["{ e(f: 1e308) }", "{ e(any: 1e400) }", "{ e(i: {any: 1e400}) }", '{ e(s: "1e400") }']
+)
+def test_other_large_numbers_are_not(text):
+    """A scalar of somebody's own may hold them."""
+    assert Document.parse(text, FLOATS)
+
+
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [
+        ("{{ ... on {0}x {{ hello }} }} type {0}y {{ a: Int }}", None),
+        ("query {0}x {{ hello }}", "{0}y"),
+        ("{{ {0}x }}", None),
+        ("query (${0}x: Int) {{ hello(a: ${0}y) }}", None),
+        ("{{ ...{0}x }} fragment {0}y on Query {{ hello }}", None),
+    ],
+)
+def test_long_names_that_are_alike_take_no_time(text, operation):
+    """What one may have meant is found in the product of the lengths, so it is not looked for."""
+    name = "a" * 20_000
+    begun = process_time()
+    with pytest.raises(QueryError):
+        Document.parse(text.format(name), SCHEMA, operation and operation.format(name))
+    assert process_time() - begun < 5  # graphql-core takes some minutes

@@ -2,6 +2,7 @@
 
 import datetime
 import enum
+import math
 import uuid
 from dataclasses import dataclass
 from decimal import Decimal
@@ -89,3 +90,24 @@ def test_only_declared_variables_are_sent():
     """A namespace may hold more than the operation asks for."""
     document = Document.parse("query ($a: Int $b: Int! = 3) { f(a: $a b: $b) }")
     assert bind(document, {"a": 1, "other": object()}) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [math.nan, math.inf, -math.inf, np.float64("nan"), [1.0, math.inf], {"a": math.nan}],
+    ids=repr,
+)
+def test_a_number_that_is_not_finite_is_refused(value):
+    """JSON has no form for it; null is None."""
+    document = Document.parse("query ($x: Any) { f(x: $x) }")
+    with pytest.raises(QueryError, match=r"^Variable '\$x' of type 'Any': -?(nan|inf) has no JSON"):
+        bind(document, {"x": value})
+
+
+def test_what_holds_itself_is_refused():
+    """A list in itself has no end."""
+    document = Document.parse("query ($x: Any) { f(x: $x) }")
+    value = {"a": []}
+    value["a"].append(value)
+    with pytest.raises(QueryError, match="'Any': it is nested too deeply, or holds itself"):
+        bind(document, {"x": value})

@@ -17,6 +17,7 @@ import pytest
 from graphql.pyutils import Undefined
 
 import gqlnb.engine.plan
+from tests.engine.comparing import metered
 from tests.property.differential import coverage, mutants
 from tests.property.differential.case import MODES, Case, close_loop
 from tests.property.differential.report import describe, shrunk
@@ -105,12 +106,13 @@ def compare(mode: str, block: tuple[int, ...], candidate: Execute) -> None:
 
 
 @pytest.mark.parametrize(("mode", "block", "hot"), blocks())
+@pytest.mark.parametrize("execute", [gqlnb.engine.execute, metered], ids=["free", "metered"])
 def test_our_executor_equals_the_reference(
-    mode: str, block: tuple[int, ...], hot: int, monkeypatch: pytest.MonkeyPatch
+    execute: Execute, mode: str, block: tuple[int, ...], hot: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data, key order, leaf types, errors with all details, and calls of resolvers are the same."""
     monkeypatch.setattr("gqlnb.engine.plan.HOT", hot)
-    compare(mode, block, gqlnb.engine.execute)
+    compare(mode, block, execute)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -5,27 +5,47 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 ROOT = Path(__file__).resolve().parents[2]
+HELLO = "Hello world!"
 MODULE = """
+import os
+import time
+
 from gqlnb.engine.schema import Schema
+from gqlnb.model.limits import Limits
 from gqlnb.server.app import App
 
 async def later(*_):
     return "later"
 
-QUERY = {"hello": lambda *_: "Hello world!", "later": later, "fails": lambda *_: 1 / 0}
-app = App(Schema("type Query { hello: String later: String fails: Int }", {"Query": QUERY}))
+async def process(*_):
+    time.sleep(0.02)  # on the loop, so that the other process takes the next connection
+    return os.getpid()
+
+QUERY = {
+    "hello": lambda *_: "Hello world!",
+    "later": later,
+    "process": process,
+    "fails": lambda *_: 1 / 0,
+}
+SDL = "type Query { hello: String later: String process: Int fails: Int }"
+app = App(Schema(SDL, {"Query": QUERY}), limits=Limits(body_seconds=0.5))
 """
 COMMANDS = {
     "uvicorn": ["uvicorn", "served:app", "--fd", "{fd}"],
     "uvicorn-h11": ["uvicorn", "served:app", "--fd", "{fd}", "--http", "h11", "--loop", "asyncio"],
+    "uvicorn-2": ["uvicorn", "served:app", "--fd", "{fd}", "--workers", "2"],
     "hypercorn": ["hypercorn", "served:app", "--bind", "fd://{fd}"],
+    "hypercorn-2": ["hypercorn", "served:app", "--bind", "fd://{fd}", "--workers", "2"],
 }
 
 
@@ -76,6 +96,25 @@ def test_it_refuses(url):
     assert post(url, "{ helo }", Accept="application/graphql-response+json").status_code == 400
 
 
+def test_it_is_as_many_processes_as_there_are(url, request):
+    """No process knows of another, and it makes no difference who answers."""
+    count = 2 if request.node.callspec.params["url"].endswith("-2") else 1
+    query = "query Named($on: Boolean!) { process hello @include(if: $on) }"
+    found = {}
+
+    def ask(on):
+        body = {"query": query, "variables": {"on": on}}
+        data = requests.post(url, json=body, timeout=30).json()["data"]
+        found.setdefault(data.pop("process"), []).append(data == ({"hello": HELLO} if on else {}))
+
+    end = time.monotonic() + 30
+    while len(found) < count and time.monotonic() < end:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(ask, [True, False] * 8))
+    assert len(found) == count
+    assert all(all(right) for right in found.values())
+
+
 def test_it_masks(url):
     """The words of an exception stay in the process."""
     response = post(url, "{ fails }")
@@ -89,6 +128,25 @@ def test_it_refuses_a_large_body_readably(url):
     for body in (b"x" * 2**22, iter([b"x" * 2**20] * 4)):
         response = requests.post(url, data=body, headers=headers, timeout=30)
         assert (response.status_code, list(response.json())) == (400, ["errors"])
+
+
+def test_it_refuses_a_body_that_does_not_come(url):
+    """Who announces a body and falls silent is told so, and the connection is closed."""
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as sock:
+        sock.sendall(
+            b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 99\r\n\r\n{"
+        )
+        assert sock.recv(12) == b"HTTP/1.1 408"
+
+
+def test_it_refuses_a_large_head(url):
+    """A head over the limit is refused, by the host or by the application."""
+    refused = requests.post(
+        url, json={"query": "{ hello }"}, headers={"X-Long": "x" * 20_000}, timeout=30
+    )
+    assert refused.status_code == 431
 
 
 def test_it_refuses_websockets(url):

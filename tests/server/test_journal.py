@@ -14,7 +14,7 @@ import requests
 
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import ServerError
-from gqlnb.server.journal import ENTRIES, FAULTS, NAME, Journal
+from gqlnb.server.journal import ENTRIES, FAULTS, NAME, Journal, clocks
 from gqlnb.server.thread import serve
 from gqlnb.token import Token
 from gqlnb.wire.response import Response
@@ -51,12 +51,10 @@ def filled(count, *, fail=False):
     """Return a journal of so many requests, and the exceptions in it."""
     journal, faults = Journal(), []
     for number in range(count):
-        note = journal.begin()
-        note.trace.operation = f"Q{number}"
-        if fail:
-            faults.append(ValueError(number))
-            note.trace.faults.append((str(number), faults[-1]))
-        note.end(Response(200, body=b"12"), 3)
+        faults.append(ValueError(number))
+        kept = ((str(number), faults[-1]),) if fail else ()
+        made = Response(200, body=b"12", operation=f"Q{number}", faults=kept)
+        journal.add(clocks(), made, 3)
     return journal, faults
 
 
@@ -148,9 +146,7 @@ def test_what_is_kept_is_bounded():
     assert journal.error(str(ENTRIES + 5 - FAULTS)) is faults[-FAULTS]
     with pytest.raises(ServerError):
         journal.error(str(ENTRIES + 4 - FAULTS))
-    note = journal.begin()
-    note.trace.operation = "x" * 10**6
-    note.end(Response(200))
+    journal.add(clocks(), Response(200, operation="x" * 10**6))
     assert len(journal.frame()["operation"].iloc[-1]) == NAME
 
 
@@ -161,7 +157,7 @@ def test_it_can_be_read_while_it_is_written():
     def write():
         start.wait()
         for _ in range(200):
-            journal.begin().end(Response(200))
+            journal.add(clocks(), Response(200))
 
     threads = [threading.Thread(target=write) for _ in range(3)]
     for thread in threads:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 from textwrap import dedent
 
@@ -191,18 +193,118 @@ def test_a_masked_error_is_found_from_a_cell(notebook, port):
     notebook.run("server.close()")
 
 
+LOOPS = """
+def loops():
+    policy = asyncio.get_event_loop_policy()
+    return policy, type(policy), asyncio.get_running_loop(), threading.active_count()
+"""
+
+
 def test_the_loop_of_the_kernel_is_left_alone(notebook, port):
-    """Before and after serving, the cells' own event loop is the same and runs."""
-    notebook.run("import asyncio; before = asyncio.get_running_loop()")
+    """Before, while and after serving, cells run on the same loop, by the same policy."""
+    notebook.run(f"import asyncio, threading\n{LOOPS}\nbefore = loops()")
     notebook.run(SERVE.format(greeting="Hello!", port=port))
     notebook.run("import requests")
     ((_, answer),) = notebook.run(
         "(await asyncio.to_thread(requests.post, server.url, json={})).status_code"
     )
     assert answer["data"]["text/plain"] == "400"
-    ((_, same),) = notebook.run("asyncio.get_running_loop() is before")
-    assert same["data"]["text/plain"] == "True"
+    assert notebook.value("loops()[:3] == before[:3]") == "True"
     notebook.run("server.close()")
+    assert notebook.value("loops()[:3] == before[:3]") == "True"
+
+
+def test_a_taken_port_is_an_error_of_the_cell(notebook, port):
+    """It is raised where serve() was called, and names a way out; nothing is left behind."""
+    with socket.create_server(("127.0.0.1", port)):
+        ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=port))
+    assert (kind, content["ename"]) == ("error", "PortInUseError")
+    assert "port=0" in content["evalue"]
+    notebook.run("from gqlnb import runtime")
+    assert notebook.value("runtime.servers.all()") == "()"
+
+
+def test_a_cell_may_ask_what_it_has_just_served(notebook):
+    """When serve() returns, it answers: to a cell that blocks the kernel's loop, or awaits."""
+    code = SERVE.format(greeting="Hello!", port=0) + dedent("""
+        import asyncio, requests
+        wanted = {"json": {"query": "{ hello }"}, "timeout": 20}
+        blocking = requests.post(server.url, **wanted).json()
+        awaited = await asyncio.to_thread(requests.post, server.url, **wanted)
+        blocking == awaited.json() == {"data": {"hello": "Hello!"}}
+    """)
+    ((kind, content),) = notebook.run(code)
+    assert (kind, content.get("data", content)["text/plain"]) == ("execute_result", "True")
+    assert notebook.run("server.close()") == []
+
+
+def test_a_client_stays_connected_while_the_cell_is_run_again(notebook, port):
+    """The schema is swapped behind a connection that is open."""
+    ends = []
+    with requests.Session() as session:
+        for greeting in ("Hello!", "Hello again!"):
+            notebook.run(SERVE.format(greeting=greeting, port=port))
+            url, query = f"http://127.0.0.1:{port}/graphql", {"query": "{ hello }"}
+            with session.post(url, json=query, timeout=20, stream=True) as response:
+                ends.append(response.raw.connection.sock.getsockname())
+                assert response.json() == {"data": {"hello": greeting}}
+    assert ends[0] == ends[1]
+    notebook.run("server.close()")
+
+
+def test_servers_stand_side_by_side(notebook):
+    """Each answers with its own schema, and closing one leaves the other."""
+    notebook.run(SERVE.format(greeting="one", port=0) + "\none = server", "a-1")
+    notebook.run(SERVE.format(greeting="two", port=0) + "\ntwo = server", "b-2")
+    one, two = (int(notebook.value(f"{name}.port")) for name in ("one", "two"))
+    assert (ask(one), ask(two)) == ({"data": {"hello": "one"}}, {"data": {"hello": "two"}})
+    notebook.run("one.close()")
+    assert ask(two) == {"data": {"hello": "two"}}
+    with pytest.raises(requests.ConnectionError):
+        ask(one)
+    notebook.run("two.close()")
+
+
+def test_closing_waits_for_nobody_who_is_silent(notebook, port):
+    """A cell that closes ends at once, whatever was half said to the server."""
+    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    head = b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    sent = [b"", b"POST", head, *[head + b"Content-Length: 50\r\n\r\n{"] * 5]
+    half = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in sent]
+    for sock, data in zip(half, sent, strict=True):
+        sock.sendall(data)
+    ask(port)
+    took = float(
+        notebook.value(
+            "import time; begun = time.time(); server.close(grace=60); time.time() - begun"
+        )
+    )
+    assert took < 30  # milliseconds in truth: the grace is for requests that run
+    for sock in half:
+        with sock:
+            assert sock.recv(1) == b""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_forked_in_a_cell_holds_no_port(notebook, port):
+    """Closed in the notebook, the port is free, while the child lives."""
+    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    ask(port)
+    notebook.run("""
+        import os
+        there, here = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(there[1], b"1" if server.closed else b"0")
+            os.read(here[0], 1)
+            os._exit(0)
+    """)
+    assert notebook.value("os.read(there[0], 1)") == "b'1'"
+    assert ask(port) == {"data": {"hello": "Hello!"}}
+    notebook.run("server.close()")
+    with socket.create_server(("127.0.0.1", port)):
+        pass
+    assert notebook.value("os.write(here[1], b'1'), os.waitpid(child, 0)[1]") == "(1, 0)"
 
 
 def test_interrupting_a_cell_leaves_it_serving(notebook, port):
@@ -218,20 +320,34 @@ def test_interrupting_a_cell_leaves_it_serving(notebook, port):
     notebook.run("server.close()")
 
 
-def test_print_in_a_resolver_shows_in_a_cell(notebook, port):
-    """What a resolver prints appears in the notebook."""
-    notebook.run(SERVE.format(greeting="Hello!", port=port))
-    code = """
-        @schema.resolver("Query.hello")
-        def hello(*_):
-            print("resolved")
-            return "Hello!"
+PRINTING = """
+@schema.resolver("Query.hello")
+def hello(*_):
+    print("resolved", flush=True)
+    return "Hello!"
+"""
 
+
+def test_print_in_a_resolver_shows_under_the_current_cell(notebook, port):
+    """Whoever asked: what a resolver prints appears in the cell that runs, or ran last."""
+    notebook.run(SERVE.format(greeting="Hello!", port=port))
+    notebook.run(PRINTING)
+    printed = ("stream", {"name": "stdout", "text": "resolved\n"})
+    asking = """
         import requests
         requests.post(server.url, json={"query": "{ hello }"}).status_code
     """
-    outputs = notebook.run(dedent(code))
-    assert ("stream", {"name": "stdout", "text": "resolved\n"}) in outputs
+    assert printed in notebook.run(dedent(asking))
+    busy = notebook.start("print('busy', flush=True)\nwhile 'gone on' not in globals(): pass")
+    notebook.outputs(busy, until=lambda content: "busy" in content.get("text", ""))
+    ask(port)
+    assert printed in notebook.outputs(busy, until=lambda content: "resolved" in content["text"])
+    notebook.manager.interrupt_kernel()
+    notebook.outputs(busy)
+    last = notebook.start("'the last cell'")
+    notebook.outputs(last)
+    ask(port)
+    assert notebook.outputs(last, until=lambda content: "resolved" in content["text"]) == [printed]
     notebook.run("server.close()")
 
 
@@ -250,3 +366,22 @@ def test_a_restarted_kernel_serves_on_the_same_port(port):
         made.manager.shutdown_kernel()
     with pytest.raises(requests.ConnectionError):
         ask(port)
+
+
+def test_a_killed_kernel_leaves_no_port(port):
+    """Even without a chance to clean up, the port is free, and the next kernel serves on it."""
+    made = Notebook()
+    try:
+        made.run(SERVE.format(greeting="Hello!", port=port))
+        half = socket.create_connection(("127.0.0.1", port), timeout=20)
+        half.sendall(b"POST /graphql HTTP/1.1\r\n")
+        assert ask(port) == {"data": {"hello": "Hello!"}}
+        made.manager.signal_kernel(signal.SIGKILL)
+        assert half.recv(1) == b""
+        made.manager.restart_kernel(now=True)
+        made.client.wait_for_ready(timeout=60)
+        made.run(SERVE.format(greeting="Hello again!", port=port))
+        assert ask(port) == {"data": {"hello": "Hello again!"}}
+    finally:
+        made.client.stop_channels()
+        made.manager.shutdown_kernel(now=True)

@@ -10,8 +10,11 @@ import pytest
 import requests
 
 from gqlnb.engine.schema import Schema, reference_schema
+from gqlnb.model.limits import Limits
+from gqlnb.server import workers
 from gqlnb.server.thread import serve
 from gqlnb.token import Token
+from gqlnb.wire.access import Access
 
 HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
@@ -148,14 +151,93 @@ def test_a_foreign_origin_is_refused_without_cors(server):
 
 
 def test_a_websocket_is_refused(wire, capfd):
-    """An upgrade is a GET like any other, and nothing is printed about it."""
+    """Where there is nothing to subscribe to, it is refused, and nothing is printed about it."""
     one = wire()
     one.send(
         b"GET /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
-    assert one.answer()[0] == 405
+    status, headers, body = one.answer()
+    assert (status, list(json.loads(body))) == (403, ["errors"])
+    assert headers["connection"] == "close"
+    assert one.closed()
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("target", "version", "host", "status"),
+    [
+        (b"/%67raphql", b"1.1", b"Host: localhost\r\n", 200),
+        (b"http://localhost/graphql", b"1.1", b"Host: localhost\r\n", 200),
+        (b"/graphql/", b"1.1", b"Host: localhost\r\n", 404),
+        (b"/graphql%2F", b"1.1", b"Host: localhost\r\n", 404),
+        (b"/graphql%3Fa=1", b"1.1", b"Host: localhost\r\n", 404),
+        (b"/graphql?a=1", b"1.1", b"Host: localhost\r\n", 200),
+        (b"/" + b"x" * 9000, b"1.1", b"Host: localhost\r\n", 404),
+        (b"/graphql", b"1.0", b"Host: localhost\r\n", 200),
+        (b"/graphql", b"1.0", b"", 400),
+        (b"/graphql", b"1.1", b"Host: localhost\r\nHost: evil.example\r\n", 400),
+    ],
+)
+def test_targets_and_hosts_of_every_form(wire, target, version, host, status):
+    """What may be written in several ways is read, what is not ours is refused in JSON."""
+    one = wire()
+    body = json.dumps(HELLO).encode()
+    head = b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    one.send(b"POST %b HTTP/%b\r\n%b%b%b" % (target, version, host, head, body))
+    found, headers, answer = one.answer()
+    assert found == status
+    assert json.loads(answer) == ANSWER if status == 200 else json.loads(answer)["errors"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_page_that_is_named_is_let_in(schema):
+    """Its preflight and its request are answered with its name, nobody else's are."""
+    with serve(schema, port=0, access=Access(origins=["http://localhost:5173"])) as server:
+
+        def ask(method, origin, **more):
+            headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            return requests.request(method, server.url, headers=headers, timeout=20, **more)
+
+        for origin, first, second in (
+            ("http://localhost:5173", 204, 200),
+            ("http://localhost:51733", 403, 403),
+        ):
+            preflight, asked = ask("OPTIONS", origin), ask("POST", origin, json=HELLO)
+            assert (preflight.status_code, asked.status_code) == (first, second)
+            allowed = {one.headers.get("access-control-allow-origin") for one in (preflight, asked)}
+            assert allowed == ({origin} if second == 200 else {None})
+        assert (preflight.headers["vary"], asked.headers["vary"]) == ("Origin", "Origin")
+
+
+def test_a_query_by_get_where_it_is_switched_on(schema):
+    """Queries are answered, mutations are 405, and the connection goes on."""
+    with serve(schema, port=0, access=Access(get=True)) as server, requests.Session() as session:
+        asked = session.get(server.url, params={"query": "{ hello }"}, timeout=20)
+        assert (asked.status_code, asked.json()) == (200, ANSWER)
+        refused = session.get(server.url, params={"query": "mutation { count }"}, timeout=20)
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+        assert session.post(server.url, json=HELLO, timeout=20).json() == ANSWER
+
+
+def test_resolvers_that_hang_do_not_keep_others_waiting(schema, gate):
+    """As many as there are threads hang, and the next request is answered before they are."""
+    with serve(schema, port=0, limits=Limits(seconds=2.0)) as server:
+
+        def hang(answers):
+            slow = requests.post(server.url, json={"query": "{ wait }"}, timeout=20)
+            answers.append(slow.json())
+
+        answers = []
+        threads = [threading.Thread(target=hang, args=[answers]) for _ in range(workers.MOST + 5)]
+        for thread in threads:
+            thread.start()
+        assert gate.entered.wait(20)
+        assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
+        for thread in threads:
+            thread.join(20)
+    assert len(answers) == workers.MOST + 5
+    assert all(answer["data"] is None and answer["errors"] for answer in answers)
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,13 @@ import requests
 from gqlnb import runtime
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import AuthError, PortInUseError, ServerError
+from gqlnb.model.limits import Limits
 from gqlnb.server.app import App
 from gqlnb.server.listener import Listener, bind, resolve
-from gqlnb.server.thread import serve
+from gqlnb.server.thread import allowed, serve
 from gqlnb.token import Token
+from gqlnb.wire.access import Access
+from gqlnb.wire.rules import LOOPBACK
 
 ROOT = Path(__file__).resolve().parents[2]
 HELLO = {"query": "{ hello }"}
@@ -206,7 +209,7 @@ def test_other_loops_are_left_alone():
     code = """
         import asyncio
         from gqlnb.engine.schema import reference_schema
-        from gqlnb.server.thread import serve
+        from gqlnb.server.thread import allowed, serve
 
         async def main():
             before = asyncio.all_tasks()
@@ -288,6 +291,37 @@ def test_serving_again_with_a_token_asks_for_it(free_port):
         serve(reference_schema(), port=free_port, token=Token("open-sesame")) as second,
     ):
         assert requests.post(second.url, json=HELLO, timeout=20).status_code == 401
+
+
+def test_serving_again_with_other_limits_and_access_applies_them(free_port):
+    """A re-run cell with other options is served by these, from the next request on."""
+    with requests.Session() as session:
+
+        def status(query="{ hello }", **headers):
+            url = f"http://127.0.0.1:{free_port}/graphql"
+            return session.post(url, json={"query": query}, headers=headers, timeout=20).status_code
+
+        page = {"Origin": "http://localhost:5173"}
+        serve(reference_schema(), free_port)
+        assert (status(), status(**page), status(Host="lab.example")) == (200, 403, 403)
+        serve(
+            reference_schema(),
+            free_port,
+            limits=Limits(body=30),
+            access=Access(origins="http://localhost:5173", hosts=["lab.example"]),
+        )
+        assert (status(), status(**page), status(Host="lab.example")) == (200, 200, 200)
+        assert status("{ hello } " + "#" * 30) == 400
+        serve(reference_schema(), free_port).close()
+
+
+@pytest.mark.parametrize(
+    ("access", "names"),
+    [(None, None), (Access(get=True), None), (Access(hosts=["lab"]), LOOPBACK)],
+)
+def test_a_server_for_others_answers_to_any_name_unless_some_are_given(access, names):
+    """With a token a name says nothing; where some are given, they and loopback are served."""
+    assert allowed("0.0.0.0", resolve("0.0.0.0", 0), "token", access) == names
 
 
 def test_serving_on_another_address_of_the_same_port_replaces_too(free_port):
@@ -447,7 +481,7 @@ def test_ctrl_c_closes_what_is_waited_for():
         import os, signal, threading
         import requests
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.thread import serve
+        from gqlnb.server.thread import allowed, serve
 
         def stop(*_):
             os.kill(os.getpid(), signal.SIGINT)
@@ -469,7 +503,7 @@ def test_the_interpreter_exits_with_its_own_code():
     code = """
         import socket, sys, threading
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.thread import serve
+        from gqlnb.server.thread import allowed, serve
 
         entered = threading.Event()
 
@@ -504,7 +538,7 @@ def test_a_forked_child_does_not_hold_the_port(without):
         import json, os, socket, sys
         import requests
         from gqlnb.engine.schema import reference_schema
-        from gqlnb.server.thread import serve
+        from gqlnb.server.thread import allowed, serve
 
         server = serve(reference_schema(), port=0)
         kept = socket.create_connection(("127.0.0.1", server.port), timeout=20)
@@ -546,7 +580,7 @@ def test_nothing_is_printed_and_no_logger_is_touched():
         import logging
         import requests
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.thread import serve
+        from gqlnb.server.thread import allowed, serve
 
         def state():
             found = map(logging.getLogger, ["", "uvicorn", "uvicorn.error", "uvicorn.access"])

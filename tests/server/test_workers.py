@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from contextvars import ContextVar
 
@@ -59,18 +60,160 @@ def test_threads_are_bounded_and_nobody_waits_without_need():
 
 def test_nobody_misses_an_answer_that_comes_too_late():
     """A loop that has closed, or a caller that was cancelled, disturbs no thread."""
-    gate, done = threading.Event(), threading.Event()
+    begun, gate, done = threading.Event(), threading.Event(), threading.Event()
 
     def late():
+        begun.set()
         gate.wait(20)
         done.set()
 
     async def leave():
         task = asyncio.ensure_future(workers.run(late))
-        await asyncio.sleep(0)
+        await asyncio.to_thread(begun.wait, 20)
         task.cancel()
 
     asyncio.run(leave())
     gate.set()
     assert done.wait(20)
     assert asyncio.run(workers.run(lambda: "still here")) == "still here"
+
+
+class Hanging:
+    """Calls that hang until the test ends, and a pool whose clock the test moves on."""
+
+    def __init__(self, monkeypatch):
+        self.pool = workers.Workers()
+        self.gate = threading.Event()
+        self.now = 0.0
+        monkeypatch.setattr(workers, "monotonic", lambda: self.now)
+
+    async def hang(self, count):
+        """Begin so many calls, and return when each is in its thread."""
+        begun = threading.Semaphore(0)
+
+        def wait():
+            begun.release()
+            self.gate.wait(20)
+
+        tasks = [asyncio.ensure_future(self.pool.run(wait)) for _ in range(count)]
+        for _ in range(count):
+            assert await asyncio.to_thread(begun.acquire, timeout=20)
+        return tasks
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    """Return a pool of its own and the means to make it hang."""
+    made = Hanging(monkeypatch)
+    yield made
+    made.gate.set()
+
+
+def test_calls_that_hang_do_not_count_as_work(hanging):
+    """Where every thread hangs, the next call finds a new one."""
+
+    async def ask():
+        tasks = await hanging.hang(workers.MOST)
+        assert hanging.pool.hanging == 0
+        hanging.now += workers.STALE + 1
+        assert hanging.pool.hanging == workers.MOST
+        answer = await hanging.pool.run(lambda: "served")
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+        return answer
+
+    assert asyncio.run(ask()) == "served"
+    assert hanging.pool.hanging == 0
+
+
+def test_a_call_that_waits_already_is_served_when_the_others_turn_out_to_hang(hanging, monkeypatch):
+    """It needs no later call to be noticed."""
+    monkeypatch.setattr(workers, "STALE", 0.01)
+
+    async def ask():
+        tasks = await hanging.hang(workers.MOST)
+        waiting = asyncio.ensure_future(hanging.pool.run(lambda: "served"))
+        await asyncio.sleep(0)
+        assert hanging.pool._unserved == 1
+        hanging.now += 1
+        answer = await asyncio.wait_for(waiting, 20)
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+        return answer
+
+    assert asyncio.run(ask()) == "served"
+
+
+def test_threads_are_bounded_even_if_all_hang(hanging, monkeypatch):
+    """There is a last thread; who comes after it waits, and is served when one comes back."""
+    monkeypatch.setattr(workers, "ALL", workers.MOST + 5)
+
+    async def ask():
+        tasks = await hanging.hang(workers.MOST)
+        hanging.now += workers.STALE + 1
+        tasks += await hanging.hang(5)
+        hanging.now += workers.STALE + 1
+        waiting = asyncio.ensure_future(hanging.pool.run(lambda: "served"))
+        await asyncio.sleep(0)
+        assert (hanging.pool._count, hanging.pool._unserved) == (workers.MOST + 5, 1)
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+        return await waiting
+
+    assert asyncio.run(ask()) == "served"
+
+
+def test_threads_that_are_too_many_end(hanging):
+    """When the hanging calls come back, as many threads stay as work at once."""
+
+    async def ask():
+        tasks = await hanging.hang(workers.MOST)
+        hanging.now += workers.STALE + 1
+        tasks += await hanging.hang(7)
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(ask())
+    assert (hanging.pool._count, hanging.pool._idle) == (workers.MOST, workers.MOST)
+
+
+def test_what_nobody_waits_for_is_not_begun(hanging):
+    """A call that was cancelled in the queue never runs, and costs no thread."""
+    ran = []
+
+    async def ask():
+        tasks = await hanging.hang(workers.MOST)
+        given_up = asyncio.ensure_future(hanging.pool.run(lambda: ran.append(1)))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        hanging.gate.set()
+        await asyncio.gather(*tasks)
+        return await hanging.pool.run(lambda: "served")
+
+    assert asyncio.run(ask()) == "served"
+    assert (ran, hanging.pool._unserved) == ([], 0)
+
+
+def test_a_coroutine_that_comes_too_late_is_closed(hanging, recwarn):
+    """Python does not complain in a cell that nobody awaited it."""
+    begun = threading.Event()
+
+    async def coroutine():
+        """Never run."""
+
+    def late():
+        begun.set()
+        hanging.gate.wait(20)
+        return coroutine()
+
+    async def ask():
+        task = asyncio.ensure_future(hanging.pool.run(late))
+        await asyncio.to_thread(begun.wait, 20)
+        task.cancel()
+        hanging.gate.set()
+        await hanging.pool.run(lambda: None)
+        await asyncio.sleep(0)
+
+    asyncio.run(ask())
+    gc.collect()
+    assert not recwarn.list

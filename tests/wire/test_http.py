@@ -4,44 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.wire.http import fields, host_name, is_json, negotiate, same_origin, wants_page
-from gqlnb.wire.response import GRAPHQL_JSON, JSON
-
-BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
-
-
-@pytest.mark.parametrize(
-    ("accept", "media"),
-    [
-        (None, JSON),
-        ("", JSON),
-        ("*/*", JSON),
-        ("application/*", JSON),
-        ("application/json", JSON),
-        ("application/json; charset=utf-8", JSON),
-        ("application/graphql-response+json", GRAPHQL_JSON),
-        ("APPLICATION/GraphQL-Response+JSON", GRAPHQL_JSON),
-        ("application/graphql-response+json; charset=utf-8", GRAPHQL_JSON),
-        ("application/graphql-response+json, application/json", GRAPHQL_JSON),
-        ("application/json, application/graphql-response+json", GRAPHQL_JSON),
-        ("application/graphql-response+json, application/json;q=0.9", GRAPHQL_JSON),
-        ("application/graphql-response+json;q=0.8, application/json", JSON),
-        ("application/graphql-response+json ; q = 0.8 , application/json ; q=0.9", JSON),
-        ("application/graphql-response+json;q=0, */*", JSON),
-        ("application/json;q=0, */*", GRAPHQL_JSON),
-        ("application/json;q=0.1, application/*;q=0.5", GRAPHQL_JSON),
-        ("application/graphql-response+json, */*", GRAPHQL_JSON),
-        ("application/graphql-response+json;q=0", JSON),
-        ("application/graphql-response+json;q=nan", JSON),
-        ("application/graphql-response+json;q=2", JSON),
-        ("application/graphql-response+json;q=-1, text/html", JSON),
-        ("text/html", JSON),
-        (";;;,,,q=1", JSON),
-    ],
-)
-def test_accept_decides_the_media_type(accept, media):
-    """The preferred of the two media types is taken; JSON where neither is named."""
-    assert negotiate(accept) == media
+from gqlnb.wire.http import absolute, bare_origin, fields, host_name, is_json, same_origin
 
 
 @pytest.mark.parametrize(
@@ -131,24 +94,39 @@ def test_an_origin_is_ours_only_if_it_names_the_very_host(origin, host, same):
     assert same_origin(origin, host) is same
 
 
-@pytest.mark.parametrize(
-    ("accept", "wanted"),
-    [
-        (BROWSER, True),
-        ("text/html", True),
-        (None, False),
-        ("*/*", False),
-        ("application/json", False),
-        ("application/json, text/html;q=0.5", False),
-        ("text/html;q=0", False),
-    ],
-)
-def test_a_page_is_for_who_names_html(accept, wanted):
-    """A browser names HTML first; curl and clients do not."""
-    assert wants_page(accept) is wanted
-
-
 def test_repeated_headers_are_joined():
     """Names are lowered, and a second value cannot hide behind the first."""
     pairs = [(b"Host", b"localhost"), (b"HOST", b"evil.example"), (b"X-Caf\xe9", b"\xff")]
     assert fields(pairs) == {"host": "localhost, evil.example", "x-café": "ÿ"}
+
+
+@pytest.mark.parametrize(
+    ("origin", "bare"),
+    [
+        ("HTTP://Localhost:80", "http://localhost"),
+        ("https://a.example:443", "https://a.example"),
+        ("http://a.example:443", "http://a.example:443"),
+        ("vscode-webview://abc", "vscode-webview://abc"),
+        ("null", "null"),
+        ("", ""),
+    ],
+)
+def test_origins_are_compared_without_the_port_of_their_scheme(origin, bare):
+    """A browser leaves it out, a person may write it."""
+    assert bare_origin(origin) == bare
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "host"),
+    [
+        ("http://localhost:4000/graphql", "/graphql", "localhost:4000"),
+        ("HTTPS://a.example/", "/", "a.example"),
+        ("http://a.example", "/", "a.example"),
+        ("ftp://a.example/graphql", "ftp://a.example/graphql", "b.example"),
+        ("*", "*", "b.example"),
+        ("", "", "b.example"),
+    ],
+)
+def test_the_host_of_an_absolute_target_counts(target, path, host):
+    """Not the one of the header, which may say something else."""
+    assert absolute(target, {"host": "b.example"}) == (path, {"host": host})

@@ -6,115 +6,17 @@ import asyncio
 import json
 import logging
 import math
-import sys
 from dataclasses import replace
-from functools import partial
 
 import pytest
-from graphql import GraphQLError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gqlnb.engine.schema import Schema
-from gqlnb.server.execution import executor
+from gqlnb.model.limits import Limits
 from gqlnb.server.page import pages
 from gqlnb.token import Token
-from gqlnb.wire.http import HttpRequest
-from gqlnb.wire.protocol import Rules, Trace, answer, respond
+from gqlnb.wire.protocol import answer
 from gqlnb.wire.response import GRAPHQL_JSON, JSON, Response
-
-SDL = """
-scalar Anything
-type Query {
-  hello: String
-  echo(text: String!): String
-  must: String!
-  secret: String
-  refused: String
-  anything: Anything
-  endless: Anything
-  odd(kind: String!): Anything
-  same(value: Anything): Anything
-  later: String
-  leave: String
-}
-type Mutation { count: Int }
-"""
-WORDS = "open('/home/me/.netrc') with password hunter2"
-HEADERS = {"host": "127.0.0.1:4000", "content-type": "application/json"}
-GRAPHQL = {"accept": "application/graphql-response+json"}
-
-
-ENDLESS = []
-ENDLESS.append(ENDLESS)
-ODD = {
-    "object": object(),
-    "infinity": math.inf,
-    "surrogate": "\ud800",
-    "set": {1},
-    "key": {1: 2},
-    "surrogate in a key": {"\ud800": 1},
-    "subclass of text": type("Text", (str,), {})("x"),
-    "many": [math.nan] * 25,
-}
-
-
-def fail(*_):
-    """Raise what must not be read by a client."""
-    raise OSError(WORDS)
-
-
-def refuse(*_):
-    """Raise what was meant for the client."""
-    message = "Not for you."
-    raise GraphQLError(message, extensions={"code": "FORBIDDEN"})
-
-
-async def later(*_):
-    """Answer from the loop."""
-    return "later"
-
-
-SCHEMA = Schema(
-    SDL,
-    {
-        "Query": {
-            "hello": lambda *_: "Hello world!",
-            "echo": lambda _root, args, _context: args["text"],
-            "must": lambda *_: None,
-            "secret": fail,
-            "refused": refuse,
-            "anything": lambda *_: {"list": [math.nan]},
-            "endless": lambda *_: ENDLESS,
-            "odd": lambda _root, args, _context: ODD[args["kind"]],
-            "same": lambda _root, args, _context: args["value"],
-            "later": later,
-            "leave": lambda *_: sys.exit(),
-        },
-        "Mutation": {"count": lambda *_: 1},
-    },
-)
-EXECUTE = executor(SCHEMA)
-RULES = Rules()
-
-
-def request(query="{ hello }", *, body=None, headers=None, drop=(), method="POST", path="/graphql"):
-    """Return a right request, changed where a test says so."""
-    found = HEADERS | (headers or {})
-    body = json.dumps({"query": query}).encode() if body is None else body
-    kept = {name: value for name, value in found.items() if name not in drop}
-    return HttpRequest(method, path, kept, body)
-
-
-def ask(wanted, rules=RULES):
-    """Return the answer to a request."""
-    return asyncio.run(answer(wanted, EXECUTE, rules=rules))
-
-
-def said(response):
-    """Return the members of an answer."""
-    return json.loads(response.body)
-
+from gqlnb.wire.rules import Rules
+from tests.wire.asking import GRAPHQL, ODD, WORDS, ask, request, said
 
 # ---------------------------------------------------------------- statuses
 
@@ -322,8 +224,8 @@ def test_a_request_error_says_where():
 def test_the_body_may_be_as_long_as_the_limit():
     """The limit itself is still read; one byte more is not."""
     body = b'{"query": "{ hello }"}'
-    assert ask(request(body=body), Rules(body_limit=len(body))).status == 200
-    assert ask(request(body=body), Rules(body_limit=len(body) - 1)).status == 400
+    assert ask(request(body=body), Rules(limits=Limits(body=len(body)))).status == 200
+    assert ask(request(body=body), Rules(limits=Limits(body=len(body) - 1))).status == 400
 
 
 # ---------------------------------------------------------------- tokens
@@ -471,23 +373,20 @@ def test_a_fault_of_ours_is_masked(caplog):
 
 def test_the_message_says_how_to_see_the_exception():
     """Whoever serves reads in the message what to type."""
-    trace = Trace()
-    response = asyncio.run(respond(request("{ secret }"), EXECUTE, RULES, trace))
-    ((number, fault),) = trace.faults
+    response = ask(request("{ secret }"))
+    ((number, fault),) = response.faults
     assert f"server.error('{number}')" in said(response)["errors"][0]["message"]
     assert str(fault) == WORDS
 
 
-def test_a_trace_knows_the_name_of_the_operation():
+def test_an_answer_knows_the_name_of_its_operation():
     """The name is the one of the operation that ran, given or not."""
     for body in (
         b'{"query": "query One { hello }"}',
         b'{"query": "query One { hello } query Two { hello }", "operationName": "One"}',
     ):
-        trace = Trace()
-        execute = partial(EXECUTE, trace=trace)
-        asyncio.run(respond(request(body=body), execute, RULES, trace))
-        assert (trace.operation, trace.faults) == ("One", [])
+        response = ask(request(body=body))
+        assert (response.operation, response.faults) == ("One", ())
 
 
 def test_no_header_is_in_the_repr_of_a_request():
@@ -532,7 +431,7 @@ def test_of_many_such_values_ten_are_named():
     """Ten errors, and one that counts the others."""
     errors = said(ask(request('{ odd(kind: "many") }')))["errors"]
     assert [error.get("path") for error in errors] == [*(["odd", n] for n in range(10)), None]
-    assert errors[-1]["message"] == "15 more values have no JSON form."
+    assert errors[-1]["message"] == "15 more errors are not shown."
 
 
 def test_an_error_without_a_json_form_is_sent_without_it():
@@ -557,56 +456,3 @@ def test_an_executor_that_fails_is_masked():
     response = asyncio.run(answer(request(), broken))
     assert response.status == 500
     assert WORDS.encode() not in response.body
-
-
-# ---------------------------------------------------------------- anything at all
-
-NAMES = st.sampled_from(
-    [*HEADERS, *GRAPHQL, "authorization", "content-encoding", "content-length", "origin", "x-other"]
-)
-VALUES = st.one_of(
-    st.sampled_from([*HEADERS.values(), *GRAPHQL.values(), "text/html", "localhost", "*/*;q=0.3"]),
-    st.binary(max_size=40).map(lambda raw: raw.decode("latin-1")),
-)
-TEXTS = st.one_of(
-    st.text(max_size=60),
-    st.lists(st.sampled_from([*'{}()[]:!$@|&="#,', "...", "hello", "echo", "query", "on"])).map(
-        " ".join
-    ),
-)
-BODIES = st.one_of(
-    st.binary(max_size=200),
-    st.fixed_dictionaries(
-        {"query": TEXTS},
-        optional={
-            "variables": st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=9)),
-            "operationName": st.text(max_size=9),
-        },
-    ).map(lambda members: json.dumps(members).encode("utf-8", "surrogatepass")),
-)
-REQUESTS = st.builds(
-    HttpRequest,
-    st.sampled_from(["POST", "GET", "HEAD", "BREW"]) | st.text(max_size=5),
-    st.sampled_from(["/graphql", *pages()]) | st.text(max_size=9),
-    st.dictionaries(NAMES, VALUES).map(lambda drawn: HEADERS | drawn),
-    BODIES,
-)
-
-
-@settings(deadline=None)  # a worker thread may have to wait for its turn
-@given(REQUESTS, st.sampled_from([RULES, OPEN, GUARDED]))
-def test_nothing_raises_and_nothing_is_our_fault(wanted, rules):
-    """Any bytes and headers get an answer below 500, in JSON unless it is the page."""
-    response = ask(wanted, rules)
-    assert 200 <= response.status < 500
-    if response not in pages().values():
-        assert isinstance(said(response), dict)
-
-
-@settings(deadline=None)
-@given(BODIES, st.sampled_from([{}, GRAPHQL]))
-def test_any_body_with_a_right_head_is_answered(body, headers):
-    """Behind the head, too, nothing raises, and data is never there without being asked for."""
-    response = ask(request(body=body, headers=headers))
-    assert response.status in {200, 400}
-    assert {"data", "errors"} & set(said(response))

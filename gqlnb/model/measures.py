@@ -1,0 +1,243 @@
+"""How much a document asks for, found before it is checked against a schema.
+
+A short text can ask for much: fragments that spread each other twice spell millions of fields in a
+kilobyte. Nothing is unrolled here. Each definition is walked once, and what a fragment stands for
+is computed once, bottom-up; nothing recurses, so no document is too deep for it. Fragments that
+spread themselves are left to validation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    OperationDefinitionNode,
+    parse,
+)
+from graphql.error import GraphQLSyntaxError
+
+from gqlnb.errors import Problem, QueryError, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from graphql import DocumentNode, Node
+
+    from gqlnb.model.limits import Limits
+
+__all__ = ["parse_within", "refuse_beyond"]
+
+MOST_SAID = 10**12  # a document can spell numbers of a hundred digits
+Definition = FragmentDefinitionNode | OperationDefinitionNode
+
+
+def parse_within(text: str, limits: Limits) -> DocumentNode:
+    """Parse a text that is neither too long nor of too many tokens.
+
+    Raises
+    ------
+    QueryError
+        If it is; it does not hold the text.
+    GraphQLError
+        If it has a syntax error.
+    """
+    if limits.text is not None and len(text) > limits.text:
+        said = f"The document has {len(text):,} characters"
+        raise QueryError(problems=[beyond("text", said, len(text), limits)])
+    try:
+        return parse(text, max_tokens=limits.tokens)
+    except GraphQLSyntaxError as error:
+        # Comments are tokens here, as they are to what reads them.
+        if limits.tokens is None or f"{limits.tokens} tokens. Parsing" not in error.message:
+            raise
+        place = error.locations[0] if error.locations else None
+    said = f"The document has more than {limits.tokens:,} tokens"
+    raise QueryError(problems=[beyond("tokens", said, None, limits, place)])
+
+
+class Measure(NamedTuple):
+    """What one definition asks for, apart from the fragments it spreads.
+
+    Attributes
+    ----------
+    node
+        The definition.
+    fields
+        Its fields.
+    depth
+        Levels of its fields.
+    deepest
+        A field on the lowest of them.
+    spreads
+        The fragments it spreads: the node, and how many levels are above its fields.
+    aliases
+        Its fields that have an alias, in the order of the text.
+    directives
+        Its nodes that have directives.
+    """
+
+    node: Definition
+    fields: int
+    depth: int
+    deepest: Node
+    spreads: list[tuple[FragmentSpreadNode, int]]
+    aliases: list[FieldNode]
+    directives: list[Any]
+
+
+class Total(NamedTuple):
+    """What a definition asks for with its fragments unrolled.
+
+    Attributes
+    ----------
+    fields, depth
+        As of a `Measure`.
+    deepest
+        The field, or the spread of the fragment, that leads to the lowest level.
+    """
+
+    fields: int
+    depth: int
+    deepest: Node
+
+
+def refuse_beyond(ast: DocumentNode, text: str, limits: Limits) -> None:
+    """Refuse a document that asks for more than is let through.
+
+    Raises
+    ------
+    QueryError
+        With what it asks for, the limit, and the place.
+    """
+    found = [measure(node) for node in ast.definitions if isinstance(node, Definition)]
+    refused = next(refusals(found, limits), None)
+    if refused is not None:
+        raise QueryError(text=text, problems=[refused])
+
+
+def measure(definition: Definition) -> Measure:
+    """Walk one definition."""
+    fields = depth = 0
+    deepest: Node = definition
+    spreads: list[tuple[FragmentSpreadNode, int]] = []
+    aliases: list[FieldNode] = []
+    directives: list[Any] = [v for v in definition.variable_definitions or () if v.directives]
+    waiting: list[tuple[Any, int]] = [(definition, 0)]
+    while waiting:
+        node, above = waiting.pop()
+        if node.directives:
+            directives.append(node)
+        if isinstance(node, FieldNode):
+            fields += 1
+            above += 1
+            if above > depth:
+                depth, deepest = above, node
+            if node.alias is not None:
+                aliases.append(node)
+        elif isinstance(node, FragmentSpreadNode):
+            spreads.append((node, above))
+            continue
+        if node.selection_set is not None:
+            waiting += [(inner, above) for inner in reversed(node.selection_set.selections)]
+    return Measure(definition, fields, depth, deepest, spreads, aliases, directives)
+
+
+def unrolled(measures: Mapping[str, Measure]) -> dict[str, Total]:
+    """Return what each fragment stands for; one that spreads itself does so once."""
+    done: dict[str, Total] = {}
+    begun: set[str] = set()
+    for name in measures:
+        waiting = [name]
+        while waiting:
+            last = waiting[-1]
+            below = {spread.name.value for spread, _ in measures[last].spreads}
+            missing = [n for n in below if n in measures and n not in done and n not in begun]
+            begun.add(last)
+            if missing and last not in done:
+                waiting += missing
+                continue
+            waiting.pop()
+            if last not in done:
+                done[last] = total(measures[last], done)
+    return done
+
+
+def total(own: Measure, below: Mapping[str, Total]) -> Total:
+    """Return what a definition asks for, given what is known of the fragments it spreads."""
+    fields, depth, deepest = own.fields, own.depth, own.deepest
+    for spread, above in own.spreads:
+        found = below.get(spread.name.value)
+        if found is not None:
+            fields += found.fields
+            if above + found.depth > depth:
+                depth, deepest = above + found.depth, spread
+    return Total(fields, depth, deepest)
+
+
+def refusals(found: list[Measure], limits: Limits) -> Iterator[Problem]:
+    """Yield what a document asks for beyond the limits."""
+    most = limits.directives
+    for node in [node for one in found for node in one.directives]:
+        if most is not None and (count := len(node.directives)) > most:
+            said = f"{count:,} directives stand at one place"
+            yield beyond("directives", said, count, limits, start(node))
+    most, aliases = limits.aliases, [node for one in found for node in one.aliases]
+    if most is not None and (count := len(aliases)) > most:
+        said = f"The document has {count:,} aliases"
+        yield beyond("aliases", said, count, limits, start(aliases[most]))
+    known = unrolled(
+        {one.node.name.value: one for one in found if isinstance(one.node, FragmentDefinitionNode)}
+    )
+    for one in found:
+        yield from refused_sums(one.node, total(one, known), limits)
+
+
+def refused_sums(node: Definition, found: Total, limits: Limits) -> Iterator[Problem]:
+    """Yield what is wrong with a definition whose fragments are unrolled: too deep, too many."""
+    if limits.depth is not None and found.depth > limits.depth:
+        said = f"Fields nest {found.depth:,} levels deep"
+        yield beyond("depth", said, found.depth, limits, start(found.deepest))
+    if limits.selections is not None and found.fields > limits.selections:
+        few = found.fields <= MOST_SAID
+        count = f"{found.fields:,}" if few else f"more than {MOST_SAID:,}"
+        said = f"With its fragments unrolled, {named(node)} asks for {count} fields"
+        yield beyond("selections", said, min(found.fields, MOST_SAID), limits, start(node))
+
+
+def named(node: Definition) -> str:
+    """Return what a definition is called in a sentence."""
+    word = "fragment" if isinstance(node, FragmentDefinitionNode) else node.operation.value
+    return f"{word} {plain(node.name.value, 40)}" if node.name else f"this {word}"
+
+
+def start(node: Any) -> Any:
+    """Return the token a node begins with; None if it was not read from a text."""
+    return None if node.loc is None else node.loc.start_token
+
+
+def beyond(name: str, said: str, found: int | None, limits: Limits, place: Any = None) -> Problem:
+    """Return the refusal of a document.
+
+    Parameters
+    ----------
+    name
+        The limit, as `Limits` calls it.
+    said
+        What the document asks for, as a clause.
+    found
+        How much that is, to raise the limit to; None if nobody has counted.
+    limits
+        The limits.
+    place
+        Whatever has a line and a column.
+    """
+    most = getattr(limits, name)
+    message = (
+        f"{said}; the limit is {most:,}. Ask for less at once, or have whoever serves this raise "
+        f"it: serve(schema, limits=Limits({name}={found or 2 * most}))."
+    )
+    line, column = (place.line, place.column) if place is not None else (None, None)
+    return Problem(message, line, column)

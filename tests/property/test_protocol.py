@@ -1,0 +1,218 @@
+"""Whatever is sent gets an answer below 500: any bytes, any headers, any JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gqlnb.model.limits import Limits
+from gqlnb.server.page import pages
+from gqlnb.token import Token
+from gqlnb.wire.access import Access
+from gqlnb.wire.http import HttpRequest
+from gqlnb.wire.response import GRAPHQL_JSON, JSON
+from gqlnb.wire.rules import Rules
+from tests.wire.asking import GRAPHQL, HEADERS, RULES, ask, get, request, said
+
+PAGE = "http://localhost:5173"
+DRAFT = Rules(access=Access(profile="draft", get=True, origins=[PAGE]))
+EVERY_RULE = {
+    "plain": RULES,
+    "page": Rules(pages=pages()),
+    "token": Rules(token=Token("open-sesame"), pages=pages()),
+    "draft": DRAFT,
+    "get": Rules(access=Access(get=True), pages=pages()),
+    "pages": Rules(access=Access(origins=[PAGE], introspection=False, hints=False)),
+    "any host": Rules(hosts=None),
+    "strict": Rules(limits=Limits(body=40, head=300, depth=1, tokens=9, errors=1, message=9)),
+}
+ALLOWED = {200, 204, 294, 400, 401, 403, 404, 405, 406, 413, 415, 422, 431}
+NAMES = st.sampled_from(
+    [
+        *HEADERS,
+        *GRAPHQL,
+        "access-control-request-headers",
+        "access-control-request-method",
+        "authorization",
+        "content-encoding",
+        "content-length",
+        "origin",
+        "sec-fetch-site",
+        "transfer-encoding",
+        "x-other",
+    ]
+)
+KNOWN = [
+    *HEADERS.values(),
+    *GRAPHQL.values(),
+    *(
+        "text/html",
+        "localhost",
+        "*/*;q=0.3",
+        "same-origin",
+        PAGE,
+        "null",
+        "gzip",
+        "Bearer open-sesame",
+    ),
+]
+WORDS = [*'{}()[]:!$@|&="#,', "...", "hello", "echo", "secret", "query", "mutation", "on", "Query"]
+PARTS = [b"query=%7Bhello%7D", b"&", b"=", b"variables=", b"%7B%7D", b"%", b"+", b"query=", b"a"]
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.lists(
+        st.sampled_from(
+            [
+                *'{}()[]:!$@|&="#,',
+                "...",
+                "hello",
+                "echo",
+                "secret",
+                "query",
+                "mutation",
+                "on",
+                "Query",
+            ]
+        )
+    ).map(" ".join),
+)
+VALUES = st.one_of(
+    st.sampled_from(KNOWN), st.binary(max_size=40).map(lambda raw: raw.decode("latin-1"))
+)
+ANY_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9)
+    | st.sampled_from(["{ hello }", "query", "variables", "\ud800"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["query", "variables", "operationName", "extensions", "t"])
+            | st.text(max_size=3),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=9,
+)
+REQUEST_LIKE = st.fixed_dictionaries(
+    {"query": TEXTS | ANY_JSON},
+    optional={"variables": ANY_JSON, "operationName": ANY_JSON, "extensions": ANY_JSON},
+)
+BODIES = st.one_of(
+    st.binary(max_size=200),
+    REQUEST_LIKE.map(lambda members: json.dumps(members).encode()),
+)
+QUERY_STRINGS = st.one_of(
+    st.binary(max_size=60),
+    st.lists(
+        st.sampled_from(
+            [
+                b"query=%7Bhello%7D",
+                b"&",
+                b"=",
+                b"variables=",
+                b"%7B%7D",
+                b"%",
+                b"+",
+                b"query=",
+                b"a",
+            ]
+        )
+    ).map(b"".join),
+)
+REQUESTS = st.builds(
+    HttpRequest,
+    st.sampled_from(["POST", "GET", "HEAD", "OPTIONS", "BREW"]) | st.text(max_size=5),
+    st.sampled_from(["/graphql", "/graphql/", *pages()]) | st.text(max_size=9),
+    st.dictionaries(NAMES, VALUES).map(lambda drawn: HEADERS | drawn),
+    BODIES,
+    QUERY_STRINGS,
+)
+patient = settings(deadline=None)  # a worker thread may have to wait for its turn
+
+
+def judge(response):
+    """Check what holds for every answer, and return its members."""
+    assert response.status in ALLOWED
+    if response in pages().values() or response.status == 204:
+        return {}
+    assert response.headers["content-type"] in {JSON, GRAPHQL_JSON}
+    members = said(response)
+    assert isinstance(members, dict)
+    assert {"data", "errors"} & set(members)
+    assert "data" not in members or response.status in {200, 294}
+    return members
+
+
+@patient
+@given(REQUESTS, st.sampled_from(sorted(EVERY_RULE)))
+def test_nothing_raises_and_nothing_is_our_fault(wanted, rules):
+    """Any bytes and headers get an answer below 500, in JSON unless it is the page."""
+    judge(ask(wanted, EVERY_RULE[rules]))
+
+
+@patient
+@given(BODIES, st.sampled_from([{}, GRAPHQL]), st.sampled_from(["plain", "draft", "strict"]))
+def test_any_body_with_a_right_head_is_answered(body, headers, rules):
+    """Behind the head, too, nothing raises."""
+    judge(ask(request(body=body, headers=headers), EVERY_RULE[rules]))
+
+
+@patient
+@given(ANY_JSON)
+@example([])
+@example({"query": "{ hello }", "variables": {"\ud800": 1}})
+@example({"query": "query ($t: String!) { echo(text: $t) }", "variables": {"t": "\ud800"}})
+@example({"query": "{ hello }", "extensions": [1]})
+@example({"query": "{ hello }", "operationName": "\x00"})
+def test_any_json_is_answered(value):
+    """A value of any kind is a request, or is told what it lacks."""
+    for rules in (RULES, DRAFT):
+        judge(ask(request(body=json.dumps(value).encode()), rules))
+
+
+@patient
+@given(st.text(st.characters(max_codepoint=255), max_size=60) | st.sampled_from(KNOWN))
+@example("application/graphql-response+json;q=1.0000")
+@example("*/*;q=0")
+@example(";q=;,;")
+@example("application/json;q=" + "9" * 5000)
+def test_any_accept_is_answered(accept):
+    """Whatever a client says it reads, the query is answered, or refused as unreadable."""
+    for rules, statuses in ((RULES, {200}), (DRAFT, {200, 406})):
+        response = ask(request(headers={"accept": accept}), rules)
+        assert response.status in statuses
+        judge(response)
+
+
+@patient
+@given(QUERY_STRINGS)
+def test_any_query_string_is_answered(query_string):
+    """A GET is as safe as a POST."""
+    members = judge(ask(get(query_string), DRAFT))
+    assert members.get("data") in (None, {"hello": "Hello world!"})
+
+
+@patient
+@given(TEXTS, st.sampled_from([{}, GRAPHQL]))
+def test_both_methods_say_the_same_of_a_query(text, headers):
+    """A text by GET and by POST gets the same answer, unless it is no query."""
+    by_post = ask(request(text, headers=headers), DRAFT)
+    by_get = ask(get(query=text, headers=headers), DRAFT)
+    if by_get.status != 405 and not by_post.faults:
+        assert (by_get.status, by_get.body) == (by_post.status, by_post.body)
+
+
+@pytest.mark.parametrize("rules", EVERY_RULE)
+def test_a_head_that_is_refused_is_refused_whatever_the_body(rules):
+    """The two halves are judged apart."""
+    wanted = request(headers={"host": "evil.example:1", "content-length": "x"})
+    for body in (b"", b"{}", b"\xff" * 99):
+        assert ask(replace(wanted, body=body), EVERY_RULE[rules]).status in {400, 403}

@@ -1,0 +1,139 @@
+"""Streams of the same application, unchanged, under other ASGI servers."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from tests.server.streaming import PATIENCE, Reader
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = """
+import asyncio
+from pathlib import Path
+
+from gqlnb.engine.schema import Schema
+from gqlnb.server.app import App
+
+left = 0
+
+async def quiet(root, args, context):
+    global left
+    try:
+        yield 1
+        await asyncio.Event().wait()
+    finally:
+        left += 1
+
+async def count(root, args, context):
+    for number in range(2):
+        yield number
+
+SDL = "type Query { left: Int } type Subscription { quiet: Int count: Int }"
+SOURCES = {"quiet": quiet, "count": count}
+app = App(Schema(SDL, {"Query": {"left": lambda *_: left}, "Subscription": SOURCES}))
+"""
+COMMANDS = {
+    "uvicorn": ["uvicorn", "streamed:app", "--fd", "{fd}"],
+    "uvicorn-h11": ["uvicorn", "streamed:app", "--fd", "{fd}", "--http", "h11", "--ws", "wsproto"],
+    "hypercorn": ["hypercorn", "streamed:app", "--bind", "fd://{fd}"],
+}
+
+
+@pytest.fixture(scope="module", params=COMMANDS)
+def port(request, tmp_path_factory):
+    """Return the port of the application under one server; the socket listens from the start."""
+    command = COMMANDS[request.param]
+    missing = [name for name in (command[0], "wsproto") if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{' and '.join(missing)} is not installed.")
+    folder = tmp_path_factory.mktemp("streamed")
+    (folder / "streamed.py").write_text(MODULE, encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        sock.set_inheritable(True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", *(word.format(fd=sock.fileno()) for word in command)],
+            cwd=folder,
+            env={"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"},
+            pass_fds=[sock.fileno()],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            yield sock.getsockname()[1]
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+def left(port):
+    """Return how many sources were left."""
+    reader = Reader(port, "{ left }", Accept="application/json")
+    return json.loads(reader.response.read())["data"]["left"]
+
+
+def wait_until_left(port, before):
+    """Ask until one source more was left."""
+    end = monotonic() + PATIENCE
+    while left(port) == before:
+        assert monotonic() < end
+
+
+def socket_to(port, **options):
+    """Return a WebSocket to the application."""
+    url = f"ws://127.0.0.1:{port}/graphql"
+    return connect(url, subprotocols=["graphql-transport-ws"], proxy=None, **options)
+
+
+def test_events_are_sent_as_they_come(port):
+    """The first does not wait for the second, and a client that leaves ends the source."""
+    assert Reader(port, "subscription { count }").rest() == [
+        ("next", {"data": {"count": 0}}),
+        ("next", {"data": {"count": 1}}),
+        ("complete", None),
+    ]
+    before, reader = left(port), Reader(port, "subscription { quiet }")
+    assert reader.next() == ("next", {"data": {"quiet": 1}})
+    reader.close()
+    wait_until_left(port, before)
+
+
+def test_a_websocket_carries_operations(port):
+    """To their end, or until the client leaves."""
+    before = left(port)
+    with socket_to(port) as peer:
+        assert peer.subprotocol == "graphql-transport-ws"
+        peer.send('{"type":"connection_init"}')
+        for name, field in (("a", "count"), ("b", "quiet")):
+            query = f"subscription {{ {field} }}"
+            peer.send(json.dumps({"type": "subscribe", "id": name, "payload": {"query": query}}))
+        found = [json.loads(peer.recv(PATIENCE)) for _ in range(5)]
+    assert {"type": "connection_ack"} in found
+    assert {"type": "complete", "id": "a"} in found
+    assert {"type": "next", "id": "b", "payload": {"data": {"quiet": 1}}} in found
+    wait_until_left(port, before)
+
+
+def test_a_foreign_page_gets_no_websocket(port):
+    """It is refused before it is accepted."""
+    with pytest.raises(InvalidStatus) as caught, socket_to(port, origin="http://evil.example"):
+        pass
+    assert caught.value.response.status_code == 403
+
+
+def test_what_breaks_the_protocol_closes_the_socket(port):
+    """With its code."""
+    with socket_to(port) as peer:
+        peer.send("no JSON")
+        with pytest.raises(ConnectionClosed) as caught:
+            peer.recv(PATIENCE)
+    assert caught.value.rcvd.code == 4400

@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gqlnb.errors import AuthError
+from gqlnb.sealing import unseen
 from gqlnb.server.execution import Executable, Executor, executor, servable
 from gqlnb.server.journal import Journal
 from gqlnb.server.page import pages
@@ -83,6 +85,7 @@ class App:
         What was answered lately, and the exceptions that were kept from clients.
     """
 
+    @unseen(AuthError)
     def __init__(
         self,
         schema: Any,

@@ -31,13 +31,18 @@ class Request:
     operation_name
         Which operation of the document to run; None where there is only one.
     document
-        The same text parsed, where the sender has it: spares an in-process engine the parse.
+        The same text parsed, where the sender has it: spares an in-process engine the parse, and
+        says whether it may be sent twice.
+    until
+        The moment, of :func:`time.monotonic`, by which the response must be there; None for what
+        the transport grants by itself. It is not sent.
     """
 
     query: str
     variables: Mapping[str, Any] | None = None
     operation_name: str | None = None
     document: Document | None = None
+    until: float | None = None
 
     def encode(self) -> bytes:
         """Return the JSON body of a POST; members that are None are left out.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gqlnb import engine, github
     from gqlnb.client.client import Client, connect
+    from gqlnb.client.scrubbing import scrub
     from gqlnb.engine.schema import Schema, reference_schema
     from gqlnb.errors import (
         AnswerError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from gqlnb.model.result import Result
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.star_search import StarSearch
+    from gqlnb.notebook.widgets.token_box import TokenBox
     from gqlnb.server.thread import Server, serve
     from gqlnb.token import Token
     from gqlnb.wire.access import Access
@@ -62,12 +64,14 @@ __all__ = [
     "StarSearch",
     "TargetError",
     "Token",
+    "TokenBox",
     "TransportError",
     "connect",
     "engine",
     "github",
     "load_ipython_extension",
     "reference_schema",
+    "scrub",
     "serve",
     "stars",
     "unload_ipython_extension",
@@ -77,6 +81,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "gqlnb.client.client": ("Client", "connect"),
+    "gqlnb.client.scrubbing": ("scrub",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
     "gqlnb.github.starsearch": ("stars",),
@@ -84,6 +89,7 @@ _HOMES = {
     "gqlnb.model.result": ("Result",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
+    "gqlnb.notebook.widgets.token_box": ("TokenBox",),
     "gqlnb.server.thread": ("Server", "serve"),
     "gqlnb.token": ("Token",),
     "gqlnb.wire.access": ("Access",),

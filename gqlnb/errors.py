@@ -10,7 +10,7 @@
     ├── TransportError           no usable answer: refused, reset, timed out, HTTP 4xx or 5xx
     │   ├── AuthError            no token, or the endpoint refused it
     │   └── RateLimited          the endpoint asks to wait; .wait in seconds
-    ├── AnswerError              an answer came and it is not GraphQL
+    ├── AnswerError              an answer came and it is not GraphQL, or not what was asked for
     ├── TargetError              no connection of that name, or nothing we can talk to
     ├── FrameError               the answer has no frame of that path
     ├── OptionError              a magic line with a wrong option or value
@@ -258,13 +258,26 @@ class TransportError(GqlnbError):
     ----------
     status : int or None
         The HTTP status, if there was one.
+    wait : float or None
+        Seconds to wait before the next request, if the endpoint said so.
+    broken : bool
+        Whether the connection ended before the whole answer had come; what was asked for may have
+        been done.
     """
 
     def __init__(
-        self, message: str, *, status: int | None = None, result: ResultLike | None = None
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        wait: float | None = None,
+        broken: bool = False,
+        result: ResultLike | None = None,
     ) -> None:
         super().__init__(message, result=result)
         self.status = status
+        self.wait = wait
+        self.broken = broken
 
 
 class AuthError(TransportError):
@@ -272,28 +285,14 @@ class AuthError(TransportError):
 
 
 class RateLimited(TransportError):  # noqa: N818 - the state has a name that people know
-    """The endpoint asks to wait.
-
-    Attributes
-    ----------
-    wait : float or None
-        Seconds to wait before the next request, if the endpoint said so.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        wait: float | None = None,
-        status: int | None = None,
-        result: ResultLike | None = None,
-    ) -> None:
-        super().__init__(message, status=status, result=result)
-        self.wait = wait
+    """The endpoint asks to wait: for ``.wait`` seconds, if it said how long."""
 
 
 class AnswerError(GqlnbError):
-    """An answer came and it is not a GraphQL response."""
+    """An answer came and it is no GraphQL response, or does not fit document and schema.
+
+    What could be read of it is in ``.result``.
+    """
 
 
 class TargetError(GqlnbError, LookupError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 from threading import Condition, Thread
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -111,6 +114,23 @@ def background() -> Iterator[Callable[..., Background]]:
     yield start
     for process in started:
         process.stop()
+
+
+@pytest.fixture(scope="session")
+def spelled() -> Callable[[str], list[bytes]]:
+    """Return a function that gives the ways in which a secret may stand in what is left behind."""
+
+    def forms(secret: str) -> list[bytes]:
+        data = secret.encode()
+        found = [secret, secret.upper(), data.hex(), quote(secret, safe=""), repr(secret)[1:-1]]
+        found += ["".join(f"%{byte:02x}" for byte in data), json.dumps(secret)[1:-1]]
+        found += ["".join(f"\\u{byte:04x}" for byte in data), secret.replace("/", "\\/")]
+        for before in range(3):  # of base64, the part that no neighbour changes
+            coded = base64.b64encode(bytes(before) + data)[before + (before > 0) : -4].decode()
+            found += [coded, coded.replace("+", "-").replace("/", "_")]
+        return [form.encode() for form in dict.fromkeys(found)]
+
+    return forms
 
 
 @pytest.fixture(scope="session")

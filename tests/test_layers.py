@@ -30,6 +30,8 @@ STOREYS = {
     "runtime": 1,
     "token": 1,
     "extras": 1,
+    "leaks": 1,
+    "sealing": 1,
     "model": 2,
     "engine": 3,
     "wire": 3,
@@ -41,7 +43,13 @@ STOREYS = {
     "__init__": 7,
     "__main__": 7,
 }
-FILES = {"runtime", "token", "extras"}  # of one storey and one folder: they may know each other
+FILES = {
+    "runtime",
+    "token",
+    "extras",
+    "leaks",
+    "sealing",
+}  # of one storey and one folder: they may know each other
 HEAVY = {"anywidget", "graphql", "ipywidgets", "pandas", "pyarrow", "requests", "uvicorn"}
 LINES_OF_MODULE = 500
 LINES_OF_FUNCTION = 40

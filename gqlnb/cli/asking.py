@@ -12,6 +12,7 @@ from gqlnb.github.entry import enter
 from gqlnb.wire.json import JSONError, dump, load
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -28,6 +29,7 @@ def query(
     connection: str | None,
     operation: str | None,
     token: str | None,
+    headers: Mapping[str, str],
 ) -> int:
     """Run one operation and print its answer as JSON.
 
@@ -41,8 +43,8 @@ def query(
         What to ask: the name of a connection, an address, or None for the default.
     operation
         The name of the operation to run, if there are several.
-    token
-        Where the bearer token is, as for :class:`gqlnb.Client`.
+    token, headers
+        Where the bearer token and the values of headers are, as for :class:`gqlnb.Client`.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def query(
     """
     text = sys.stdin.read() if text == "-" else text
     given = mapping(variables) if variables is not None else None
-    with asked(connection, token) as client:
+    with asked(connection, token, headers) as client:
         result = client.execute(text, given, operation=operation)
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
@@ -67,10 +69,10 @@ def query(
     return 1 if result.errors else 0
 
 
-def asked(connection: str | None, token: str | None) -> Client:
-    """Return the client of a connection or address, with a token where one is named."""
+def asked(connection: str | None, token: str | None, headers: Mapping[str, str]) -> Client:
+    """Return the client of a connection or address, with the secrets that are named."""
     enter()
-    return connect(connection, token=token)
+    return connect(connection, token=token, headers=headers)
 
 
 def mapping(text: str) -> dict[str, Any]:
@@ -100,12 +102,12 @@ def indented(value: Any) -> str:
     return f"{msgspec.json.format(dump(value), indent=2).decode()}\n"
 
 
-def schema(connection: str | None, *, token: str | None) -> int:
+def schema(connection: str | None, *, token: str | None, headers: Mapping[str, str]) -> int:
     """Print the schema of an endpoint in the schema definition language.
 
     Parameters
     ----------
-    connection, token
+    connection, token, headers
         As for :func:`query`.
 
     Raises
@@ -115,7 +117,7 @@ def schema(connection: str | None, *, token: str | None) -> int:
     """
     from graphql import print_schema
 
-    with asked(connection, token) as client:
+    with asked(connection, token, headers) as client:
         sys.stdout.write(f"{print_schema(client.schema)}\n")
     return 0
 
@@ -126,6 +128,7 @@ def stars(
     limit: int | None,
     client: str,
     token: str | None,
+    headers: Mapping[str, str],
     form: str | None,
     parquet: Path | None,
 ) -> int:
@@ -139,8 +142,8 @@ def stars(
         Most rows; None for all that one search gives.
     client
         The connection or address to ask.
-    token
-        Where the bearer token is, as for :class:`gqlnb.Client`.
+    token, headers
+        As for :func:`query`.
     form
         ``"csv"``, ``"json"``, or None for a table.
     parquet
@@ -156,7 +159,7 @@ def stars(
     from gqlnb.github import starsearch
 
     wanted = int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
-    with asked(client, token) as opened, warnings.catch_warnings():
+    with asked(client, token, headers) as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the same sentences stand in the notes
         frame = starsearch.stars(wanted, limit=limit, client=opened)
     if parquet is not None:

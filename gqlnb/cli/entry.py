@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb.cli import lab
 from gqlnb.client.connections import SERVE
+from gqlnb.client.secrets import headers_of
 from gqlnb.errors import GqlnbError
 from gqlnb.token import NO_LITERAL
 
@@ -22,6 +23,13 @@ __all__ = ["arguments", "main"]
 
 _INTERRUPTED = 128 + signal.SIGINT  # what a shell reports for a command ended by Ctrl-C
 _ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"
+
+_MORE = {
+    "lab": "Every further argument goes to JupyterLab.",
+    "stars": "Quote the threshold, since a shell takes > for a redirection:\n"
+    "  gqlnb stars '>100000' --limit 10",
+    "scrub": "With --dry-run the exit code is 1 if there are any: a check before a commit.",
+}
 
 
 def _port(text: str) -> int:
@@ -85,13 +93,16 @@ def _query(options: Namespace) -> int:
         connection=options.connection,
         operation=options.operation,
         token=options.token,
+        headers=headers_of(options.header),
     )
 
 
 def _schema(options: Namespace) -> int:
     from gqlnb.cli import asking
 
-    return asking.schema(options.connection, token=options.token)
+    return asking.schema(
+        options.connection, token=options.token, headers=headers_of(options.header)
+    )
 
 
 def _stars(options: Namespace) -> int:
@@ -102,9 +113,16 @@ def _stars(options: Namespace) -> int:
         limit=options.limit,
         client=options.client,
         token=options.token,
+        headers=headers_of(options.header),
         form=options.form,
         parquet=options.parquet,
     )
+
+
+def _scrub(options: Namespace) -> int:
+    from gqlnb.cli import cleaning
+
+    return cleaning.run(options.path, dry_run=options.dry_run)
 
 
 def arguments() -> ArgumentParser:
@@ -113,38 +131,31 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"gqlnb {version('gqlnb')}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True)
 
-    def add(name: str, run: object, about: str, *, more: str = "") -> ArgumentParser:
+    def add(name: str, run: object, about: str) -> ArgumentParser:
         new = commands.add_parser(
             name,
             help=about,
-            description=f"{about[0].upper()}{about[1:]}.\n\n{more}".rstrip(),
+            description=f"{about[0].upper()}{about[1:]}.\n\n{_MORE.get(name, '')}".rstrip(),
             formatter_class=RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         new.set_defaults(run=run)
         return new
 
-    _lab_arguments(
-        add(
-            "lab",
-            _lab,
-            "open JupyterLab on the notebooks",
-            more="Every further argument goes to JupyterLab.",
-        )
-    )
+    _lab_arguments(add("lab", _lab, "open JupyterLab on the notebooks"))
     _serve_arguments(add("serve", _serve, "serve a schema over HTTP until Ctrl-C"))
     _query_arguments(add("query", _query, "run one operation and print its answer as JSON"))
     _connection_arguments(add("schema", _schema, "print the schema of an endpoint"))
-    _stars_arguments(
-        add(
-            "stars",
-            _stars,
-            "list repositories by their number of stars",
-            more="Quote the threshold, since a shell takes > for a redirection:\n"
-            "  gqlnb stars '>100000' --limit 10",
-        )
-    )
+    _stars_arguments(add("stars", _stars, "list repositories by their number of stars"))
+    _scrub_arguments(add("scrub", _scrub, "remove tokens from notebooks, recordings and logs"))
     return parser
+
+
+def _scrub_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("path", nargs="+", type=Path, help="a file, or a folder with all in it")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="tell what would be removed, and change nothing"
+    )
 
 
 def _lab_arguments(parser: ArgumentParser) -> None:
@@ -221,13 +232,25 @@ def _access_arguments(parser: ArgumentParser) -> None:
 
 def _token_argument(parser: ArgumentParser, about: str) -> None:
     parser.add_argument(
-        "--token", metavar="SOURCE", help=f"{about}: env:NAME, keyring:NAME or prompt"
+        "--token", metavar="SOURCE", help=f"{about}: env:NAME, keyring:NAME, file:PATH or prompt"
+    )
+
+
+def _header_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "-H",
+        "--header",
+        action="append",
+        default=[],
+        metavar="NAME=env:VAR",
+        help="send this header; VAR is the environment variable that holds its value",
     )
 
 
 def _connection_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-c", "--connection", metavar="NAME|URL", help=_ENDPOINT)
     _token_argument(parser, "send this bearer token")
+    _header_argument(parser)
 
 
 def _query_arguments(parser: ArgumentParser) -> None:
@@ -255,6 +278,7 @@ def _stars_arguments(parser: ArgumentParser) -> None:
         help="the connection to ask: demo, the built-in sample, or github (default: %(default)s)",
     )
     _token_argument(parser, "send this bearer token")
+    _header_argument(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", dest="form", action="store_const", const="csv", help="print CSV")
     form.add_argument("--json", dest="form", action="store_const", const="json", help="print JSON")
@@ -320,7 +344,7 @@ _ADVICE = (
     (SERVE, "To serve the reference schema there: gqlnb serve"),
     (
         NO_LITERAL,
-        "--token takes env:NAME, keyring:NAME or prompt: a token typed into a command "
+        "--token takes env:NAME, keyring:NAME, file:PATH or prompt: a token typed into a command "
         "would be saved in the shell's history.",
     ),
     ("token='env:NAME' or 'prompt'", "--token env:NAME or --token prompt"),
@@ -330,6 +354,9 @@ _ADVICE = (
     ("Access(origins='*')", "--origin '*'"),
     ("Access(origins=...)", "--origin"),
     ("Access(hosts=...)", "--allow-host"),
+    ("token= and headers= would", "--token and --header would"),
+    ("token= would", "--token would"),
+    ("headers= would", "--header would"),
     (" before Jupyter starts", ""),
     ("Try again, or pass a longer timeout=.", "Try again."),
 )

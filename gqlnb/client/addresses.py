@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 
 from gqlnb.errors import TargetError, plain
 
-__all__ = ["address", "checked_address", "loopback", "origin", "shown"]
+__all__ = ["address", "checked_address", "loopback", "origin", "shown", "shown_origin"]
+
+PORTS = {"http": 80, "https": 443}
 
 
 def address(url: str) -> str:
@@ -72,8 +74,15 @@ def shown(text: str) -> str:
 def origin(url: str) -> tuple[str, str, int | None]:
     """Return scheme, host and port of a URL."""
     parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    port = parts.port or PORTS.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").lower(), port
+
+
+def shown_origin(url: str) -> str:
+    """Return scheme, host and port of a URL as text; a port of its own scheme is left out."""
+    scheme, host, port = origin(url)
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" if port == PORTS.get(scheme) else f"{scheme}://{host}:{port}"
 
 
 def loopback(url: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
+import asyncio
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -14,29 +15,45 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.client import connections
+from gqlnb.client.attempts import Attempts
+from gqlnb.client.certificates import trusted
+from gqlnb.client.checks import check_json, is_asgi, locate
 from gqlnb.client.http import Http
 from gqlnb.client.secrets import Secrets, checked_headers, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
 from gqlnb.engine.adopting import held, is_schema
 from gqlnb.engine.documents import TEXT_KEPT
 from gqlnb.engine.schema import Schema
-from gqlnb.errors import PROBLEMS_SHOWN, QueryError, SchemaError, TargetError, plain
+from gqlnb.errors import (
+    AuthError,
+    QueryError,
+    SchemaError,
+    TargetError,
+    TransportError,
+    plain,
+)
 from gqlnb.model.document import Document
+from gqlnb.model.limits import Limits
+from gqlnb.model.result import Result
 from gqlnb.model.variables import bind, check
-from gqlnb.token import Token
+from gqlnb.sealing import bare, unseen
+from gqlnb.token import Token, TokenHolder
 from gqlnb.wire.answers import Asked, read
-from gqlnb.wire.json import faults
 from gqlnb.wire.request import Request
+from gqlnb.wire.typed import Expectation
 
 if TYPE_CHECKING:
     import pandas as pd
     from graphql import GraphQLSchema
 
-    from gqlnb.model.result import Result
-
 __all__ = ["Client", "connect"]
 
 DOCUMENTS_KEPT = 512  # texts per client; a notebook repeats few
+SCHEMA = (
+    "a schema of this process is executed without HTTP, so there are no headers. Leave them out, "
+    "or serve the schema and ask its address."
+)
+OWN = "a transport of one's own sends its own headers. Give them to it."
 TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
@@ -52,19 +69,28 @@ class Client:
         newest server of this process, else ``http://127.0.0.1:4000/graphql``. With options of its
         own a named connection is made anew.
     token
-        ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a :class:`Token`, sent in
-        ``Authorization`` to that address alone.
+        ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a :class:`Token` or a
+        :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
+        another scheme, host or port had before is refused.
     headers
-        Further headers of every request; their values may be Tokens. Text becomes one where the
-        name says that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``.
+        Further headers of every request; their values may be Tokens, or ``"env:NAME"`` or
+        ``"keyring:NAME"`` for where the whole value is. Text becomes a Token where the name says
+        that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``, and where it
+        looks like one.
     schema
         The endpoint's schema, to check documents before they are sent, as any object that
         :meth:`Schema.adopt` takes; None for unknown.
     timeout
-        Longest wait for the endpoint's next byte, in seconds, above 0.
+        Longest time for an answer, from connecting to its last byte, in seconds, above 0. All
+        attempts share it; waiting between them is not counted.
+    limits
+        What is taken from an endpoint: ``answer``, the bytes of an answer as it travels and
+        unpacked, 64 MiB by default, and ``wait``, the seconds to wait in all for an endpoint that
+        asks to, 60 by default.
     verify
         Whether TLS certificates are checked, or the path of a CA bundle; None for what the named
-        connection says, else True.
+        connection says, else True: against the bundle in ``REQUESTS_CA_BUNDLE``,
+        ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set.
 
     Raises
     ------
@@ -73,7 +99,8 @@ class Client:
     SchemaError
         If it is a schema object that is not valid, or `schema` is none.
     AuthError
-        If the token can't be found, or would travel over plain http to another machine.
+        If the token can't be found, would travel over plain http to another machine, or belongs to
+        another endpoint.
 
     Examples
     --------
@@ -82,23 +109,24 @@ class Client:
     {'hello': 'Hello world!'}
     """
 
+    @unseen(AuthError, TargetError)
     def __init__(
         self,
         target: Any = None,
         *,
-        token: Token | str | None = None,
-        headers: Mapping[str, str | Token] | None = None,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
         schema: Any = None,
         timeout: float = TIMEOUT,
-        verify: bool | str | None = None,
+        limits: Limits | None = None,
+        verify: bool | str | os.PathLike[str] | None = None,
     ) -> None:
-        checked, fault = checked_headers(headers)
-        headers = None  # a traceback may show these locals
-        fault = fault or unusable(timeout, verify)
+        fault = unusable(timeout, limits, verify)
         if fault:
             raise TargetError(fault)
-        self._secrets = Secrets(Token.of(token), checked)
+        self._secrets = Secrets(Token.of(token), checked_headers(headers))
         self._timeout, self._verify = timeout, verify
+        self._limits, self._given_limits = limits or Limits(), limits
         self._schema: GraphQLSchema | None = None
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
@@ -108,6 +136,7 @@ class Client:
         if isinstance(self._transport, InProcess):
             self._schema = self._transport.schema.graphql
         self._documents = lru_cache(DOCUMENTS_KEPT)(self._parse)
+        self._expectations = lru_cache(DOCUMENTS_KEPT)(Expectation)
 
     def _chosen(self) -> Transport:
         target, self._whence = connections.chosen()
@@ -125,13 +154,17 @@ class Client:
             return self._transport_to_text(target)
         url = getattr(target, "url", None)
         if isinstance(url, str):  # a server of this process knows its own token
-            self._secrets.token = self._secrets.token or getattr(target, "token", None)
+            own = getattr(target, "token", None)
+            if self._secrets.token is None and isinstance(own, Token):
+                self._secrets.token = own.unbound()  # a person's token may serve several servers
             return self._http(url)
         if isinstance(target, Schema) or is_schema(target):
+            self._no_headers(SCHEMA)
             return InProcess(Schema.adopt(target))
         if is_asgi(target):
             return Asgi(target, self._secrets)
         if hasattr(target, "send") and hasattr(target, "asend"):
+            self._no_headers(SCHEMA if isinstance(target, InProcess) else OWN)
             return target  # type: ignore[no-any-return]
         msg = (
             f"A {type(target).__name__} is nothing a client can ask. Give an address, the name of "
@@ -148,6 +181,7 @@ class Client:
             return self._http(target)
         made = connections.named(target, **self._given())
         self._secrets, self._schema = made._secrets, made._schema  # noqa: SLF001 - the same class
+        self._timeout, self._limits = made._timeout, made._limits  # noqa: SLF001 - the same class
         return made._transport  # noqa: SLF001 - the same class
 
     def _given(self) -> dict[str, Any]:
@@ -159,13 +193,29 @@ class Client:
             given["headers"] = self._secrets.headers
         if self._timeout is not TIMEOUT:
             given["timeout"] = self._timeout
+        if self._given_limits is not None:
+            given["limits"] = self._given_limits
         if self._verify is not None:
             given["verify"] = self._verify
         return given
 
+    def _no_headers(self, why: str) -> None:
+        """Refuse a token and headers that would go nowhere.
+
+        Raises
+        ------
+        TargetError
+            If there are any.
+        """
+        given = [f"{name}=" for name in ("token", "headers") if getattr(self._secrets, name)]
+        if given:
+            msg = f"{' and '.join(given)} would have no effect: {why}"
+            raise TargetError(msg)
+
     def _http(self, url: str) -> Http:
-        verify = True if self._verify is None else self._verify
-        made = Http(url, self._secrets, timeout=float(self._timeout), verify=verify)
+        verify = trusted(self._verify) if url.startswith("https:") else self._verify is not False
+        timeout, cap = float(self._timeout), self._limits.answer
+        made = Http(url, self._secrets, timeout=timeout, verify=verify, cap=cap)
         sendable(url, self._secrets)
         return made
 
@@ -219,10 +269,17 @@ class Client:
         QueryError
             If text or variables are wrong; found before sending where the schema is known.
         TransportError, AuthError, RateLimited, AnswerError
-            If no usable answer came.
+            If no usable answer came. Queries, never mutations, are asked again up to three times
+            where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
+            limits whose wait is within `limits`.
         """
         request, asked = self._ask(text, variables, operation)
-        return read(self._transport.send(request), asked)
+        attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
+        while True:
+            outcome = self._attempt(replace(request, until=attempts.until), asked)
+            if isinstance(outcome, Result):
+                return outcome
+            time.sleep(attempts.pause(outcome))
 
     async def aexecute(
         self,
@@ -233,7 +290,26 @@ class Client:
     ) -> Result:
         """Do as :meth:`execute`, without blocking the running loop."""
         request, asked = self._ask(text, variables, operation)
-        return read(await self._transport.asend(request), asked)
+        attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
+        while True:
+            outcome = await self._aattempt(replace(request, until=attempts.until), asked)
+            if isinstance(outcome, Result):
+                return outcome
+            await asyncio.sleep(attempts.pause(outcome))
+
+    def _attempt(self, request: Request, asked: Asked) -> Result | TransportError:
+        """Ask once; what another attempt might mend is returned, not raised."""
+        try:
+            # The response gets no name here: a traceback may show it.
+            return read(self._transport.send(request), replace(asked, now=time.time()))
+        except TransportError as error:
+            return bare(error)
+
+    async def _aattempt(self, request: Request, asked: Asked) -> Result | TransportError:
+        try:
+            return read(await self._transport.asend(request), replace(asked, now=time.time()))
+        except TransportError as error:
+            return bare(error)
 
     def frame(
         self,
@@ -259,7 +335,10 @@ class Client:
             locate(error, self._whence)
             raise
         request = Request(text, values, operation, document)
-        return request, Asked(document, self.source, self._secrets.hide, time.time())
+        expected = None
+        if document.schema is not None and not isinstance(self._transport, InProcess):
+            expected = self._expectations(document).of(values)
+        return request, Asked(document, self.source, self._secrets.hide, expected=expected)
 
     def document(self, text: str, operation: str | None = None) -> Document:
         """Return the document of a text, checked where the schema is known.
@@ -304,11 +383,12 @@ class Client:
         raise TypeError(msg)
 
 
+@unseen(AuthError, TargetError)
 def connect(
     target: Any = None,
     *,
-    token: Token | str | None = None,
-    headers: Mapping[str, str | Token] | None = None,
+    token: Token | TokenHolder | str | None = None,
+    headers: Mapping[str, str | Token | TokenHolder] | None = None,
     **options: Any,
 ) -> Client:
     """Return a client for a connection by name, or for anything a :class:`Client` takes.
@@ -339,11 +419,7 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    checked, fault = checked_headers(headers)
-    headers = None  # a traceback may show these locals
-    if fault:
-        raise TargetError(fault)
-    first = {"token": token, "headers": checked}
+    first = {"token": Token.of(token), "headers": checked_headers(headers)}
     given = {name: value for name, value in first.items() if value} | options
     if isinstance(target, Client) and given:
         msg = (
@@ -377,56 +453,15 @@ def introspected(client: Client) -> GraphQLSchema:
     raise SchemaError(msg)
 
 
-def is_asgi(target: Any) -> bool:
-    """Tell whether something is called as an ASGI application: (scope, receive, send)."""
-    if not callable(target):
-        return False
-    called = target if inspect.isroutine(target) else target.__call__
-    if not inspect.iscoroutinefunction(called):
-        return False
-    return len(inspect.signature(target).parameters) == 3
-
-
-def unusable(timeout: object, verify: object) -> str:
-    """Say what is wrong with two options of a client; nothing if they can be used."""
+def unusable(timeout: object, limits: object, verify: object) -> str:
+    """Say what is wrong with options of a client; nothing if they can be used."""
     number = isinstance(timeout, Real) and not isinstance(timeout, bool)
     if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
         return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
+    if limits is not None and not isinstance(limits, Limits):
+        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
     if verify is None or isinstance(verify, bool):
         return ""
-    if not isinstance(verify, str):
+    if not isinstance(verify, (str, os.PathLike)):
         return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
     return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."
-
-
-def check_json(variables: Mapping[str, Any]) -> None:
-    """Check that variables can be written as JSON, for every transport alike.
-
-    Raises
-    ------
-    QueryError
-        If one cannot: the message names the variable and the place in it, never the value.
-    """
-    for name, value in variables.items():
-        fault = next(faults(value, ()), None)
-        if fault is not None:
-            msg = f"Variable '${name}': {fault}"
-            raise QueryError(msg)
-
-
-def locate(error: QueryError, whence: str) -> None:
-    """Add to an error which endpoint was asked, where nobody had just named it."""
-    if not whence:
-        return
-    said = f"Asked of {whence}."
-    if not error.problems:
-        error.args = (f"{error.args[0]} {said}",)
-        return
-    last = min(len(error.problems), PROBLEMS_SHOWN) - 1
-    shown = error.problems[last]
-    hint = f"{shown.hint}\n  {said}" if shown.hint else said
-    error.problems = (
-        *error.problems[:last],
-        replace(shown, hint=hint),
-        *error.problems[last + 1 :],
-    )

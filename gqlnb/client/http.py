@@ -1,25 +1,37 @@
-"""HTTP over requests: one POST, no cookies, no surprises with tokens."""
+"""HTTP over requests and urllib3: one POST, one deadline, no cookies, no surprises with tokens."""
 
 from __future__ import annotations
 
 import asyncio
-from http.cookiejar import DefaultCookiePolicy
-from typing import TYPE_CHECKING
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase
+from requests.utils import get_environ_proxies, urldefragauth
+from urllib3.exceptions import ClosedPoolError
+from urllib3.util import Retry, Timeout
 
 from gqlnb.client.addresses import checked_address, loopback, origin, shown
 from gqlnb.client.connections import HERE, SERVE
-from gqlnb.client.reasons import NOTHING, reason
+from gqlnb.client.reasons import MAYBE, NOTHING, MisstatedError, broken, reason
+from gqlnb.client.sockets import Adapter, Call, TooLargeError
 from gqlnb.client.transports import ACCEPT
 from gqlnb.errors import GqlnbError, TransportError
-from gqlnb.token import bare
+from gqlnb.model.limits import MIB
+from gqlnb.sealing import bare
 from gqlnb.wire.response import Response
+from gqlnb.wire.unpack import BodyTooLargeError, unpacked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
+
     from gqlnb.client.secrets import Secrets
     from gqlnb.wire.request import Request
 
@@ -28,22 +40,31 @@ __all__ = ["Http"]
 FOLLOWED = frozenset({307, 308})  # the two that keep method and body
 REDIRECTS = 5
 CONNECT = 10.0  # seconds; a host that does not answer the handshake by then is not there
-CAP = 64 * 1024 * 1024  # bytes of a decompressed answer
-CHUNK = 1 << 16
+CAP = 64 * MIB  # bytes of an answer, as it travels and unpacked
+CHUNK = 1 << 18  # bytes read at a time
+KEPT = 32  # connections kept alive, and threads of `asend`
+NEVER = Retry(total=False, redirect=False)  # whether to ask again is not urllib3's to say
 
 
-class Authorization(AuthBase):
-    """Adds the token and the headers of a client to one request.
+class Way(NamedTuple):
+    """How requests travel: resolved once, of the environment and the address.
 
-    An ``AuthBase`` keeps requests from replacing the token by a line of ``.netrc``.
+    Attributes
+    ----------
+    adapter
+        Holds the pools.
+    pool
+        The connections to the endpoint, or to the proxy before it.
+    whole
+        Whether the first line of a request names the whole address, as a proxy needs it.
+    process
+        Who opened it; a forked child must not share its connections.
     """
 
-    def __init__(self, secrets: Secrets) -> None:
-        self.secrets = secrets
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers.update(self.secrets.lines())
-        return request
+    adapter: Adapter
+    pool: HTTPConnectionPool
+    whole: bool
+    process: int
 
 
 class Http:
@@ -56,9 +77,11 @@ class Http:
     secrets
         Its token and headers; sent to the origin of `url` alone.
     timeout
-        Longest wait for the next byte, in seconds.
+        Longest time for one answer, from connecting to its last byte, in seconds.
     verify
         Whether TLS certificates are checked, or the path of a CA bundle.
+    cap
+        Bytes an answer may have, as it travels and unpacked; None for any number.
 
     Raises
     ------
@@ -67,13 +90,24 @@ class Http:
     """
 
     def __init__(
-        self, url: str, secrets: Secrets, *, timeout: float = 60.0, verify: bool | str = True
+        self,
+        url: str,
+        secrets: Secrets,
+        *,
+        timeout: float = 60.0,
+        verify: bool | str = True,
+        cap: int | None = CAP,
     ) -> None:
         self.url = url
         self.source = checked_address(url)
         self.secrets = secrets
         self.timeout = timeout
-        self._session = session(verify, trust_env=not loopback(url))
+        self.cap = cap
+        self._verify = verify
+        self._open: Way | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._started = 0  # the process that has the threads
+        self._lock = threading.Lock()
 
     def send(self, request: Request) -> Response:
         """Send a request and wait for the response.
@@ -85,74 +119,118 @@ class Http:
         """
         # No exception leaves the frames below: a traceback may show their locals, and those hold
         # the headers and the address with all its parts.
-        outcome = self._outcome(request.encode())
+        outcome = self._outcome(request, self._call(request))
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    def _outcome(self, body: bytes) -> Response | BaseException:
-        """Return the response, or the exception to raise."""
+    async def asend(self, request: Request) -> Response:
+        """Send a request from a thread and await the response; who is cancelled stops waiting."""
+        call = self._call(request)
+        loop = asyncio.get_running_loop()
         try:
-            return self._follow(body)
+            outcome = await loop.run_in_executor(self._executor(), self._outcome, request, call)
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def close(self) -> None:
+        """Close the connections that are kept alive; sending after it opens new ones."""
+        with self._lock:
+            way, self._open = self._open, None
+            threads, self._threads = self._threads, None
+        if way is not None and way.process == os.getpid():
+            way.adapter.close()
+        if threads is not None and not self._forked():
+            threads.shutdown(wait=False)
+
+    def _call(self, request: Request) -> Call:
+        until = monotonic() + self.timeout if request.until is None else request.until
+        return Call(until, self.cap)
+
+    def _outcome(self, request: Request, call: Call) -> Response | BaseException:
+        """Return the response, or the exception to raise."""
+        asks = request.document is not None and request.document.kind == "query"
+        lost = False
+        try:
+            return self._follow(request.encode(), call, again=asks)
         except GqlnbError as error:
             return bare(error)
+        except (TooLargeError, BodyTooLargeError):
+            why = f"the answer is larger than {self._granted()}. Ask for fewer rows at a time."
         except Exception as error:
-            why = self._reason(error)
+            lost = broken(error)
+            why = self._reason(error, call)
         except BaseException as error:
             return bare(error)
-        return TransportError(f"POST {self.source}: {why}")
+        if not asks and call.line is not None:  # whatever it was, it had been sent
+            why = f"{why.partition(' Try again')[0].rstrip('.')}. {MAYBE}"
+        return TransportError(f"POST {self.source}: {why}", broken=lost)
 
-    def _follow(self, body: bytes) -> Response:
+    def _follow(self, body: bytes, call: Call, *, again: bool) -> Response:
         """Send a request, and again to where a redirect leads."""
         url = self.url
         for _ in range(REDIRECTS):
-            response = self._exchange(url, body)
+            response = self._exchange(url, body, call, again=again)
             if not 300 <= response.status < 400:
-                return response
+                return self.secrets.unechoed(response)
             url = self._next(url, response)
         msg = f"POST {self.source}: redirected more than {REDIRECTS} times."
         raise TransportError(msg)
 
-    async def asend(self, request: Request) -> Response:
-        """Send a request from a worker thread and await the response."""
-        return await asyncio.to_thread(self.send, request)
+    def _exchange(self, url: str, body: bytes, call: Call, *, again: bool) -> Response:
+        """Send a request; a kept connection that turns out to be closed is replaced once.
 
-    def close(self) -> None:
-        """Close the connections that are kept alive."""
-        self._session.close()
+        Only for queries: the endpoint may have closed it after it had taken the request.
+        """
+        try:
+            return self._post(url, body, call)
+        except ClosedPoolError:
+            pass  # another thread closed the client; nothing was sent
+        except Exception as error:
+            if not (again and call.reused and not call.received and broken(error)):
+                raise
+        return self._post(url, body, call)
 
-    def _exchange(self, url: str, body: bytes) -> Response:
-        headers = {
-            "Accept": ACCEPT,
-            "Accept-Encoding": "gzip",
-            "Content-Type": "application/json",
-            "User-Agent": user_agent(),
-        }
-        with self._session.post(
-            url,
-            data=body,
-            headers=headers,
-            auth=Authorization(self.secrets),
-            timeout=(min(CONNECT, self.timeout), self.timeout),
-            allow_redirects=False,
-            stream=True,
-        ) as response:
-            received = {name.lower(): value for name, value in response.headers.items()}
-            return Response(response.status_code, received, self._body(response))
+    def _post(self, url: str, body: bytes, call: Call) -> Response:
+        way = self._way()
+        headers = {**fixed_headers(), **self.secrets.lines()}
+        with call:
+            answer = way.pool.urlopen(
+                "POST",
+                target(url, whole=way.whole),
+                body=body,
+                headers=headers,
+                retries=NEVER,
+                redirect=False,
+                assert_same_host=False,
+                timeout=Timeout(connect=min(CONNECT, call.left()), read=None),
+                preload_content=False,
+                decode_content=False,
+            )
+            received = {name.lower(): answer.headers[name] for name in answer.headers}
+            try:
+                self._check_length(received)
+                encoding = received.get("content-encoding", "")
+                read = unpacked(parts(answer), encoding, self.cap)
+            except BaseException:
+                answer.close()  # what was not read would be taken for the next answer
+                raise
+            return Response(answer.status, received, read)
 
-    def _body(self, response: requests.Response) -> bytes:
-        parts: list[bytes] = []
-        left = CAP
-        for part in response.iter_content(CHUNK):
-            left -= len(part)
-            if left < 0:
-                msg = (
-                    f"POST {self.source}: the answer is larger than {CAP >> 20} MiB. "
-                    "Ask for fewer rows at a time."
-                )
-                raise TransportError(msg)
-            parts.append(part)
-        return b"".join(parts)
+    def _check_length(self, headers: dict[str, str]) -> None:
+        """Refuse a length that is none, or too large, before a byte of it is read."""
+        length = headers.get("content-length")
+        if length is None:
+            return
+        lengths = {each.strip() for each in length.split(",")}  # the same one twice is harmless
+        if len(lengths) > 1 or not all(each.isdecimal() and each.isascii() for each in lengths):
+            raise MisstatedError
+        if self.cap is not None and int(lengths.pop()) > self.cap:
+            raise BodyTooLargeError
 
     def _next(self, url: str, response: Response) -> str:
         """Return where a redirect leads, if a request with a token may follow it."""
@@ -162,7 +240,7 @@ class Http:
             same = origin(to) == origin(self.url)
         except ValueError:
             to, same = location, False
-        if response.status in FOLLOWED and same:
+        if response.status in FOLLOWED and same and location:
             return to
         msg = (
             f"POST {self.source}: HTTP {response.status} redirects to "
@@ -170,22 +248,70 @@ class Http:
         )
         raise TransportError(msg, status=response.status)
 
-    def _reason(self, error: Exception) -> str:
+    def _way(self) -> Way:
+        """Return how requests travel."""
+        way = self._open
+        if way is not None and way.process == os.getpid():
+            return way
+        with self._lock:
+            if self._open is None or self._open.process != os.getpid():
+                self._open = opened(self.url, self._verify)
+            return self._open
+
+    def _executor(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None or self._forked():
+                self._threads = ThreadPoolExecutor(KEPT, thread_name_prefix="gqlnb-http")
+                self._started = os.getpid()
+            return self._threads
+
+    def _forked(self) -> bool:
+        """Tell whether the threads were left behind in the process that this one came from."""
+        return self._started != os.getpid()
+
+    def _granted(self) -> str:
+        cap = self.cap or 0
+        return f"{cap // MIB} MiB" if cap >= MIB else f"{cap} bytes"
+
+    def _reason(self, error: Exception, call: Call) -> str:
         host = urlsplit(self.url).hostname or ""
-        why = reason(error, host, min(CONNECT, self.timeout), self.timeout)
+        limits = (min(CONNECT, self.timeout), self.timeout)
+        why = reason(error, host, *limits, begun=call.received > 0)
         return f"{why} {SERVE}" if why == NOTHING and origin(self.url) == origin(HERE) else why
 
 
-def session(verify: bool | str, *, trust_env: bool) -> requests.Session:
-    """Return a session that keeps connections, no cookies, and no proxy for loopback."""
-    made = requests.Session()
-    made.trust_env = trust_env
-    made.verify = verify
-    made.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    adapter = HTTPAdapter(pool_connections=1, pool_maxsize=32)
-    made.mount("http://", adapter)
-    made.mount("https://", adapter)
-    return made
+def opened(url: str, verify: bool | str) -> Way:
+    """Return the way to an address: through the proxy that the environment names, if any."""
+    proxies = {} if loopback(url) else get_environ_proxies(url)
+    adapter = Adapter(pool_connections=1, pool_maxsize=KEPT)
+    request = requests.Request("POST", url).prepare()
+    pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
+    whole = adapter.request_url(request, proxies) != request.path_url
+    return Way(adapter, pool, whole, os.getpid())
+
+
+@lru_cache(maxsize=64)
+def target(url: str, *, whole: bool) -> str:
+    """Return what the first line of a request names, quoted: a path, or the whole address."""
+    request = requests.Request("POST", url).prepare()
+    return urldefragauth(request.url or "") if whole else request.path_url
+
+
+def parts(answer: BaseHTTPResponse) -> Iterator[bytes]:
+    """Yield the body of an answer as it comes."""
+    while part := answer.read(CHUNK):
+        yield part
+
+
+@lru_cache(maxsize=1)
+def fixed_headers() -> dict[str, str]:
+    """Return what every request says."""
+    return {
+        "Accept": ACCEPT,
+        "Accept-Encoding": "gzip",
+        "Content-Type": "application/json",
+        "User-Agent": user_agent(),
+    }
 
 
 def user_agent() -> str:

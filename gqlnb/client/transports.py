@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb import runtime
 from gqlnb.client.secrets import Secrets
 from gqlnb.errors import TransportError, blame
-from gqlnb.token import bare
+from gqlnb.sealing import bare
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
@@ -126,19 +128,25 @@ class Asgi:
             If the application raises; the message holds its words and its place.
         """
         # No exception leaves the frames below: their locals hold the headers.
-        outcome = await self._outcome(request.encode())
+        outcome = await self._outcome(request)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    async def _outcome(self, body: bytes) -> Response | BaseException:
+    async def _outcome(self, request: Request) -> Response | BaseException:
         """Return the response, or the exception to raise."""
+        left = None if request.until is None else max(0.0, request.until - monotonic())
+        deadline = asyncio.timeout(left)
         try:
-            return await self._exchange(body)
+            async with deadline:
+                return await self._exchange(request.encode())
         except Exception as error:
             why = self.secrets.hide(blame(error))
         except BaseException as error:
             return bare(error)
+        if deadline.expired():
+            said = "no answer in time. Try again, or pass a longer timeout=."
+            return TransportError(f"{self.source}: {said}")
         return TransportError(f"{self.source}: the application failed: {why}")
 
     async def _exchange(self, body: bytes) -> Response:
@@ -157,7 +165,7 @@ class Asgi:
 
         await self.app(self._scope(body), receive, send)
         headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in started["headers"]}
-        return Response(started["status"], headers, b"".join(parts))
+        return self.secrets.unechoed(Response(started["status"], headers, b"".join(parts)))
 
     def _scope(self, body: bytes) -> dict[str, Any]:
         headers = {

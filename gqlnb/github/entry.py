@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.connections import known, register
 from gqlnb.errors import AuthError
-from gqlnb.token import Token
+from gqlnb.sealing import unseen
+from gqlnb.token import Token, TokenHolder
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
@@ -38,14 +39,15 @@ def demo(*, viewer: str = "demo", restricted: bool = False, **options: Any) -> C
     return Client(InProcess(standin, f"{DEMO}: {SOURCE}"), **options)
 
 
-def github(*, token: Token | str | None = None, **options: Any) -> Client:
+@unseen(AuthError)
+def github(*, token: Token | TokenHolder | str | None = None, **options: Any) -> Client:
     """Return a client of GitHub's GraphQL API.
 
     Parameters
     ----------
     token
-        ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a Token; by default the environment
-        variable ``GITHUB_TOKEN``.
+        ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a Token or a TokenBox; by
+        default the environment variable ``GITHUB_TOKEN``.
     **options
         As for :class:`~gqlnb.client.client.Client`.
 

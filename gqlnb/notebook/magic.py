@@ -13,10 +13,17 @@ from IPython.core.magic import (
 )
 
 from gqlnb.errors import GqlnbError, OptionError, QueryError, blame, calling_line, plain
-from gqlnb.notebook.options import NAME, cell_parser, inline, read_line, refuse_secrets
+from gqlnb.notebook.options import (
+    NAME,
+    cell_parser,
+    inline,
+    read_line,
+    refuse_secrets,
+)
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -65,13 +72,16 @@ class GraphQLMagics(Magics):
         -p, --param NAME=EXPR     a variable, from a Python expression: -p n=len(names) -p s='a b';
                                   white space may stand in its quotes and brackets
         -v, --vars MAPPING        variables, from a mapping of the notebook
+        -H, --header NAME=env:VAR a header, such as X-Api-Key, whose value is in the environment
+                                  variable VAR, or keyring:NAME in the keyring; may be repeated
         --operation NAME          which operation to run, where the text has several
         -q, --silent              show nothing; a ; at the end of the cell does the same
 
         Without a cell::
 
             %graphql { hello }                       a short operation
-            %graphql connections | connect NAME ADDRESS [--token env:NAME] | use NAME | close NAME
+            %graphql connections | connect NAME ADDRESS [--token env:NAME] [-H NAME=env:VAR]
+            %graphql use NAME | close NAME
             %graphql schema [Type]                   the schema of the connection, or one type
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000
@@ -122,15 +132,24 @@ class GraphQLMagics(Magics):
         return None if name is not None or options.silent else value
 
     def _execute(self, options: Namespace, text: str) -> Result:
-        client = self.client(options.connection or options.target)
-        document = client.document(text, options.operation)
-        names = [name for name in document.variables if name in self.shell.user_ns]
-        variables = {name: self.shell.user_ns[name] for name in names}
-        variables |= self._mapping(options.vars) | self._params(options.param)
-        return client.execute(text, variables, operation=options.operation)
+        from gqlnb.client.secrets import headers_of
 
-    def client(self, target: str | None) -> Client:
+        headers = headers_of(options.header)
+        client = self.client(options.connection or options.target, headers)
+        try:
+            document = client.document(text, options.operation)
+            names = [name for name in document.variables if name in self.shell.user_ns]
+            variables = {name: self.shell.user_ns[name] for name in names}
+            variables |= self._mapping(options.vars) | self._params(options.param)
+            return client.execute(text, variables, operation=options.operation)
+        finally:
+            if headers:  # it was made for this cell
+                client.close()
+
+    def client(self, target: str | None, headers: Mapping[str, str] | None = None) -> Client:
         """Return the client of a connection's name, of an object of the notebook, or an address.
+
+        With headers it is a new one.
 
         Raises
         ------
@@ -144,8 +163,8 @@ class GraphQLMagics(Magics):
         enter()
         names = {connection.name for connection in connections.known()}
         if target is not None and target not in names and target in self.shell.user_ns:
-            return connect(self.shell.user_ns[target])
-        return connect(target)
+            return connect(self.shell.user_ns[target], headers=headers)
+        return connect(target, headers=headers)
 
     def _mapping(self, name: str | None) -> dict[str, Any]:
         if name is None:

@@ -9,11 +9,19 @@ from argparse import ArgumentError, ArgumentParser, Namespace
 from typing import TYPE_CHECKING, NoReturn
 
 from gqlnb.errors import OptionError, plain
+from gqlnb.leaks import prefixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Parser", "cell_parser", "inline", "read_line", "refuse_secrets"]
+__all__ = [
+    "Parser",
+    "add_header",
+    "cell_parser",
+    "inline",
+    "read_line",
+    "refuse_secrets",
+]
 
 NAME = re.compile(r"[^\W\d]\w*")
 INLINE = re.compile(r"\{|(?:query|mutation)\b")
@@ -22,16 +30,24 @@ PARAM = ("-p", "--param")
 # One word of a shell, its quotes included; and a string of Python.
 WORD = re.compile(r"""(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)
 STRING = re.compile(r"""(\'\'\'|"{3}|['"])(?:\\.|(?!\1).)*?\1""", re.DOTALL)
-# What GitHub, and many others, put before a token: such a word is not for a notebook.
-OBVIOUS = re.compile(r"(?:gh[pousr]_|github_pat_)\w{8,}")
+# What stands around a secret; what many services let theirs begin with is in gqlnb.leaks.
 SECRET = re.compile(
-    rf"""{OBVIOUS.pattern}
-    |\bey[\w-]{{10,}}\.[\w-]{{8,}}           # a JSON Web Token
-    |\bbearer\s+\S{{8,}}
+    r"""\bbearer\s+\S{8,}
     |https?://[^\s/?\#'"]+@                 # a user, and whatever stands behind the colon
     |\w://[^\s/?\#'"]*:[^\s/?\#'"]*@
     |[?&](?:access_token|token|api_?key|password|secret)=[^\s&'"]""",
     re.VERBOSE | re.IGNORECASE,
+)
+# An option that takes a secret, with something else than where to find it.
+LITERAL = re.compile(
+    r"""(?:^|\s)(?:
+        --token(?:\s++|=)(?!["']?(?:env:|keyring:|file:|prompt\b))
+        |(?:-H|--header)(?:\s++|=)?+(?!["']?[^\s=:'"]+=["']?(?:env|keyring):)
+    )["']?\S""",
+    re.VERBOSE,
+)
+WHERE = (
+    "Put it into an environment variable and name that: --token env:NAME, -H X-Api-Key=env:NAME."
 )
 
 
@@ -86,6 +102,7 @@ def cell_parser() -> Parser:
     add("-t", "--type", choices=TYPES, default="result")
     add("-p", "--param", action="append", default=[])
     add("-v", "--vars")
+    add_header(parser)
     add("--operation")
     add("-q", "--silent", action="store_true")
     return parser
@@ -99,24 +116,37 @@ def refuse_secrets(line: str, cell: str | None) -> None:
     line
         All of the magic line, an operation on it included.
     cell
-        The text below it, which may be about anything: only the tokens of GitHub are looked for.
+        The text below it, which may be about anything: only what begins as the tokens of many
+        services do is looked for.
 
     Raises
     ------
     OptionError
         If there is what looks like a token or a password; the message does not show it.
     """
-    if SECRET.search(line):
+    if SECRET.search(line) or prefixed(line) or LITERAL.search(line.partition("{")[0]):
         where = "this line"
-    elif cell is not None and OBVIOUS.search(cell):
+    elif cell is not None and prefixed(cell):
         where = "this cell"
     else:
         return
     msg = (
         f"graphql: {where} holds what looks like a token or a password; it would be saved with "
-        "the notebook. Put it into an environment variable and name that: --token env:NAME."
+        f"the notebook. {WHERE}"
     )
     raise OptionError(msg)
+
+
+def add_header(parser: ArgumentParser) -> None:
+    """Let a parser take ``-H NAME=env:VAR``."""
+    parser.add_argument(
+        "-H",
+        "--header",
+        action="append",
+        default=[],
+        metavar="NAME=env:VAR",
+        help="a header of each request, whose value is in an environment variable",
+    )
 
 
 def inline(line: str) -> int | None:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import OptionError, TargetError, plain
-from gqlnb.notebook.options import Parser, read_line
+from gqlnb.notebook.options import Parser, add_header, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,18 +39,24 @@ def connect(magics: GraphQLMagics, line: str) -> Any:
     """Enter a connection under a name and make it the current one."""
     from gqlnb.client import connections as known
     from gqlnb.client.client import Client
+    from gqlnb.client.secrets import headers_of
 
     parser = Parser("%graphql connect")
     parser.add_argument("name")
     parser.add_argument("target", nargs="?")
     parser.add_argument("--token")
+    add_header(parser)
     options = read_line(parser, line)
+    headers = headers_of(options.header)
+    if options.target is None and (headers or options.token):
+        msg = "%graphql connect: --token and --header need an address: connect NAME ADDRESS ..."
+        raise OptionError(msg)
     client = magics.client(options.name) if options.target is None else None
     if options.target is not None:
         target = magics.shell.user_ns.get(options.target, options.target)
 
         def make(**given: Any) -> Client:
-            return Client(target, **{"token": options.token, **given})
+            return Client(target, **{"token": options.token, "headers": headers, **given})
 
         client = make()  # now, so that a wrong address or a missing token is said here
         known.register(options.name, make, client.source)
@@ -76,11 +82,20 @@ def schema(magics: GraphQLMagics, line: str) -> Any:
     """Return the schema of a connection, or one type of it, as SDL."""
     from graphql import print_schema, print_type
 
+    from gqlnb.client.secrets import headers_of
+
     parser = Parser("%graphql schema")
     parser.add_argument("type", nargs="?")
     parser.add_argument("-c", "--connection")
+    add_header(parser)
     options = read_line(parser, line)
-    found = magics.client(options.connection).schema
+    headers = headers_of(options.header)
+    client = magics.client(options.connection, headers)
+    try:
+        found = client.schema
+    finally:
+        if headers:  # it was made for this line
+            client.close()
     if options.type is None:
         return Text(print_schema(found))
     kind = found.type_map.get(options.type)

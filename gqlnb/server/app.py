@@ -14,7 +14,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gqlnb.errors import AuthError
 from gqlnb.model.limits import Limits
+from gqlnb.sealing import unseen
 from gqlnb.server.execution import Executable, Execution, servable
 from gqlnb.server.journal import Journal, clocks
 from gqlnb.server.page import pages
@@ -98,6 +100,7 @@ class App:
         How many operations are streamed.
     """
 
+    @unseen(AuthError)
     def __init__(
         self,
         schema: Any,

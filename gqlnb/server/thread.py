@@ -10,7 +10,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from gqlnb import runtime
-from gqlnb.errors import ServerError, plain
+from gqlnb.errors import AuthError, ServerError, plain
+from gqlnb.sealing import unseen
 from gqlnb.server.app import App
 from gqlnb.server.cell import Cell, calling
 from gqlnb.server.listener import GRACE, Address, Listener, bind, resolve
@@ -142,6 +143,7 @@ class Server:
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
 
 
+@unseen(AuthError)
 def serve(
     schema: Any,
     port: int = 4000,
@@ -173,7 +175,7 @@ def serve(
         others can reach, a token must be given.
     token
         What a request must send as ``Authorization: Bearer ...``: ``"env:NAME"``,
-        ``"keyring:NAME"``, ``"prompt"`` or a Token.
+        ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token.
     limits
         How much is let through: ``Limits(depth=30)``. By default every bound of
         :class:`gqlnb.Limits`; None in its place switches one off.

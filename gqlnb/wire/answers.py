@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import (
@@ -18,21 +19,36 @@ from gqlnb.errors import (
 )
 from gqlnb.model.document import problems
 from gqlnb.model.result import Result
-from gqlnb.token import bare
-from gqlnb.wire.json import JSONError, load
+from gqlnb.sealing import bare
+from gqlnb.wire.expected import Misfit, misfits
+from gqlnb.wire.json import JSONError, at, load, mended
+from gqlnb.wire.retry import asked_wait
 
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
     from gqlnb.wire.response import Response
+    from gqlnb.wire.typed import Typed
 
 __all__ = ["Asked", "read"]
 
-# GitHub spells it both ways, and neither with an HTTP status of its own.
-LIMITED = frozenset({"RATE_LIMITED", "RATE_LIMIT"})
-# The statuses under which servers say that the query itself is wrong (GraphQL over HTTP).
-ABOUT_THE_QUERY = frozenset({200, 400, 422})
+# The types and codes of errors that are rate limits: GitHub spells its own in two ways, and neither
+# has an HTTP status of its own; Shopify and others have theirs.
+LIMITED = frozenset(
+    {"RATE_LIMITED", "RATE_LIMIT", "GRAPHQL_RATE_LIMIT", "THROTTLED", "TOO_MANY_REQUESTS"}
+)
+# GitHub's secondary limit has words alone, under status 200 and 403; "abuse" once was its name.
+LIMITED_WORDS = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
+UNKNOWN = frozenset({"UNAUTHENTICATED"})  # Apollo's code for a token that is missing or wrong
+REFUSING = frozenset({401, 403, 429})
+# Beside 2xx, the statuses of answers that were executed, or refused for what the query says.
+ABOUT_THE_QUERY = frozenset({400, 422})
+# The media types that JSON travels under; those of pages, forms and streams are none of them.
+JSON_TYPE = re.compile(
+    r"|(?:application|text)/(?:[\w.-]+\+)?json|text/plain|application/octet-stream", re.IGNORECASE
+)
 ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."
 EXCERPT = 80  # characters of a foreign body worth showing
+SHOWN = 3  # places that do not fit
 SEARCHED = 1 << 16  # bytes of a foreign body in which secrets are hidden before it is cut
 DEEP = 32  # levels of an error that are kept; GitHub's have four
 ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\(/)")  # printable ASCII that need not be escaped
@@ -52,21 +68,39 @@ class Asked:
         Replaces known secrets in text that the other side made.
     now
         Seconds since the epoch, to turn a reset time into a wait.
+    expected
+        What the data must be, where the schema is known.
     """
 
     document: Document
     source: str
     hide: Callable[[str], str] = str
     now: float = 0.0
+    expected: Typed | None = None
 
     def clean(self, text: object, limit: int = 400) -> str:
         """Return text of the other side without secrets, control characters and excess length."""
         return plain(self.hide(str(text)), limit)
 
-    def excerpt(self, body: bytes) -> str:
-        """Return the beginning of a foreign body without secrets, however JSON spells them."""
+    def excerpt(self, body: bytes, at: int | None = None) -> str:
+        """Return a bit of a foreign body without secrets, however JSON spells them.
+
+        Parameters
+        ----------
+        body
+            What came.
+        at
+            The byte to show what is around; None for the beginning.
+        """
         text = body[:SEARCHED].decode("utf-8", "replace")
-        return self.clean(ESCAPED.sub(unescaped, text), EXCERPT)
+        if at is None or at < EXCERPT // 2:
+            return self.clean(ESCAPED.sub(unescaped, text), EXCERPT)
+        # Masked in a wide piece first, and cut to what is near: no half of a secret is left.
+        near = body[max(0, at - SEARCHED) : at].decode("utf-8", "replace")
+        rest = body[at : at + SEARCHED].decode("utf-8", "replace")
+        whole = plain(self.hide(ESCAPED.sub(unescaped, near + rest)), 2 * SEARCHED)
+        middle = len(plain(self.hide(ESCAPED.sub(unescaped, near)), 2 * SEARCHED))
+        return f"…{whole[max(0, middle - EXCERPT // 2) :][:EXCERPT]}"
 
     def masked(self, value: Any, depth: int = 0) -> Any:
         """Return a JSON-like value of the other side with the secrets hidden in its texts."""
@@ -100,48 +134,101 @@ def read(response: Response, asked: Asked) -> Result:
 
 
 def _read(response: Response, asked: Asked) -> Result:
-    members = response.members if response.members is not None else _members(response, asked)
+    typed = _typed(response, asked)
+    members = typed or _members(response, asked)
     result = _result(members, response, asked)
-    if "data" in members:
+    if result.data is not None:
+        if typed is None and response.members is None:
+            _check(result, asked)
         return result
-    result = replace(
+    refused = replace(
         result,
         extensions=asked.masked(result.extensions),
         response=replace(response, headers=asked.masked(dict(response.headers)), body=b""),
     )
-    _refused(response, asked, _limited(members["errors"]))
-    if response.status not in ABOUT_THE_QUERY:
-        reason = "; ".join(asked.clean(e.get("message", "")) for e in result.errors[:3])
-        msg = f"{asked.source}: HTTP {response.status}: {reason}"
-        raise TransportError(msg, status=response.status, result=result)
-    raise QueryError(text=asked.document.text, problems=problems(result.errors), result=result)
+    status = response.status
+    _refused(response, asked, result.errors, refused)
+    if not (200 <= status < 300 or status in ABOUT_THE_QUERY):
+        reason = "; ".join(asked.clean(e.get("message", ""), 200) for e in result.errors[:SHOWN])
+        msg = sentence(f"{asked.source}: HTTP {status}: {reason}")
+        raise _failed(msg, response, asked, refused)
+    if "data" in members:
+        return result
+    raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
+
+
+def _typed(response: Response, asked: Asked) -> Mapping[str, Any] | None:
+    """Return the members of an answer that is just as expected; most are."""
+    if asked.expected is None or response.members is not None or not _labelled(response):
+        return None
+    return asked.expected.load(response.body)
+
+
+def _labelled(response: Response) -> bool:
+    """Tell whether the media type of a response is one that JSON travels under."""
+    media = response.headers.get("content-type", "").partition(";")[0].strip()
+    return JSON_TYPE.fullmatch(media) is not None
 
 
 def _members(response: Response, asked: Asked) -> Mapping[str, Any]:
     """Return the members of a GraphQL response, or raise what the body means instead."""
+    if response.members is not None:
+        return response.members
+    fault: JSONError | None = None
+    members: Any = None
     try:
         members = load(response.body)
-        reason = "JSON that is no object"
     except JSONError as error:
-        members, reason = None, f"no JSON ({error})"
-    if isinstance(members, dict) and ("data" in members or isinstance(members.get("errors"), list)):
-        return members
+        fault = JSONError(str(error), error.at)
+    graphql = isinstance(members, dict) and (
+        "data" in members or isinstance(members.get("errors"), list)
+    )
+    if graphql and _labelled(response):
+        return members  # type: ignore[no-any-return]
     said = members.get("message") if isinstance(members, dict) else None
-    _refused(response, asked, limited=False, said=said)
-    said = said if isinstance(said, str) else None
-    if isinstance(members, dict):
-        reason = repr(asked.clean(said, 200)) if said else "JSON with neither 'data' nor 'errors'"
+    errors = [{"message": said}] if isinstance(said, str) else []
+    _refused(response, asked, errors, None)
+    raise _foreign(response, asked, members, fault)
+
+
+def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | None) -> GqlnbError:
+    """Return the error for a body that is no GraphQL response."""
     where = f"{asked.source}: HTTP {response.status}"
-    excerpt = asked.excerpt(response.body)
+    said = members.get("message") if isinstance(members, dict) else None
+    said = asked.clean(said, 200) if isinstance(said, str) else None
     if not 200 <= response.status < 300:
-        shown = asked.clean(said, 200) if said else repr(excerpt)
-        msg = f"{where}. Expected a GraphQL response, got {shown}"
-        raise TransportError(msg, status=response.status)
-    msg = (
-        f"{where}, and the answer is {reason}: {excerpt!r}. "
+        shown = said or repr(asked.excerpt(response.body))
+        msg = sentence(f"{where}. Expected a GraphQL response, got {shown}")
+        return _failed(msg, response, asked)
+    if fault is not None and response.body.lstrip()[:1] == b"{":
+        return AnswerError(
+            f"{where}, and the answer is no JSON ({fault}): "
+            f"{asked.excerpt(response.body, fault.at)!r}. The endpoint wrote it wrongly, or it was "
+            "cut on the way. Ask again, or for fewer fields at a time to find the one at fault.",
+            result=_mended(response, asked),
+        )
+    if fault is not None:
+        reason = f"no JSON ({fault})"
+    elif not _labelled(response):
+        label = asked.clean(response.headers.get("content-type", ""), 40)
+        reason = f"labelled {label!r}, which is no JSON"
+    elif not isinstance(members, dict):
+        reason = "JSON that is no object"
+    else:
+        reason = repr(said) if said else "JSON with neither 'data' nor 'errors'"
+    return AnswerError(
+        f"{where}, and the answer is {reason}: {asked.excerpt(response.body)!r}. "
         "Is this the address of a GraphQL endpoint?"
     )
-    raise AnswerError(msg)
+
+
+def _mended(response: Response, asked: Asked) -> Result | None:
+    """Return the result in a body whose one fault is characters that are none, with U+FFFD."""
+    try:
+        members = mended(response.body)
+        return _result(members, response, asked) if isinstance(members, dict) else None
+    except (JSONError, GqlnbError):
+        return None
 
 
 def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Result:
@@ -154,9 +241,11 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
         fault = "'errors' is no list of objects"
     elif "data" not in members and not errors:
         fault = "there is no 'data', and 'errors' is empty"
+    elif data is None and not errors:
+        fault = "'data' is null, and no error says why"
     if fault and not 200 <= response.status < 300:
         msg = f"{asked.source}: HTTP {response.status}. Not a GraphQL response: {fault}."
-        raise TransportError(msg, status=response.status)
+        raise _failed(msg, response, asked)
     if fault:
         msg = f"{asked.source}: not a GraphQL response: {fault}."
         raise AnswerError(msg)
@@ -172,31 +261,105 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
     )
 
 
+def _check(result: Result, asked: Asked) -> None:
+    """Raise if data are not what schema and document say, and no error of the answer says why."""
+    if asked.expected is None:
+        return
+    excused = _excused(result.errors)
+    found = (m for m in misfits(asked.expected.place, result.data) if not excused(m))
+    first = list(islice(found, SHOWN + 1))
+    if not first:
+        return
+    lines = [
+        f"{asked.clean(at(misfit.path).strip() or 'at the top', 120)}: expected "
+        f"{misfit.wanted}, got {misfit.got}"
+        for misfit in first[:SHOWN]
+    ]
+    more = " There are more." if len(first) > SHOWN else ""
+    msg = (
+        f"{asked.source}: the answer does not fit query and schema {'; '.join(lines)}.{more} "
+        "What came is in error.result. If the schema has changed, make the client anew."
+    )
+    raise AnswerError(msg, result=result)
+
+
+def _excused(errors: Sequence[Mapping[str, Any]]) -> Callable[[Misfit], bool]:
+    """Return whether errors account for a misfit: what is null or missing where they point.
+
+    Endpoints leave a null where it should have gone up to the next field that may be null, so an
+    error at or below the place counts; one without a path may be about any place.
+    """
+    paths = [error.get("path") for error in errors]
+    anywhere = any(not isinstance(path, (list, tuple)) for path in paths)
+    told: set[tuple[str, ...]] = set()
+    for path in paths:
+        if isinstance(path, (list, tuple)):
+            steps = tuple(map(str, path[:DEEP]))
+            told.update(steps[: end + 1] for end in range(len(steps)))
+    return lambda misfit: misfit.absent and (anywhere or tuple(map(str, misfit.path)) in told)
+
+
 def unescaped(match: re.Match[str]) -> str:
     """Return the character that an escape sequence of JSON stands for."""
     return chr(int(match[1], 16)) if match[1] else str(match[2])
 
 
-def _limited(errors: Sequence[Mapping[str, Any]]) -> bool:
-    return any(error.get("type") in LIMITED for error in errors)
+def sentence(text: str) -> str:
+    """Return text of an endpoint with something at its end that ends a sentence."""
+    return text if text[-1:] in tuple(".!?…") else f"{text}."
 
 
-def _refused(response: Response, asked: Asked, limited: bool, said: object = None) -> None:
+def _failed(
+    msg: str, response: Response, asked: Asked, result: Result | None = None
+) -> TransportError:
+    wait = asked_wait(response.headers, asked.now, limited=False)
+    return TransportError(msg, status=response.status, wait=wait, result=result)
+
+
+def _refused(
+    response: Response,
+    asked: Asked,
+    errors: Sequence[Mapping[str, Any]],
+    result: Result | None,
+) -> None:
     """Raise if the endpoint refused the token or asks to wait."""
-    if said is None and response.body:
-        said = _said(response.body)
-    words = asked.clean(said, 200) if said and isinstance(said, str) else "no reason given"
+    first = errors[0].get("message") if errors else None
+    if first is None and response.status in REFUSING:
+        first = _said(response.body)
+    words = asked.clean(first, 200) if first and isinstance(first, str) else "no reason given"
     where = f"{asked.source}: HTTP {response.status}"
-    wait = _wait(response.headers, asked.now, limited)
-    limited = limited or response.status == 429
-    limited = limited or (response.status == 403 and ("rate limit" in words or wait is not None))
-    if limited:
+    codes = set().union(*map(_codes, errors))
+    told = not LIMITED.isdisjoint(codes)
+    wait = asked_wait(response.headers, asked.now, limited=told)
+    if told or _limited(response, errors, words, wait):
         pause = f" Wait {wait:.0f} s." if wait is not None else ""
-        msg = f"{where}, rate limit reached: {words}.{pause}"
-        raise RateLimited(msg, wait=wait, status=response.status)
-    if response.status == 401:
-        msg = f"{where}: {words.rstrip('.')}. {ADVICE}"
-        raise AuthError(msg, status=401)
+        msg = f"{where}, rate limit reached: {sentence(words)}{pause}"
+        raise RateLimited(msg, wait=wait, status=response.status, result=result)
+    if response.status == 401 or not UNKNOWN.isdisjoint(codes):
+        msg = f"{where}: {sentence(words)} {ADVICE}"
+        raise AuthError(msg, status=response.status, result=result)
+
+
+def _limited(
+    response: Response, errors: Sequence[Mapping[str, Any]], words: str, wait: float | None
+) -> bool:
+    """Tell whether a response without data says by status, headers or words to slow down."""
+    if response.status == 429:
+        return True
+    said = bool(LIMITED_WORDS.search(words))
+    if response.status == 403:
+        return said or wait is not None
+    # What is wrong with a query has a place; the words of a query may stand in its message.
+    placed = any(error.get("locations") or error.get("path") for error in errors)
+    return said and response.status == 200 and not placed
+
+
+def _codes(error: Mapping[str, Any]) -> set[str]:
+    """Return what an error is called, by GitHub in itself and by others in its extensions."""
+    extensions = error.get("extensions")
+    code = extensions.get("code") if isinstance(extensions, Mapping) else None
+    found = (error.get("type"), error.get("code"), code)
+    return {name.upper() for name in found if isinstance(name, str)}
 
 
 def _said(body: bytes) -> object:
@@ -204,22 +367,4 @@ def _said(body: bytes) -> object:
         members = load(body)
     except JSONError:
         return None
-    if not isinstance(members, dict):
-        return None
-    errors = members.get("errors")
-    first = errors[0] if isinstance(errors, list) and errors else None
-    return members.get("message") or (first.get("message") if isinstance(first, dict) else None)
-
-
-def _wait(headers: Mapping[str, str], now: float, limited: bool) -> float | None:
-    """Return the seconds an endpoint asks to wait: Retry-After, else GitHub's reset time.
-
-    The reset counts where nothing remains, and where the errors say that the limit is reached:
-    x-ratelimit-remaining may be above 0 then (yanyongyu/githubkit#271).
-    """
-    after, reset = headers.get("retry-after", ""), headers.get("x-ratelimit-reset", "")
-    if after.isdecimal():
-        return float(after)
-    if reset.isdecimal() and (limited or headers.get("x-ratelimit-remaining") == "0"):
-        return max(0.0, float(reset) + 1 - now)  # one second for clocks that differ
-    return None
+    return members.get("message") if isinstance(members, dict) else None

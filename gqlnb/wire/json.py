@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,31 @@ from gqlnb.errors import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["JSONError", "dump", "encode", "faults", "load"]
+__all__ = ["JSONError", "bare_json", "dump", "encode", "faults", "load", "mended"]
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
+PLACE = re.compile(r"\(byte (\d+)\)")
+NO_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
+# One half of a pair of escapes without the other; what stands before must be no open backslash.
+LONE = re.compile(
+    r"((?<!\\)(?:\\\\)*)(?:\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..)"
+)
 
 
 class JSONError(ValueError):
-    """Bytes that are not JSON, or a value that JSON cannot hold."""
+    """Bytes that are not JSON, or a value that JSON cannot hold.
+
+    Attributes
+    ----------
+    at : int or None
+        The offset of the fault in the bytes, where it is known.
+    """
+
+    def __init__(self, message: str, at: int | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 def load(body: bytes) -> Any:
@@ -31,10 +49,47 @@ def load(body: bytes) -> Any:
         If they are not JSON: NaN, infinity, bad UTF-8 and lone surrogates included.
     """
     try:
-        return _DECODER.decode(body.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else plain(error, 120)
-    raise JSONError(reason)
+        return _DECODER.decode(bare_json(body))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        reason, at = fault_of(bare_json(body), error)
+    raise JSONError(reason, at)
+
+
+def mended(body: bytes) -> Any:
+    """Read JSON bytes with U+FFFD for what is no text in them: bad UTF-8 and lone surrogates.
+
+    Raises
+    ------
+    JSONError
+        If there is another fault.
+    """
+    return load(LONE.sub(r"\1\\ufffd", body.decode("utf-8", "replace")).encode())
+
+
+def fault_of(body: bytes, error: Exception) -> tuple[str, int | None]:
+    """Return what is wrong with bytes that are not JSON, and at which offset."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply", None
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as bad:
+        return f"byte 0x{body[bad.start]:02x} is no UTF-8 (byte {bad.start})", bad.start
+    lone = LONE.search(text)
+    place = PLACE.search(str(error))
+    at = int(place[1]) if place else None
+    if at is not None and (word := NO_NUMBER.search(body, max(0, at - 1), at + 9)):
+        return f"{word[0].decode()} is no number of JSON (byte {at})", at
+    if lone and (at is None or "surrogate" in str(error)):  # without a place at the very end
+        at = len(text[: lone.start()].encode())
+        return f"a lone surrogate is no text (byte {at})", at
+    if at is None and "truncated" in str(error):
+        return ("it breaks off" if body.strip() else "it is empty"), len(body)
+    return plain(error, 120), at
+
+
+def bare_json(body: bytes) -> bytes:
+    """Return a body without the byte order mark that some servers put before it."""
+    return body.removeprefix(b"\xef\xbb\xbf")
 
 
 def dump(value: Any) -> bytes:

@@ -49,11 +49,15 @@ class Request:
     operation_name
         Which operation of the document to run; None where there is only one.
     document
-        The same text parsed, where the sender has it: spares an in-process engine the parse.
+        The same text parsed, where the sender has it: spares an in-process engine the parse, and
+        says whether it may be sent twice.
     safe
         Whether it came by a method that changes nothing, so that only a query may be run.
     raw
         The JSON it was read from; empty where there is none.
+    until
+        The moment, of :func:`time.monotonic`, by which the response must be there; None for what
+        the transport grants by itself. It is not sent.
     """
 
     query: str
@@ -62,6 +66,7 @@ class Request:
     document: Document | None = None
     safe: bool = False
     raw: bytes = field(default=b"", repr=False, compare=False)
+    until: float | None = None
 
     def encode(self) -> bytes:
         """Return the JSON body of a POST; members that are None are left out.

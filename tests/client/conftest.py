@@ -77,3 +77,9 @@ def other():
     server = Canned()
     yield server
     server.close()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Wait a thousandth of what would be waited between attempts."""
+    monkeypatch.setattr("gqlnb.wire.retry.FIRST", 0.0005)

@@ -36,7 +36,7 @@ def test_a_name_gives_the_same_client_each_time():
     connections.register("mine", make, "hello")
     assert connect("mine") is connect("mine")
     assert connect("mine").execute("{ hello }").data == {"hello": "Hello world!"}
-    assert connect("mine", headers={"X": "y"}) is not connect("mine")
+    assert connect("mine", timeout=7) is not connect("mine")
 
 
 def test_a_closed_connection_opens_again():
@@ -127,7 +127,7 @@ def test_given_options_win_over_those_of_a_connection(target, make_client):
         made = make_client(target, **given, verify=False)
         assert made.execute("{ hello }").data == {"hello": "Hello world!"}
         assert made._transport.timeout == 7
-        assert made._transport._session.verify is False
+        assert made._transport._verify is False
         assert made._secrets.headers == {"X-Other": "a"}
 
 
@@ -139,7 +139,7 @@ def test_without_options_a_connection_keeps_its_own():
         "",
     )
     for made in (Client("mine"), Client("mine", headers={"X": "y"}), connect("mine")):
-        assert (made._transport.timeout, made._transport._session.verify) == (5, False)
+        assert (made._transport.timeout, made._transport._verify) == (5, False)
 
 
 def test_errors_of_a_named_client_hide_the_token_of_its_connection():

@@ -14,6 +14,7 @@ from gqlnb import (
     AnswerError,
     AuthError,
     Client,
+    Limits,
     QueryError,
     TargetError,
     Token,
@@ -201,12 +202,11 @@ def test_every_fault_is_one_error_of_ours_without_the_token(canned, fault):
     assert SECRET not in shown
 
 
-def test_an_answer_beyond_the_cap_is_an_error(canned, monkeypatch):
+def test_an_answer_beyond_the_cap_is_an_error(canned):
     """Memory is not filled by a server."""
-    monkeypatch.setattr("gqlnb.client.http.CAP", 1000)
     canned.answers.append(response(json.dumps({"data": {"a": "x" * 5000}})))
-    with pytest.raises(TransportError, match="larger than"):
-        client(canned).execute("{ a }")
+    with pytest.raises(TransportError, match="larger than 1000 bytes"):
+        client(canned, limits=Limits(answer=1000)).execute("{ a }")
 
 
 def test_no_answer_in_time_is_an_error():

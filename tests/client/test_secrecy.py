@@ -1,23 +1,30 @@
 """No frame, no exception and no message shows what a client sends in secret."""
 
 import asyncio
+import base64
 import json
 import signal
 import socket
+import sys
 import threading
 import traceback
+from types import SimpleNamespace
 
 import pytest
 
+import gqlnb
 from gqlnb import AuthError, Client, GqlnbError, PartialError, TargetError, Token, TransportError
 from gqlnb.client.addresses import address, shown
+from gqlnb.client.transports import InProcess
 
 SECRET = "canary-91ab"
-OPTIONS = {
-    "token": {"token": Token(SECRET)},
-    "authorization": {"headers": {"Authorization": f"Bearer {SECRET}"}},
-    "cookie": {"headers": {"Cookie": f"theme=dark; session={SECRET}"}},
-    "key": {"headers": {"X-Api-Key": SECRET}},
+OPTIONS = {  # made anew for each client: a token belongs to one endpoint
+    "token": lambda: {"token": Token(SECRET)},
+    "function": lambda: {"token": Token(lambda: SECRET)},
+    "authorization": lambda: {"headers": {"Authorization": f"Bearer {SECRET}"}},
+    "cookie": lambda: {"headers": {"Cookie": f"theme=dark; session={SECRET}"}},
+    "key": lambda: {"headers": {"X-Api-Key": SECRET}},
+    "headers token": lambda: {"headers": {"X-Other": Token(SECRET, "")}},
 }
 
 
@@ -41,7 +48,7 @@ def test_an_interrupt_shows_no_header(canned, options):
     main = threading.main_thread().ident
     canned.answers.append(lambda _: signal.pthread_kill(main, signal.SIGINT))
     with pytest.raises(KeyboardInterrupt) as caught:
-        Client(canned.url, **options).execute("{ hello }")
+        Client(canned.url, **options()).execute("{ hello }")
     assert SECRET.encode() in canned.requests[0]
     assert caught.value.__context__ is None
     assert SECRET not in report(caught.value)
@@ -74,7 +81,7 @@ def test_an_application_that_raises_shows_no_header(options, how):
         msg = f"broken by {SECRET}"
         raise ValueError(msg)
 
-    client = Client(app, **options)
+    client = Client(app, **options())
     ask = client.execute if how == "send" else lambda text: asyncio.run(client.aexecute(text))
     with pytest.raises(TransportError, match=r"ValueError: broken by \*\*\*.* in app") as caught:
         ask("{ hello }")
@@ -319,3 +326,181 @@ def test_what_is_shown_of_a_target_has_no_secrets(text, seen):
 def test_an_address_is_shown_whole_otherwise():
     """Brackets and ports stay."""
     assert address("http://[::1]:4000/a?b") == "http://[::1]:4000/a"
+
+
+ECHOES = {
+    "percent": "".join(f"%{ord(c):02x}" for c in SECRET),
+    "base64": base64.b64encode(f"Bearer {SECRET}".encode()).decode(),
+    "capitals": SECRET.upper(),
+    "entities": "".join(f"&#{ord(c)};" for c in SECRET),
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@pytest.mark.parametrize("place", ["body", "page", "location", "host", "header", "reason"])
+def test_an_echo_in_another_spelling_is_hidden(canned, place, echo):
+    """Wherever a server puts it."""
+    canned.answers.append(
+        {
+            "body": answer("401 No", {"message": f"unknown: {echo}"}),
+            "page": answer("502 Bad", f"<p>{echo}</p>".encode()),
+            "location": f"HTTP/1.1 302 No\r\nLocation: http://h/{echo}\r\n\r\n".encode(),
+            "host": f"HTTP/1.1 302 No\r\nLocation: http://{echo}/\r\n\r\n".encode(),
+            "header": f"HTTP/1.1 429 No\r\nRetry-After: 999\r\nX-Seen: {echo}\r\n"
+            "Content-Length: 0\r\n\r\n".encode(),
+            "reason": f"HTTP/1.1 500 {echo}\r\nContent-Length: 0\r\n\r\n".encode(),
+        }[place]
+    )
+    with pytest.raises(GqlnbError) as caught:
+        Client(canned.url, token=Token(SECRET)).execute("{ hello }")
+    assert echo[:-4] not in report(caught.value)
+    assert echo[4:] not in report(caught.value)
+
+
+@pytest.mark.parametrize("echo", [SECRET, *ECHOES.values()], ids=["plain", *ECHOES])
+def test_a_header_that_repeats_the_token_is_cleaned(canned, echo):
+    """Also of an answer that is fine: a result is kept, pickled and shown."""
+    fine = answer("200 OK", {"data": {"hello": "Hi"}})
+    canned.answers.append(fine.replace(b"\r\n", f"\r\nX-Seen: a {echo}\r\n".encode(), 1))
+    result = Client(canned.url, token=Token(SECRET)).execute("{ hello }")
+    assert result.data == {"hello": "Hi"}
+    assert "***" in result.response.headers["x-seen"]
+    assert echo not in repr(result.response)
+
+
+def test_a_token_is_sent_to_one_endpoint(canned, other):
+    """A client of another is refused when it is made; one of the same is not."""
+    hello = answer("200 OK", {"data": {}})
+    canned.answers += [hello, hello]
+    token = Token(SECRET)
+    Client(canned.url, token=token).execute("{ hello }")
+    Client(f"{canned.url}/other?a=b", token=token).execute("{ hello }")
+    for options in ({"token": token}, {"headers": {"X-Key": token}}):
+        with pytest.raises(AuthError, match=rf"127\.0\.0\.1:{canned.port}.*not sent to") as caught:
+            Client(other.url, **options)
+        assert str(other.port) in str(caught.value)
+    Client(other.url, token=token.unbound())
+    assert other.requests == []
+
+
+def test_a_token_that_was_refused_is_not_bound(canned):
+    """Plain http to another machine never was its endpoint."""
+    token = Token(SECRET)
+    with pytest.raises(AuthError, match="Use https"):
+        Client("http://example.org/graphql", token=token)
+    assert Client(canned.url, token=token)
+
+
+def test_the_token_of_a_server_serves_all_its_servers():
+    """A server of this process knows it already."""
+    token = Token(SECRET)
+    for _ in range(2):
+        with gqlnb.serve(gqlnb.reference_schema(), port=0, token=token) as server:
+            assert Client(server).execute("{ hello }").data == {"hello": "Hello world!"}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_secrets_that_would_go_nowhere_are_refused(options):
+    """A schema of this process and a transport of one's own have no headers of ours."""
+    schema = gqlnb.reference_schema()
+    name = f"{next(iter(options()))}="
+    for target in (schema, schema.graphql, InProcess(schema), SimpleNamespace(send=1, asend=2)):
+        with pytest.raises(TargetError, match=f"{name} would have no effect") as caught:
+            Client(target, **options())
+        assert SECRET not in report(caught.value)
+    with pytest.raises(TargetError, match=f"{name} would have no effect"):
+        gqlnb.connect("demo", **options())
+
+
+def test_a_function_is_asked_for_each_request(canned):
+    """Tokens that do not last are fresh."""
+    given = iter(["first-1234", "second-1234"])
+    canned.answers += [answer("200 OK", {"data": {}})] * 2
+    client = Client(canned.url, token=Token(lambda: next(given)))
+    client.execute("{ hello }")
+    client.execute("{ hello }")
+    assert b"Bearer first-1234" in canned.requests[0]
+    assert b"Bearer second-1234" in canned.requests[1]
+
+
+def test_a_function_that_fails_is_told_and_nothing_is_sent(canned):
+    """The words of its exception, without frames."""
+    client = Client(canned.url, token=Token(lambda: {}["login"]))
+    with pytest.raises(AuthError, match="failed: KeyError: 'login'") as caught:
+        client.execute("{ hello }")
+    assert caught.value.__context__ is None
+    assert canned.requests == []
+
+
+def test_the_value_of_a_header_may_be_found_elsewhere(canned, monkeypatch):
+    """Whole, in a variable of the environment or in the keyring; it is a secret then."""
+    keyring = SimpleNamespace(get_password=lambda service, name: f"{service}-{name}-kept")
+    monkeypatch.setitem(sys.modules, "keyring", keyring)
+    monkeypatch.setenv("MY_HEADER", f"Basic {SECRET}")
+    canned.answers.append(answer("401 No", {"message": f"{SECRET} gqlnb-a-kept"}))
+    headers = {"Authorization": "env:MY_HEADER", "X-Thing": "keyring:a"}
+    with pytest.raises(AuthError, match=r"401: \*\*\* \*\*\*") as caught:
+        Client(canned.url, headers=headers).execute("{ hello }")
+    assert f"Authorization: Basic {SECRET}".encode() in canned.requests[0]
+    assert b"X-Thing: gqlnb-a-kept" in canned.requests[0]
+    assert SECRET not in report(caught.value)
+    with pytest.raises(AuthError, match="variable NOT_SET is not set"):
+        Client(canned.url, headers={"X-Thing": "env:NOT_SET"})
+
+
+@pytest.mark.parametrize("value", ["ghp_abcdefgh1234", "a eyJhbGciOiJI.eyJzdWIiOiIx.abc b"])
+def test_a_header_that_looks_like_a_secret_is_one(canned, value):
+    """Whatever its name."""
+    canned.answers.append(answer("401 No", {"message": value}))
+    with pytest.raises(AuthError, match=r"401: .*\*\*\*") as caught:
+        Client(canned.url, headers={"X-Thing": value}).execute("{ hello }")
+    assert value.split()[-2:][0] not in report(caught.value)
+
+
+def test_secrets_show_names_alone(canned):
+    """Of what a client sends, its parts in a debugger."""
+    client = Client(canned.url, token=Token(SECRET), headers={"X-Key": SECRET})
+    assert repr(client._secrets) == "Secrets(Authorization, X-Key)"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: Client("http://127.0.0.1:1", token=f"{SECRET}x"), id="client"),
+        pytest.param(lambda: gqlnb.connect("demo", token=f"{SECRET}x"), id="connect"),
+        pytest.param(lambda: gqlnb.connect("github", token=f"{SECRET}x"), id="github"),
+        pytest.param(
+            lambda: gqlnb.serve(gqlnb.reference_schema(), port=0, token=f"{SECRET}x"), id="serve"
+        ),
+        pytest.param(lambda: Client(f"http://me:{SECRET}@h/"), id="password"),
+        pytest.param(lambda: Client(f"h/?key={SECRET}"), id="address"),
+        pytest.param(lambda: gqlnb.connect(f"me:{SECRET}@h"), id="name"),
+        pytest.param(lambda: Client("demo", headers={"a b": SECRET}), id="header"),
+        pytest.param(lambda: Client("http://h/", headers={"X-Key": SECRET}), id="plain http"),
+    ],
+)
+def test_what_is_refused_is_in_no_frame_of_ours(make):
+    """The frame of the person who wrote it is their own."""
+    with pytest.raises(GqlnbError) as caught:
+        make()
+    made = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    del made.stack[:2]
+    assert made.stack
+    assert SECRET not in "".join(made.format())
+
+
+@pytest.mark.parametrize("url", ["?api_key={}", "?a=1&access_token={}", "?X-Amz-Signature={}"])
+def test_a_secret_in_the_query_of_an_address_is_hidden(canned, url):
+    """A server that repeats the address repeats it, too."""
+    canned.answers.append(answer("404 No", f"no {SECRET} here".encode()))
+    with pytest.raises(TransportError, match=r"no \*\*\* here"):
+        Client(f"{canned.url}{url.format(SECRET)}").execute("{ hello }")
+
+
+def test_the_debug_output_of_the_standard_library_is_off(canned, monkeypatch, capfd):
+    """It prints every header that is sent."""
+    monkeypatch.setattr("http.client.HTTPConnection.debuglevel", 1)
+    canned.answers.append(answer("200 OK", {"data": {}}))
+    Client(canned.url, token=Token(SECRET)).execute("{ hello }")
+    assert SECRET.encode() in canned.requests[0]
+    assert capfd.readouterr() == ("", "")

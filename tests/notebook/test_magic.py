@@ -467,3 +467,103 @@ def test_the_help_says_what_a_bare_number_of_stars_means(shell):
     text = shell.magics_manager.magics["cell"]["graphql"].__doc__
     assert "1000\n" in text
     assert "means >1000, 1000..1000 exactly 1000" in text
+
+
+@pytest.fixture
+def guarded(shell, monkeypatch):
+    """Serve the schema to whoever sends the secret in a header; return the address."""
+    monkeypatch.setenv("MY_HEADER", f"Bearer {SECRET}")
+    with gqlnb.serve(shell.user_ns["schema"], port=0, token=gqlnb.Token(SECRET)) as server:
+        yield server.url
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-H Authorization=env:MY_HEADER",
+        "-HAuthorization=env:MY_HEADER",
+        "--header Authorization=env:MY_HEADER",
+        "--header=Authorization=env:MY_HEADER -H X-Other=env:MY_HEADER",
+        "-H  'Authorization=env:MY_HEADER'",
+    ],
+)
+def test_a_header_is_sent_from_the_environment(shell, guarded, option):
+    """To an address; on a cell and on a line."""
+    assert "401" in failure(shell, f"%%graphql {guarded}\n{{ hello }}")
+    cells = [
+        f"%%graphql {guarded} {option}\n{{ hello }}",
+        f"%graphql {guarded} {option} {{ hello }}",
+    ]
+    for cell in cells:
+        assert run(shell, cell).data == {"hello": "Hello world!"}
+
+
+def test_a_connection_keeps_its_header(shell, guarded):
+    """`connect` takes it once for all; its schema is asked with it."""
+    run(shell, f"%graphql connect mine {guarded} -H Authorization=env:MY_HEADER")
+    assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
+    assert "type Query" in run(shell, "%graphql schema")
+    option = f"-c {guarded} -H Authorization=env:MY_HEADER"
+    assert "hello: String" in run(shell, f"%graphql schema Query {option}")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-H X-Api-Key=canary",
+        "-HX-Api-Key=canary",
+        "-H X-Other=canary",
+        "--header X-Api-Key=canary",
+        "--header=X-Api-Key=canary",
+        "-H 'X-Api-Key: canary'",
+        "-H 'Authorization: token canary'",
+        "-H X-Api-Key:canary",
+        "-H X-Api-Key: canary",
+        "-H X-Api-Key=environ:canary",
+        "--token canary",
+        "--token=canary",
+        "--token 'canary'",
+    ],
+)
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%graphql http://127.0.0.1:9/ {}\n{{ hello }}",
+        "%%graphql {} schema\n{{ hello }}",
+        "%graphql connect mine http://127.0.0.1:9/graphql {}",
+        "%graphql -c schema {} {{ hello }}",
+        "%graphql schema {}",
+    ],
+)
+def test_a_literal_secret_is_refused_and_never_repeated(shell, cell, option):
+    """Whatever it looks like: it would be saved with the notebook."""
+    shown = failure(shell, cell.format(option))
+    assert "looks like a token or a password" in shown
+    assert "--token env:NAME, -H X-Api-Key=env:NAME" in shown
+    assert "canary" not in shown
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%%graphql schema -H X-Key=env:\n{ hello }", "--header takes NAME=env:VAR"),
+        ("%%graphql schema -H X-Key=env:A_A\n{ hello }", "variable A_A is not set"),
+        ("%%graphql schema -H X-Key=env:MY_KEY\n{ hello }", "headers= would have no effect"),
+        ("%graphql connect mine -H X-Key=env:MY_KEY", "need an address"),
+        ("%graphql connect mine --token env:MY_KEY", "need an address"),
+    ],
+)
+def test_a_header_that_cannot_be_sent_is_told(shell, monkeypatch, cell, message):
+    """What would be right."""
+    monkeypatch.setenv("MY_KEY", SECRET)
+    shown = failure(shell, cell)
+    assert message in shown
+    assert SECRET not in shown
+
+
+def test_a_token_of_any_service_in_a_cell_is_refused(shell):
+    """By how it begins, as the text may be about anything."""
+    for word in ("glpat-canary123456", "xoxb-123456789-canary", "lin_api_canary0123456789abcd"):
+        shown = failure(shell, f'%%graphql schema\n{{ add(a: "{word}") }}')
+        assert "this cell holds what looks like a token" in shown
+        assert "canary" not in shown

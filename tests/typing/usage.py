@@ -63,3 +63,12 @@ except gqlnb.GqlnbError as error:
     assert_type(error, gqlnb.GqlnbError)
     if error.result is not None:
         assert_type(error.result.data, Any)
+
+
+def keep_a_secret(box: gqlnb.TokenBox) -> None:
+    """Type it, read it from elsewhere, send it, and look for it."""
+    assert_type(box.token, Token)
+    gqlnb.connect("github", token=box, headers={"X-Key": box, "X-Other": "env:NAME"})
+    gqlnb.connect("github", token=Token(lambda: "abc", lifetime=60.0).unbound())
+    gqlnb.connect("github", token=5)  # type: ignore[arg-type]
+    assert_type([finding.where for finding in gqlnb.scrub("a.ipynb", dry_run=True)], list[str])

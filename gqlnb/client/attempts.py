@@ -1,0 +1,126 @@
+"""The attempts at one request: when to make the next, and what a person hears of it."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from gqlnb.client.reasons import MAYBE
+from gqlnb.errors import RateLimited, TransportError
+from gqlnb.wire.retry import ATTEMPTS, PASSING, Attempt, decide, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Attempts"]
+
+_LOG = logging.getLogger("gqlnb")
+NOTICED = 1.5  # seconds; a shorter wait needs no explanation
+
+
+class Attempts:
+    """Counts the attempts at one request, and says whether there is another one.
+
+    Parameters
+    ----------
+    kind
+        ``"query"``, ``"mutation"`` or ``"subscription"``.
+    source
+        Where the answers are from, as it is shown.
+    timeout
+        Seconds for all attempts together, waits apart.
+    wait
+        Seconds that may be waited in all, None for any number.
+    fraction
+        Gives a random number, ``0 <= number < 1``.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        source: str,
+        timeout: float,
+        wait: float | None,
+        *,
+        fraction: Callable[[], float] = random.random,
+    ) -> None:
+        self.kind, self.source = kind, source
+        self.until = monotonic() + timeout
+        self._granted = inf if wait is None else wait
+        self._left = self._granted
+        self._begun = monotonic()
+        self._number = 1
+        self._first: TransportError | None = None
+        self._fraction = fraction
+
+    def pause(self, error: TransportError) -> float:
+        """Return the seconds to wait before the next attempt.
+
+        Parameters
+        ----------
+        error
+            How the last one ended.
+
+        Raises
+        ------
+        TransportError
+            If there is no other attempt: the error, with what was tried in its message. Of those
+            of several attempts it is the first that said most: an answer with a status says more
+            than a connection that broke, perhaps because the endpoint is on its knees by now.
+        """
+        ended = failure(error)
+        if self._first is None or (self._first.status is None and error.status is not None):
+            self._first = error
+        if ended is None:
+            raise error
+        attempt = Attempt(self.kind, ended, self._number, self._left, error.wait)
+        wait = decide(attempt, self._fraction()) if monotonic() < self.until else None
+        if wait is None:
+            error = self._first
+            error.args = (f"{error.args[0]}{self._tried(error)}",)
+            raise error
+        self._number += 1
+        self._left -= wait
+        self.until += wait
+        self._tell(wait, ended, error)
+        return wait
+
+    def _tried(self, error: TransportError) -> str:
+        said = ""
+        if self.kind != "query" and error.status in PASSING:
+            said = f" {MAYBE}"  # a gateway that gave up waiting does not know either
+        if isinstance(error, RateLimited) and self.kind == "query" and self._left < inf:
+            said = (
+                f" A client waits {self._granted:g} s in all by itself: "
+                "give it limits=Limits(wait=...) for more."
+            )
+        if self._number > 1:
+            said += f" Asked {self._number} times in {monotonic() - self._begun:.1f} s."
+        return said
+
+    def _tell(self, wait: float, ended: str, error: TransportError) -> None:
+        """Say why nothing happens: in the log, and on the screen of a person who waits."""
+        reason = {
+            "limited": "rate limit reached",
+            "busy": f"HTTP {error.status}",
+            "broken": "the connection broke",
+        }[ended]
+        said = (
+            f"{self.source}: {reason}. Asking again in {wait:.1f} s "
+            f"(attempt {self._number} of {ATTEMPTS})."
+        )
+        _LOG.warning("%s", said)
+        if wait >= NOTICED and watched():
+            sys.stderr.write(f"{said} Interrupt to stop waiting.\n")
+
+
+def watched() -> bool:
+    """Tell whether a person sees what is written: in a notebook, or at a terminal."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        return True
+    return sys.stderr is not None and sys.stderr.isatty()

@@ -1,0 +1,58 @@
+"""What a client looks at before it asks: targets, variables, and where a mistake was made."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.errors import PROBLEMS_SHOWN, QueryError
+from gqlnb.wire.json import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["check_json", "is_asgi", "locate"]
+
+
+def is_asgi(target: Any) -> bool:
+    """Tell whether something is called as an ASGI application: (scope, receive, send)."""
+    if not callable(target):
+        return False
+    called = target if inspect.isroutine(target) else target.__call__
+    if not inspect.iscoroutinefunction(called):
+        return False
+    return len(inspect.signature(target).parameters) == 3
+
+
+def check_json(variables: Mapping[str, Any]) -> None:
+    """Check that variables can be written as JSON, for every transport alike.
+
+    Raises
+    ------
+    QueryError
+        If one cannot: the message names the variable and the place in it, never the value.
+    """
+    for name, value in variables.items():
+        fault = next(faults(value, ()), None)
+        if fault is not None:
+            msg = f"Variable '${name}': {fault}"
+            raise QueryError(msg)
+
+
+def locate(error: QueryError, whence: str) -> None:
+    """Add to an error which endpoint was asked, where nobody had just named it."""
+    if not whence:
+        return
+    said = f"Asked of {whence}."
+    if not error.problems:
+        error.args = (f"{error.args[0]} {said}",)
+        return
+    last = min(len(error.problems), PROBLEMS_SHOWN) - 1
+    shown = error.problems[last]
+    hint = f"{shown.hint}\n  {said}" if shown.hint else said
+    error.problems = (
+        *error.problems[:last],
+        replace(shown, hint=hint),
+        *error.problems[last + 1 :],
+    )

@@ -1,0 +1,340 @@
+"""Connections that end: every wait of a call is bounded by its one deadline, and so are its bytes.
+
+A timeout of requests is a limit for the next byte, so an endpoint that sends one every second keeps
+a caller for ever. Here each receive waits no longer than what is left of the call. The classes
+below slip that rule under urllib3, whose pools, TLS and proxies stay as they are.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import logging
+import re
+import socket
+import threading
+from contextlib import suppress
+from math import inf
+from time import monotonic
+from typing import Any
+
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+__all__ = ["Adapter", "Call", "TooLargeError"]
+
+HEAD = 1 << 20  # bytes granted to the head of an answer beside its body
+INTERIM = 32  # answers with a status 1xx before the final one; two are usual
+BUFFER = 1 << 16  # bytes
+# RFC 9112, 7.1; int(text, 16) would take "-1" too, and read until the endpoint tires of sending.
+SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
+
+_now = threading.local()  # .call: what this thread is doing
+
+
+def _others(_record: logging.LogRecord) -> bool:
+    """Let urllib3 log what it does for others: it logs addresses, and headers it cannot read."""
+    return getattr(_now, "call", None) is None
+
+
+for _room in ("connection", "connectionpool", "response", "util.retry"):
+    logging.getLogger(f"urllib3.{_room}").addFilter(_others)
+
+
+class TooLargeError(Exception):
+    """More bytes came than were granted."""
+
+
+class Call:
+    """One exchange with an endpoint: when it must be over, and how much may come.
+
+    Parameters
+    ----------
+    until
+        The moment, of :func:`time.monotonic`, after which nothing is waited for.
+    cap
+        Bytes that may come, None for any number.
+
+    Attributes
+    ----------
+    line : Line or None
+        The connection it went over, once there is one.
+    reused : bool
+        Whether that connection had carried another call before.
+    received : int
+        Bytes that came.
+    """
+
+    __slots__ = ("cap", "line", "received", "reused", "until")
+
+    def __init__(self, until: float, cap: int | None = None) -> None:
+        self.until = until
+        self.cap = inf if cap is None else cap + HEAD
+        self.line: Line | None = None
+        self.reused = False
+        self.received = 0
+
+    def __enter__(self) -> None:
+        _now.call = self
+
+    def __exit__(self, *_: object) -> None:
+        _now.call = None
+
+    def left(self) -> float:
+        """Return the seconds left.
+
+        Raises
+        ------
+        TimeoutError
+            If there are none.
+        """
+        left = self.until - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def cancel(self) -> None:
+        """End it at once, from any thread: whoever waits for its bytes is woken."""
+        self.until = -inf
+        if self.line is not None:
+            self.line.wake(self)
+
+
+class Line:
+    """A socket that waits no longer than the call it is used for.
+
+    It stands where urllib3 expects the socket, and hands on what it does not change.
+    """
+
+    def __init__(self, sock: socket.socket, owner: Connection) -> None:
+        self._sock = sock
+        self._owner = owner
+        self._call: Call | None = None
+        self._kept: list[bytes] = []
+        self._lock = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+    def begin(self, call: Call, *, reused: bool) -> None:
+        """Note whose waits these are from now on."""
+        call.line, call.reused = self, reused
+        self._kept = []
+        with self._lock:
+            self._call = call
+
+    def end(self, *, surplus: bool) -> None:
+        """Note that an answer was read; what came beyond it would be taken for the next one."""
+        with self._lock:
+            self._call = None
+        pending = getattr(self._sock, "pending", None)  # bytes that TLS has unpacked already
+        if surplus or (pending is not None and pending()):
+            self._owner.close()
+
+    def wake(self, call: Call) -> None:
+        """Shut the connection down if it is still used by `call`.
+
+        Closing alone would not wake a thread that waits in ``recv``.
+        """
+        with self._lock:
+            if self._call is call:
+                with suppress(OSError):
+                    socket.socket.shutdown(self._sock, socket.SHUT_RDWR)
+
+    def settimeout(self, _seconds: float | None) -> None:
+        """Do nothing: the call says how long to wait."""
+
+    def sendall(self, data: Any) -> None:
+        """Keep bytes until all of a request is there.
+
+        In one piece it wakes the other side once, not for the head and again for the body.
+        """
+        self._kept.append(data)
+
+    def flush(self) -> None:
+        """Send what was kept in the time that is left."""
+        data, self._kept = b"".join(self._kept), []
+        self._sock.settimeout(self._left())
+        self._sock.sendall(data)
+
+    def makefile(self, *_: object, **__: object) -> io.BufferedReader:
+        """Return a buffered file to read one answer from."""
+        return Reader(Incoming(self, self._sock.makefile("rb", buffering=0)), BUFFER)
+
+    def receive(self, raw: io.RawIOBase, buffer: Any) -> int:
+        """Receive some bytes into `buffer` in the time that is left, and count them."""
+        self._sock.settimeout(self._left())
+        count = raw.readinto(buffer) or 0
+        call = self._call
+        if call is not None:
+            call.received += count
+            if call.received > call.cap:
+                raise TooLargeError
+        return count
+
+    def _left(self) -> float | None:
+        call = self._call
+        return None if call is None else call.left()
+
+
+class Incoming(io.RawIOBase):
+    """The bytes that come in over a line.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether the other side has closed.
+    """
+
+    def __init__(self, line: Line, raw: Any) -> None:
+        self.line = line
+        self.ended = False
+        self.held = False
+        self._raw = raw
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Receive some bytes."""
+        if self.held:
+            return 0
+        count = self.line.receive(self._raw, buffer)
+        self.ended = self.ended or not count
+        return count
+
+    def close(self) -> None:
+        """Give back the hold on the socket."""
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class Reader(io.BufferedReader):
+    """Reads one answer; closed when that has been read."""
+
+    raw: Incoming
+
+    def close(self) -> None:
+        """Close the connection too if more has come than the answer."""
+        if not self.closed:
+            self.raw.held = True  # look at what is buffered already, and wait for nothing
+            surplus = bool(self.peek(1))
+            self.raw.line.end(surplus=surplus)
+        super().close()
+
+
+class Answer(http.client.HTTPResponse):
+    """Reads the head of an answer as strictly as RFC 9112 says, where the library is lenient."""
+
+    def __init__(self, sock: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self._raw: Any = self.fp.raw  # of the socket itself while a proxy is asked for a tunnel
+
+    def begin(self) -> None:
+        """Read the head; one that ends early is no head."""
+        super().begin()
+        if self._ended():
+            self._broken()
+        lengths = {each.strip() for each in self.headers.get("content-length", "").split(",")}
+        if self.chunked and lengths != {""}:
+            self.will_close = True  # RFC 9112, 6.3: two lengths are an attempt to smuggle
+        elif self.length is None and len(lengths) == 1 and (only := lengths.pop()).isdecimal():
+            self.length = int(only)  # the same one twice in a line, which proxies make
+            self.will_close = self._check_close()  # type: ignore[attr-defined]
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Read the first line of the final answer, past those with a status 1xx."""
+        for _ in range(INTERIM):
+            try:
+                version, status, reason = super()._read_status()  # type: ignore[misc]
+            except http.client.BadStatusLine:
+                if self._ended():
+                    self._broken()
+                raise
+            if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
+        msg = "too many interim answers"
+        raise http.client.HTTPException(msg)
+
+    def _read_next_chunk_size(self) -> int:
+        line = self.fp.readline(BUFFER)
+        match = SIZE.fullmatch(line)
+        if match is None:
+            self._close_conn()  # type: ignore[attr-defined]
+            raise ValueError
+        return int(match[1], 16)
+
+    def _ended(self) -> bool:
+        return getattr(self._raw, "ended", False)
+
+    def _broken(self) -> None:
+        self.close()
+        msg = "the head breaks off"
+        raise http.client.RemoteDisconnected(msg)
+
+
+class Timed:
+    """What a connection does for the call of its thread."""
+
+    response_class: Any = Answer
+    carried = 0  # calls, since it was connected
+    debuglevel = 0  # whoever sets that of http.client would have it print our headers
+
+    def connect(self) -> None:
+        """Connect, and wrap the socket."""
+        super().connect()  # type: ignore[misc]
+        self.sock: Any = Line(self.sock, self)  # type: ignore[arg-type]
+        self.carried = 0
+        _now.call.line = self.sock
+
+    def request(self, *arguments: Any, **options: Any) -> None:
+        """Send a request, connecting first where there is no connection."""
+        if self.sock is None:
+            self.connect()
+        self.sock.begin(_now.call, reused=self.carried > 0)
+        self.carried += 1
+        super().request(*arguments, **options)  # type: ignore[misc]
+        self.sock.flush()
+
+
+class Connection(Timed, HTTPConnection):
+    """A connection in the clear."""
+
+
+class SecureConnection(Timed, HTTPSConnection):
+    """A connection over TLS."""
+
+
+class Pool(HTTPConnectionPool):
+    """Connections in the clear to one origin."""
+
+    ConnectionCls = Connection
+
+
+class SecurePool(HTTPSConnectionPool):
+    """Connections over TLS to one origin."""
+
+    ConnectionCls = SecureConnection
+
+
+POOLS = {"http": Pool, "https": SecurePool}
+
+
+class Adapter(HTTPAdapter):
+    """The adapter of requests, over connections of ours, a proxy's too."""
+
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+        """Make the pools for connections to the endpoint itself."""
+        super().init_poolmanager(*arguments, **options)
+        self.poolmanager.pool_classes_by_scheme = POOLS
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """Return the pools for connections through a proxy."""
+        manager = super().proxy_manager_for(proxy, **options)
+        if not proxy.lower().startswith("socks"):
+            manager.pool_classes_by_scheme = POOLS
+        return manager

@@ -1,0 +1,376 @@
+"""What an answer must hold, as schema and document say: fields, types, nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphql import (
+    FieldNode,
+    FragmentSpreadNode,
+    GraphQLEnumType,
+    SchemaMetaFieldDef,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
+    get_named_type,
+    is_abstract_type,
+    is_composite_type,
+    is_list_type,
+    is_non_null_type,
+    value_from_ast_untyped,
+)
+from graphql.language import BooleanValueNode, VariableNode
+
+if TYPE_CHECKING:
+    from graphql import GraphQLSchema, SelectionSetNode
+    from graphql.language import DirectiveNode
+
+    from gqlnb.model.document import Document
+
+__all__ = ["Misfit", "Place", "decided", "deciding", "misfits", "missing", "planned"]
+
+NULL = type(None)
+# The types of JSON that the scalars of the specification may be. An ID is text; endpoints that
+# send numbers are common, and what is meant is clear. Scalars of an endpoint's own may be anything.
+SCALARS: Mapping[str, frozenset[type]] = {
+    "Int": frozenset({int}),
+    "Float": frozenset({float, int}),
+    "String": frozenset({str}),
+    "ID": frozenset({str, int}),
+    "Boolean": frozenset({bool}),
+}
+TEXT = frozenset({str})  # enums: a value the schema does not know is an endpoint that is newer
+NAMES = {
+    NULL: "null",
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+}
+METAS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
+METAS["__typename"] = TypeNameMetaFieldDef
+
+Path = tuple[str | int, ...]
+Kinds = frozenset[str]  # names of object types
+
+
+class Misfit(NamedTuple):
+    """One place of an answer that is not as the schema says.
+
+    Attributes
+    ----------
+    path
+        Response names and indices from the data on.
+    wanted
+        The GraphQL type.
+    got
+        What stands there, in words: its kind, never its value.
+    absent
+        Whether it is null or missing; an error of the answer may excuse that.
+    """
+
+    path: Path
+    wanted: str
+    got: str
+    absent: bool
+
+
+@dataclass(slots=True)
+class Place:
+    """What one place of an answer must hold.
+
+    Attributes
+    ----------
+    text
+        The GraphQL type as text.
+    null
+        Whether it may be null.
+    item
+        What each item of a list must be; None if it is no list.
+    kinds
+        The Python types a leaf may have; None for any, and for objects.
+    always
+        The fields of an object that are always there; None if it is no object.
+    sometimes
+        Its other fields: those of fragments on some of its types, and what we cannot tell.
+    fragments
+        Fields that come together, with the object types they belong to.
+    """
+
+    text: str
+    null: bool = True
+    item: Place | None = None
+    kinds: frozenset[type] | None = None
+    always: dict[str, Place] | None = None
+    sometimes: dict[str, Place] = field(default_factory=dict)
+    fragments: dict[Kinds, set[str]] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> dict[str, Place]:
+        """All fields of an object."""
+        return {**(self.always or {}), **self.sometimes}
+
+
+# -- from schema and document
+
+
+def deciding(document: Document) -> tuple[str, ...]:
+    """Return the variables that may decide, in a directive, whether a field is there."""
+    found: dict[str, None] = {}
+    sets = [document.operation.selection_set]
+    sets += [fragment.selection_set for fragment in document.fragments.values()]
+    while sets:
+        for node in sets.pop().selections:
+            for directive in node.directives or ():
+                for argument in directive.arguments or ():
+                    if isinstance(argument.value, VariableNode):
+                        found[argument.value.name.value] = None
+            inner = getattr(node, "selection_set", None)
+            if inner is not None:
+                sets.append(inner)
+    return tuple(found)
+
+
+def decided(document: Document, name: str, variables: Mapping[str, Any]) -> bool | None:
+    """Return the value that a variable has where it decides; None if that can't be told."""
+    node = document.variables.get(name)
+    default = None if node is None or node.default_value is None else node.default_value
+    value = variables.get(name, default and value_from_ast_untyped(default))
+    return value if isinstance(value, bool) else None
+
+
+class Planner(NamedTuple):
+    """What is known while a plan is made."""
+
+    schema: GraphQLSchema
+    fragments: Mapping[str, Any]
+    variables: Mapping[str, bool | None]
+
+
+class Part(NamedTuple):
+    """A field as it is selected once: its node, its parent type, when it is there.
+
+    `kinds` are the object types of the parent that have it, None for all; `sure` is whether it is
+    there for those.
+    """
+
+    node: FieldNode
+    parent: Any
+    kinds: Kinds | None
+    sure: bool
+
+
+class Selected(NamedTuple):
+    """A selection set, the type it is made on, and when it counts, as for a `Part`."""
+
+    node: SelectionSetNode
+    parent: Any
+    kinds: Kinds | None
+    sure: bool
+
+
+def planned(document: Document, variables: Mapping[str, bool | None]) -> Place:
+    """Return what the data of an answer must be.
+
+    Parameters
+    ----------
+    document
+        One that was checked against its schema.
+    variables
+        The values of those that decide, as by :func:`decided`.
+    """
+    schema = document.schema
+    assert schema is not None  # noqa: S101 - without one there is nothing to expect
+    planner = Planner(schema, document.fragments, variables)
+    root = schema.get_root_type(document.operation.operation)
+    place = Place(str(root))
+    _fill(place, [Selected(document.operation.selection_set, root, None, sure=True)], planner)
+    return place
+
+
+def _fill(place: Place, selected: Iterable[Selected], planner: Planner) -> None:
+    """Add the fields of an object."""
+    place.always = {}
+    parts: dict[str, list[Part]] = {}
+    for each in selected:
+        for part in _parts(each, planner):
+            node = part.node
+            parts.setdefault((node.alias or node.name).value, []).append(part)
+    for name, found in parts.items():
+        made = _place(found, planner)
+        if any(part.sure and part.kinds is None for part in found):
+            place.always[name] = made
+            continue
+        place.sometimes[name] = made
+        for part in found:
+            if part.sure and part.kinds is not None:
+                place.fragments.setdefault(part.kinds, set()).add(name)
+
+
+def _parts(selected: Selected, planner: Planner) -> Iterator[Part]:
+    """Yield the fields of a selection set, fragments unrolled."""
+    parent, kinds = selected.parent, selected.kinds
+    for node in selected.node.selections:
+        there = included(node.directives or (), planner.variables)
+        if there is False:
+            continue
+        sure = selected.sure and there is True
+        if isinstance(node, FieldNode):
+            yield Part(node, parent, kinds, sure)
+            continue
+        inner: Any = node
+        if isinstance(node, FragmentSpreadNode):
+            inner = planner.fragments[node.name.value]
+        on = inner.type_condition
+        target = planner.schema.get_type(on.name.value) if on else parent
+        narrowed = narrow(planner.schema, parent, kinds, target)
+        if narrowed is None or narrowed:
+            yield from _parts(Selected(inner.selection_set, target, narrowed, sure), planner)
+
+
+def narrow(schema: GraphQLSchema, parent: Any, kinds: Kinds | None, on: Any) -> Kinds | None:
+    """Return the object types that a fragment on `on` leaves of a parent's; None for all."""
+    if on is parent:
+        return kinds
+    had = possible(schema, parent) if kinds is None else kinds
+    left = had & possible(schema, on)
+    return kinds if left == had else left
+
+
+def possible(schema: GraphQLSchema, kind: Any) -> Kinds:
+    """Return the names of the object types that a composite type may be."""
+    kinds = schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
+    return frozenset(each.name for each in kinds)
+
+
+def included(
+    directives: Iterable[DirectiveNode], variables: Mapping[str, bool | None]
+) -> bool | None:
+    """Tell whether ``@skip`` and ``@include`` leave a field; None if that can't be told."""
+    there: bool | None = True
+    for directive in directives:
+        name = directive.name.value
+        if name not in ("skip", "include"):
+            there = there and (None if name == "defer" else there)
+            continue
+        value = directive.arguments[0].value if directive.arguments else None
+        given: bool | None = None
+        if isinstance(value, BooleanValueNode):
+            given = value.value
+        elif isinstance(value, VariableNode):
+            given = variables.get(value.name.value)
+        if given is None:
+            there = None
+        elif given is (name == "skip"):
+            return False
+    return there
+
+
+def _place(parts: list[Part], planner: Planner) -> Place:
+    """Return what a field must hold that is selected once or more."""
+    first = parts[0]
+    name = first.node.name.value
+    definition = METAS.get(name) or first.parent.fields[name]
+    made, leaf = wrapped(definition.type)
+    named = get_named_type(definition.type)
+    if not is_composite_type(named):
+        leaf.kinds = TEXT if isinstance(named, GraphQLEnumType) else SCALARS.get(named.name)
+        return made
+    same = all(part.kinds == first.kinds and part.sure == first.sure for part in parts)
+    selected = []
+    for part in parts:
+        if part.node.selection_set is None:
+            continue
+        own = (METAS.get(part.node.name.value) or part.parent.fields[part.node.name.value]).type
+        kind = get_named_type(own)
+        # What is selected where the field may not be, is sure only where that is the one place.
+        sure = (same or (part.sure and part.kinds is None)) and kind is named
+        selected.append(Selected(part.node.selection_set, kind, None, sure))
+    _fill(leaf, selected, planner)
+    return made
+
+
+def wrapped(kind: Any) -> tuple[Place, Place]:
+    """Return the place of a type, and the innermost place in its lists."""
+    place = Place(str(kind), null=not is_non_null_type(kind))
+    inner = kind.of_type if is_non_null_type(kind) else kind
+    if not is_list_type(inner):
+        return place, place
+    place.item, leaf = wrapped(inner.of_type)
+    return place, leaf
+
+
+# -- one answer, place by place
+
+
+def missing(place: Place, keys: Iterable[str], kind: str | None = None) -> set[str]:
+    """Return the fields of fragments that an object with these keys lacks.
+
+    Parameters
+    ----------
+    place
+        What it must be.
+    keys
+        Its response names.
+    kind
+        Its object type, None if unknown: then a fragment must be there as a whole or not at all,
+        since its fields may belong to others too.
+    """
+    there = set(keys)
+    lacking: set[str] = set()
+    if kind is not None:
+        for kinds, names in place.fragments.items():
+            if kind in kinds:
+                lacking |= names - there
+        return lacking
+    names = set().union(*place.fragments.values())
+    whole = [fields for fields in place.fragments.values() if fields <= there]
+    stray = (there & names).difference(*whole)
+    for fields in place.fragments.values():
+        if fields & stray:
+            lacking |= fields - there
+    return lacking
+
+
+def misfits(place: Place, value: Any, path: Path = ()) -> Iterator[Misfit]:
+    """Yield what is wrong with a value, outermost and first places first."""
+    kind = type(value)
+    if value is None:
+        if not place.null:
+            yield Misfit(path, place.text, NAMES[NULL], absent=True)
+    elif place.item is not None:
+        if kind is not list:
+            yield Misfit(path, place.text, named(kind), absent=False)
+            return
+        for index, item in enumerate(value):
+            yield from misfits(place.item, item, (*path, index))
+    elif place.always is None:
+        if place.kinds is not None and kind not in place.kinds:
+            yield Misfit(path, place.text, named(kind), absent=False)
+    elif kind is not dict:
+        yield Misfit(path, place.text, named(kind), absent=False)
+    else:
+        yield from _field_misfits(place, value, path)
+
+
+def _field_misfits(place: Place, value: dict[str, Any], path: Path) -> Iterator[Misfit]:
+    always = place.always or {}
+    lacking = [name for name in always if name not in value]
+    if place.fragments:
+        kind = value.get("__typename") if "__typename" in always else None
+        found = missing(place, value, kind if isinstance(kind, str) else None)
+        lacking += [name for name in place.sometimes if name in found]
+    fields = place.fields
+    for name in lacking:
+        yield Misfit((*path, name), fields[name].text, "nothing", absent=True)
+    for name, inner in fields.items():
+        if name in value:
+            yield from misfits(inner, value[name], (*path, name))
+
+
+def named(kind: type) -> str:
+    """Return a kind of JSON in words."""
+    return NAMES.get(kind, kind.__name__)

@@ -1,0 +1,449 @@
+"""A token is driven through every channel, and then looked for in all that is left behind.
+
+The token has the shape of no service's, so that no list of prefixes can hide a leak; every spelling
+of it differs from it, and each is looked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import copy
+import inspect
+import io
+import json
+import logging
+import os
+import pickle
+import pprint
+import subprocess
+import sys
+import textwrap
+import traceback
+import warnings
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import nbformat
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook
+
+import gqlnb
+from gqlnb import Client, Token
+from gqlnb.client import connections
+from gqlnb.server.app import App
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CANARY = "cAnary/Zx9+81=qq_77"
+OPTIONS = {
+    "token": lambda: {"token": Token(CANARY)},
+    "function": lambda: {"token": Token(lambda: CANARY)},
+    "environment": lambda: {"token": "env:CANARY_VARIABLE"},
+    "authorization": lambda: {"headers": {"Authorization": f"Basic {CANARY}"}},
+    "cookie": lambda: {"headers": {"Cookie": f"a=b; session={CANARY}"}},
+    "key": lambda: {"headers": {"X-Api-Key": CANARY, "X-Plain": "plain"}},
+    "header token": lambda: {"headers": {"X-Thing": Token(CANARY, "")}},
+    "header variable": lambda: {"headers": {"X-Thing": "env:CANARY_VARIABLE"}},
+}
+ECHOES = {
+    "plain": CANARY,
+    "percent": quote(CANARY, safe=""),
+    "json": "".join(f"\\u{ord(c):04x}" for c in CANARY),
+    "base64": base64.b64encode(f"Bearer {CANARY}".encode()).decode(),
+    "url-safe base64": base64.urlsafe_b64encode(CANARY.encode()).decode(),
+    "html": "".join(f"&#{ord(c)};" for c in CANARY),
+    "hexadecimal": CANARY.encode().hex(),
+}
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 25\r\n\r\n"
+OK += b'{"data": {"hello": "Hi"}}'
+
+
+def plain(status: str, body: str = "", headers: str = "", kind: str = "application/json") -> bytes:
+    """Return the bytes of a response."""
+    data = body.encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(data)}\r\nContent-Type: {kind}\r\n{headers}"
+    return f"{head}Connection: close\r\n\r\n".encode() + data
+
+
+def echoing(echo: str) -> dict[str, bytes]:
+    """Return answers that repeat the token, wherever a server may."""
+    errors = f'{{"errors": [{{"message": "no {echo}", "extensions": {{"a": ["{echo}"]}}}}]}}'
+    return {
+        "error": plain("200 OK", errors),
+        "refusal": plain("401 Unauthorized", f'{{"message": "bad {echo}"}}'),
+        "limit": plain("429 Slow", f'{{"message": "{echo}"}}', "Retry-After: 86400\r\n"),
+        "bad request": plain("400 No", errors, f"X-Seen: {echo}\r\n"),
+        "page": plain("500 No", f"<pre>Authorization: Bearer {echo}</pre>", kind="text/html"),
+        "no json": plain("200 OK", f"{echo} is no JSON"),
+        "wrong data": plain("200 OK", f'{{"data": "{echo}"}}'),
+        "status line": plain(f"500 {echo}"),
+        "header": plain("200 OK", "{}", f"X-Seen: {echo}\r\nSet-Cookie: a={echo}\r\n"),
+        "redirect": plain("302 Found", "", f"Location: https://other.example/{echo}?a={echo}\r\n"),
+        "redirect to a host": plain("307 No", "", f"Location: http://{echo}:99999/\r\n"),
+        "no http": f"{echo}\r\n\r\n".encode(),
+        "bad header": f"HTTP/1.1 200 OK\r\n{echo}\r\n\r\n".encode(),
+        "bad length": f"HTTP/1.1 200 OK\r\nContent-Length: {echo}\r\n\r\n".encode(),
+        "bad chunk": f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{echo}\r\n".encode(),
+        "bad gzip": plain("200 OK", echo, "Content-Encoding: gzip\r\n"),
+        "bad encoding": plain("200 OK", echo, f"Content-Encoding: {echo}\r\n"),
+        "media type": plain("200 OK", echo, kind=f"text/{echo}"),
+    }
+
+
+@pytest.fixture
+def assert_clean(spelled: Callable[[str], list[bytes]]) -> Callable[..., None]:
+    """Return a function that fails if a token, in any spelling, is in what was left behind."""
+    forms = spelled(CANARY)
+
+    def check(*left: object) -> None:
+        for thing in left:
+            data = thing if isinstance(thing, bytes) else str(thing).encode("utf-8", "replace")
+            found = [form for form in forms if form in data]
+            assert not found, f"{found[0]!r} is in {data[:2000]!r}"
+
+    check(b"the forms themselves are", [form for form in forms if len(form) < 8])
+    return check
+
+
+@pytest.fixture
+def everything_logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """Log all that anybody says, with the debug output of the standard library's HTTP client."""
+    monkeypatch.setattr("http.client.HTTPConnection.debuglevel", 2)
+    monkeypatch.setenv("CANARY_VARIABLE", CANARY)
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(capture=True)
+        yield stream
+    logging.captureWarnings(capture=False)
+    root.setLevel(before)
+    root.removeHandler(handler)
+
+
+def pickled(thing: object) -> bytes:
+    """Return a pickle, or what is said instead."""
+    try:
+        return pickle.dumps(thing)
+    except Exception as error:
+        return str(error).encode()
+
+
+def said(error: BaseException, client: Client) -> list[object]:
+    """Return all that a debugger, a log or a person could keep of an exception."""
+    shell_made = io.StringIO()
+    shell = InteractiveShell.instance()
+    shell.InteractiveTB.set_mode("Verbose")
+    with contextlib.redirect_stdout(shell_made), contextlib.redirect_stderr(shell_made):
+        # The frame that caught it is the person's own, and holds what they put there.
+        shell.showtraceback((type(error), error, error.__traceback__.tb_next))
+        sys.excepthook(type(error), error, error.__traceback__)
+    frames = traceback.TracebackException.from_exception(error, capture_locals=True)
+    del frames.stack[0]
+    result = getattr(error, "result", None)
+    return [
+        *("".join(frames.format()), shell_made.getvalue(), repr(error), str(error), error.args),
+        *(vars(error), pickled(error), result, vars(result) if result is not None else ""),
+        *(pickled(result), error.__cause__, error.__context__, repr(client)),
+        *(getattr(error, "__notes__", ""), getattr(error, "problems", "")),
+    ]
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+def test_no_failure_leaves_a_token(
+    canned: Any,
+    assert_clean: Callable[..., None],
+    everything_logged: io.StringIO,
+    options: Callable[[], dict[str, Any]],
+    echo: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Whatever an endpoint answers, in tracebacks with locals, results, logs and pickles."""
+    for name, answer in echoing(echo).items():
+        canned.answers[:] = [answer] * 2
+        client = Client(canned.url, **options())
+        try:
+            client.execute("{ hello }")
+        except gqlnb.GqlnbError as error:
+            left = said(error, client)
+        else:
+            pytest.fail(f"{name} is no answer")
+        client.close()
+        assert_clean(*left, *capfd.readouterr(), everything_logged.getvalue())
+    assert CANARY.encode() in canned.requests[0]
+
+
+def test_no_connection_that_fails_leaves_a_token(
+    assert_clean: Callable[..., None], everything_logged: io.StringIO, free: int
+) -> None:
+    """Nobody there, no TLS; sent and awaited."""
+    for url in (
+        f"http://127.0.0.1:{free}/graphql",
+        f"https://127.0.0.1:{free}/graphql",
+        f"http://127.0.0.1:{free}/graphql?access_token={quote(CANARY)}",
+    ):
+        for options in OPTIONS.values():
+            client = Client(url, **options())
+            for ask in (client.execute, lambda text, c=client: asyncio.run(c.aexecute(text))):
+                with pytest.raises(gqlnb.TransportError) as caught:
+                    ask("{ hello }")
+                assert_clean(*said(caught.value, client))
+    assert_clean(everything_logged.getvalue())
+
+
+@pytest.fixture
+def free() -> int:
+    """Return a port nobody listens on."""
+    with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
+        return server.port
+
+
+def opened(thing: Any) -> list[object]:
+    """Return what a debugger shows that opens a thing, then what is in it, and so on."""
+    waiting, seen = [thing], {}
+    while waiting:
+        held = waiting.pop()
+        if id(held) in seen or inspect.ismodule(held) or inspect.isclass(held):
+            continue
+        seen[id(held)] = held
+        if isinstance(held, (list, tuple, set, frozenset)):
+            waiting += held
+        elif isinstance(held, dict):
+            waiting += [*held, *held.values()]
+        elif inspect.isfunction(held) or inspect.ismethod(held):
+            cells = getattr(held, "__closure__", None) or ()
+            waiting += [*(cell.cell_contents for cell in cells), getattr(held, "__self__", None)]
+        elif type(held).__module__.startswith(("gqlnb", "requests", "urllib3")):
+            slots = [
+                name for kind in type(held).__mro__ for name in vars(kind).get("__slots__", ())
+            ]
+            waiting += [getattr(held, name, None) for name in slots if name != "__weakref__"]
+            waiting += vars(held).values() if hasattr(held, "__dict__") else ()
+    return list(seen.values())
+
+
+def test_no_object_shows_a_token(
+    assert_clean: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Printed, opened in a debugger, copied, pickled, written as JSON, put into a table."""
+    monkeypatch.setenv("CANARY_VARIABLE", CANARY)
+    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(CANARY)) as server:
+        client = gqlnb.connect(server.url, token=Token(CANARY))
+        key = Client(server.url, headers={"Authorization": f"Bearer {CANARY}"})
+        app = Client(App(gqlnb.reference_schema(), token=Token(CANARY)), token=Token(CANARY))
+        connections.register("canary", lambda **o: Client(server.url, token=Token(CANARY)), "x")
+        results = [each.execute("{ hello }") for each in (client, key, app, Client("canary"))]
+        box = gqlnb.TokenBox()
+        box._receive(box, {"kind": "token"}, [CANARY.encode()])
+        search = gqlnb.StarSearch(">1000", client=client)
+        frame = client.frame("{ hello }")
+        things = [server, client, key, app, box, search, connections.known(), *results, frame]
+        things += [result.response for result in results]
+        for thing in things:
+            copies = []
+            with contextlib.suppress(Exception):  # refused, each in its own way
+                copies += [copy.copy(thing), copy.deepcopy(thing)]
+            assert_clean(repr(thing), f"{thing}", pprint.pformat(thing), copies)
+            assert_clean(pickled(thing), json.dumps(thing, default=repr))
+            bundle = getattr(thing, "_repr_mimebundle_", lambda: "")()
+            assert_clean(bundle, getattr(thing, "_repr_html_", lambda: "")())
+            assert_clean(*(f"{held!r}" for held in opened(thing)))
+        assert len(opened(client)) > 50
+        assert_clean(frame.attrs, frame.to_json(), pickle.dumps(frame))
+        connections.forget("canary")
+
+
+def test_a_frame_takes_no_token_to_a_file(
+    assert_clean: Callable[..., None], tmp_path: Path
+) -> None:
+    """Its attributes go into Parquet, pickles and wherever else tables go."""
+    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(CANARY)) as server:
+        frame = Client(server.url, token=Token(CANARY)).frame("{ hello }")
+        frame.to_parquet(tmp_path / "a.parquet")
+        frame.to_pickle(tmp_path / "a.pickle")
+        frame.to_csv(tmp_path / "a.csv")
+        assert frame.attrs
+        assert_clean(*(file.read_bytes() for file in tmp_path.iterdir()))
+
+
+def test_a_server_keeps_no_token(
+    assert_clean: Callable[..., None], everything_logged: io.StringIO
+) -> None:
+    """In its journal, its log and its answers, of right tokens and wrong ones."""
+    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token("another-one")) as server:
+        for options in OPTIONS.values():
+            with pytest.raises(gqlnb.AuthError) as caught:
+                Client(server.url, **options()).execute("{ hello }")
+            assert_clean(caught.value)
+        assert_clean(
+            repr(server.log), server.log.to_json() if hasattr(server.log, "to_json") else ""
+        )
+    assert_clean(everything_logged.getvalue())
+
+
+SHOWN = """
+import os
+import pytest
+import gqlnb
+CASES = [
+    lambda: gqlnb.connect("http://127.0.0.1:1/", token="env:CANARY_VARIABLE").execute("{ a }"),
+    lambda: gqlnb.connect("github", token=os.environ["CANARY_VARIABLE"]),
+    lambda: gqlnb.Client("http://h/", headers={"X-Key": os.environ["CANARY_VARIABLE"]}),
+    lambda: gqlnb.Client("http://127.0.0.1/", headers={"a b": os.environ["CANARY_VARIABLE"]}),
+    lambda: gqlnb.Token(os.environ["CANARY_VARIABLE"] + " x"),
+    lambda: gqlnb.Token(lambda: os.environ["CANARY_VARIABLE"] + " x").header(),
+    lambda: gqlnb.serve(gqlnb.reference_schema(), port=0, token=os.environ["CANARY_VARIABLE"]),
+    lambda: gqlnb.Client("http://me:" + os.environ["CANARY_VARIABLE"] + "@127.0.0.1/"),
+    lambda: gqlnb.Client(gqlnb.reference_schema(), token="env:CANARY_VARIABLE"),
+    lambda: gqlnb.scrub(os.environ["CANARY_FILE"]),
+]
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_it(number):
+    CASES[number]()
+"""
+
+
+def test_pytest_shows_no_token_with_its_locals(
+    assert_clean: Callable[..., None], tmp_path: Path
+) -> None:
+    """Each failure, with the locals of every frame."""
+    (tmp_path / "test_it.py").write_text(SHOWN)
+    (tmp_path / "a.bin").write_bytes(f"{CANARY}\0".encode())
+    secret = {"CANARY_VARIABLE": CANARY, "CANARY_FILE": str(tmp_path / "a.bin")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-vv", "--showlocals", "--tb=long", "test_it.py"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, **secret, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        text=True,
+        timeout=120,
+    )
+    assert "10 failed" in done.stdout
+    assert "function   = " in done.stdout or "kinds" in done.stdout  # it does show locals
+    assert_clean(done.stdout, done.stderr)
+
+
+def test_the_command_line_shows_no_token(
+    assert_clean: Callable[..., None], gqlnb: Callable[..., Any], canned: Any
+) -> None:
+    """Neither when it works nor when it fails, and it is in no argument."""
+    environment = {**os.environ, "CANARY_VARIABLE": CANARY}
+    for answer in (OK, *echoing(CANARY).values()):
+        canned.answers[:] = [answer] * 2
+        how = ("--token", "env:CANARY_VARIABLE", "-H", "X-Key=env:CANARY_VARIABLE")
+        done = gqlnb("query", "{ hello }", "-c", canned.url, *how, env=environment)
+        assert CANARY.encode() in canned.requests[-1]
+        assert f"X-Key: {CANARY}".encode() in canned.requests[-1]
+        assert (done.returncode == 0) == (answer is OK)
+        assert_clean(done.stdout, done.stderr)
+        if answer is OK:
+            canned.requests.clear()
+        if done.returncode and "errors" in done.stderr:
+            break
+
+
+CELLS = """
+import os, gqlnb
+%load_ext gqlnb
+box = gqlnb.TokenBox("Canary")
+box._receive(box, {"kind": "token"}, [os.environ["CANARY_VARIABLE"].encode()])
+box
+---
+%xmode Verbose
+client = gqlnb.connect(URL, token=box)
+other = gqlnb.Client(URL, token="env:CANARY_VARIABLE")
+---
+%%graphql client result <<
+{ hello }
+---
+result
+---
+%%graphql client -t frame frame <<
+{ hello }
+---
+frame.attrs, frame
+---
+%graphql connect mine URL_TEXT --token env:CANARY_VARIABLE
+---
+%graphql connections
+---
+%%graphql URL_TEXT -H Authorization=env:CANARY_HEADER
+{ hello }
+---
+%%graphql mine
+{ helo }
+---
+client.execute("{ helo }")
+---
+gqlnb.connect("http://127.0.0.1:1/graphql", token="env:CANARY_VARIABLE").execute("{ hello }")
+---
+gqlnb.connect("github", token=os.environ["CANARY_VARIABLE"])
+---
+gqlnb.Token(os.environ["CANARY_VARIABLE"] + " x")
+---
+gqlnb.Client("http://127.0.0.1:1/graphql", token=box.token)
+---
+[client, other, box, box.token, vars(client), vars(box), box.get_state(), vars(box.token.__class__)]
+---
+%whos
+---
+get_ipython().parent_header, get_ipython().kernel.get_parent(), Out
+---
+def fail(held, secret):
+    held.execute("{ hello }")
+    1 / 0
+fail(client, box.token)
+---
+import pickle
+pickle.dumps(client), gqlnb.scrub
+"""
+
+
+def test_a_notebook_that_is_run_and_saved_holds_no_token(
+    assert_clean: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the state of its widgets, failures in Verbose mode, and its page."""
+    monkeypatch.setenv("CANARY_VARIABLE", CANARY)
+    monkeypatch.setenv("CANARY_HEADER", f"Bearer {CANARY}")
+    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(CANARY)) as server:
+        text = CELLS.replace("URL_TEXT", server.url).replace("URL", repr(server.url))
+        cells = [new_code_cell(textwrap.dedent(cell).strip()) for cell in text.split("---\n")]
+        notebook = new_notebook(cells=cells)
+        runner = NotebookClient(
+            notebook, allow_errors=True, store_widget_state=True, kernel_name="python3"
+        )
+        runner.execute(cwd=str(tmp_path))
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    page = HTMLExporter().from_notebook_node(notebook)[0]
+    assert "Hello world!" in page
+    assert "Token(***)" in page
+    failures = [
+        output.ename
+        for cell in notebook.cells
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
+    assert failures == [
+        *("QueryError", "QueryError", "TransportError", "AuthError", "AuthError", "AuthError"),
+        "ZeroDivisionError",
+    ]
+    state = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    assert any(model["state"].get("label") == "Canary" for model in state.values())
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert "a.ipynb" in {file.name for file in files}
+    assert_clean(page, *(file.read_bytes() for file in files))

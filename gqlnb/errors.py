@@ -73,6 +73,12 @@ class ResultLike(Protocol):
         """The errors received beside the data."""
 
 
+def at(path: tuple[str | int, ...]) -> str:
+    """Return `` at a.b[0]`` for a path, nothing for the top."""
+    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+    return f" at {plain(text.removeprefix('.'), 200)}" if text else ""
+
+
 def plain(text: object, limit: int = 400) -> str:
     """Return foreign text as one harmless line.
 

@@ -36,6 +36,8 @@ class Limits:
     aliases
         Fields renamed in a document: notebooks ask for many repositories at once, attackers for a
         thousand times the same.
+    name
+        Characters of a field's name or alias, which every row of the answer repeats.
     directives
         Directives at one place of a document.
     selections
@@ -74,6 +76,7 @@ class Limits:
     tokens: int | None = 5_000
     depth: int | None = 20
     aliases: int | None = 50
+    name: int | None = 100
     directives: int | None = 5
     selections: int | None = 20_000
     fields: int | None = 1_000_000

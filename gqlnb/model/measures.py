@@ -73,6 +73,8 @@ class Measure(NamedTuple):
         A field on the lowest of them.
     spreads
         The fragments it spreads: the node, and how many levels are above its fields.
+    longest
+        The field whose name in the answer is longest.
     aliases
         Its fields that have an alias, in the order of the text.
     directives
@@ -84,6 +86,7 @@ class Measure(NamedTuple):
     depth: int
     deepest: Node
     spreads: list[tuple[FragmentSpreadNode, int]]
+    longest: FieldNode | None
     aliases: list[FieldNode]
     directives: list[Any]
 
@@ -120,8 +123,9 @@ def refuse_beyond(ast: DocumentNode, text: str, limits: Limits) -> None:
 
 def measure(definition: Definition) -> Measure:
     """Walk one definition."""
-    fields = depth = 0
+    fields = depth = size = 0
     deepest: Node = definition
+    longest: FieldNode | None = None
     spreads: list[tuple[FragmentSpreadNode, int]] = []
     aliases: list[FieldNode] = []
     directives: list[Any] = [v for v in definition.variable_definitions or () if v.directives]
@@ -137,12 +141,19 @@ def measure(definition: Definition) -> Measure:
                 depth, deepest = above, node
             if node.alias is not None:
                 aliases.append(node)
+            if name_size(node) > size:
+                size, longest = name_size(node), node
         elif isinstance(node, FragmentSpreadNode):
             spreads.append((node, above))
             continue
         if node.selection_set is not None:
             waiting += [(inner, above) for inner in reversed(node.selection_set.selections)]
-    return Measure(definition, fields, depth, deepest, spreads, aliases, directives)
+    return Measure(definition, fields, depth, deepest, spreads, longest, aliases, directives)
+
+
+def name_size(node: FieldNode) -> int:
+    """Return how long the name is that a field has in the answer."""
+    return len((node.alias or node.name).value)
 
 
 def unrolled(measures: Mapping[str, Measure]) -> dict[str, Total]:
@@ -188,6 +199,9 @@ def refusals(found: list[Measure], limits: Limits) -> Iterator[Problem]:
     if most is not None and (count := len(aliases)) > most:
         said = f"The document has {count:,} aliases"
         yield beyond("aliases", said, count, limits, start(aliases[most]))
+    for node in [one.longest for one in found if one.longest is not None]:
+        if limits.name is not None and (count := name_size(node)) > limits.name:
+            yield beyond("name", f"A name has {count:,} characters", count, limits, start(node))
     known = unrolled(
         {one.node.name.value: one for one in found if isinstance(one.node, FragmentDefinitionNode)}
     )

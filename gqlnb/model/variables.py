@@ -14,13 +14,39 @@ from uuid import UUID
 from graphql import NonNullTypeNode
 from graphql.execution.values import get_variable_values
 
-from gqlnb.errors import Problem, QueryError
+from gqlnb.errors import Problem, QueryError, at
 from gqlnb.model.document import Document, problems, type_text
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
 __all__ = ["bind", "check", "wire_value"]
+
+
+class UnfitError(TypeError):
+    """A value without a JSON form.
+
+    Parameters
+    ----------
+    what
+        What it is.
+    advice
+        What to give instead.
+
+    Attributes
+    ----------
+    path
+        Where it stands in the variable.
+    """
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.advice = advice
+        self.path: tuple[str | int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.what}{at(self.path)} has no JSON form.{self.advice}"
 
 
 def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -90,7 +116,7 @@ def _missing(name: str, node: VariableDefinitionNode, given: Mapping[str, Any]) 
 def _wire(name: str, kind: str, value: Any) -> Any:
     try:
         return wire_value(value)
-    except TypeError as error:
+    except UnfitError as error:
         reason = str(error)
     except RecursionError:
         reason = "it is nested too deeply, or holds itself."
@@ -106,8 +132,8 @@ def wire_value(value: Any) -> Any:
 
     Raises
     ------
-    TypeError
-        If the value is none of these, or no finite number; the message names its type.
+    UnfitError
+        If the value is none of these, or no finite number.
     RecursionError
         If it holds itself.
     """
@@ -117,15 +143,24 @@ def wire_value(value: Any) -> Any:
         if isinstance(value, kind):
             return convert(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: wire_value(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: member(f.name, getattr(value, f.name)) for f in fields(value)}
     if hasattr(value, "tolist"):  # NumPy scalars and arrays, pandas Series and Index
         return wire_value(value.tolist())
     if type(value).__name__ == "NAType":  # pandas.NA, without importing pandas
         return None
     if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
-        return [wire_value(item) for item in value]
-    msg = f"a {type(value).__name__} has no JSON form."
-    raise TypeError(msg)
+        return [member(index, item) for index, item in enumerate(value)]
+    what = f"a {type(value).__name__}"
+    raise UnfitError(what)
+
+
+def member(step: str | int, value: Any) -> Any:
+    """Return a part of a value as a JSON-like one; where it has no form, the error says where."""
+    try:
+        return wire_value(value)
+    except UnfitError as error:
+        error.path = (step, *error.path)
+        raise
 
 
 def finite(value: float) -> float:
@@ -133,13 +168,12 @@ def finite(value: float) -> float:
 
     Raises
     ------
-    TypeError
+    UnfitError
         If it is not finite.
     """
     if isfinite(value):
         return value
-    msg = f"{value} has no JSON form. Give None for null, or a finite number."
-    raise TypeError(msg)
+    raise UnfitError(str(value), " Give None for null, or a finite number.")
 
 
 def _moment(value: date | time) -> str | None:
@@ -152,7 +186,7 @@ KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (float, lambda value: finite(float(value))),
     ((date, time), _moment),
     ((Decimal, UUID), str),
-    (Mapping, lambda value: {str(key): wire_value(item) for key, item in value.items()}),
+    (Mapping, lambda value: {str(key): member(str(key), item) for key, item in value.items()}),
     (str, str.__str__),  # subclasses of the plain kinds
     (int, int.__int__),
 )

@@ -15,13 +15,14 @@ from gqlnb.errors import (
     QueryError,
     RateLimited,
     TransportError,
+    at,
     plain,
 )
 from gqlnb.model.document import problems
 from gqlnb.model.result import Result
 from gqlnb.sealing import bare
 from gqlnb.wire.expected import Misfit, misfits
-from gqlnb.wire.json import JSONError, at, load, mended
+from gqlnb.wire.json import JSONError, load, mended
 from gqlnb.wire.retry import asked_wait
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gqlnb.errors import plain
+from gqlnb.errors import at, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,9 +144,3 @@ def leaf_fault(value: Any) -> str | None:
     if value is None or isinstance(value, (str, int, float, dict)):
         return None
     return f"A {kind.__name__}{{}} has no JSON form."
-
-
-def at(path: tuple[str | int, ...]) -> str:
-    """Return `` at a.b[0]`` for a path, nothing for the top."""
-    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
-    return f" at {plain(text.removeprefix('.'), 200)}" if text else ""

@@ -143,8 +143,8 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize(
     ("value", "place"),
     [
-        (NAN, r"Variable '\$a': nan has no JSON form"),
-        ([1.0, [-INF]], r"Variable '\$a': -inf at \[1\]\[0\] has no JSON form"),
+        (NAN, r"Variable '\$a' of type 'Any': nan has no JSON form"),
+        ([1.0, [-INF]], r"Variable '\$a' of type 'Any': -inf at \[1\]\[0\] has no JSON form"),
         ({"b": "canary\ud800"}, r"Variable '\$a': Lone surrogate in text at b: "),
         ({"b": [{"\udfff": 1}]}, r"Variable '\$a': Lone surrogate in text of a key at b\[0\]"),
     ],

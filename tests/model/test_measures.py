@@ -16,7 +16,14 @@ from gqlnb.model.limits import Limits
 SCHEMA = build_schema("type Query { a: Query hello: String l(x: [Int]): Int }")
 LIMITS = Limits()
 NONE = Limits(
-    text=None, tokens=None, depth=None, aliases=None, directives=None, selections=None, errors=None
+    text=None,
+    tokens=None,
+    depth=None,
+    aliases=None,
+    name=None,
+    directives=None,
+    selections=None,
+    errors=None,
 )
 
 
@@ -45,6 +52,8 @@ BEYOND = [
     ("{ a {\n hello } }", {"depth": 1}, "Fields nest 2 levels deep", (2, 2)),
     ("{ a { ... { ... on Query { hello } } } }", {"depth": 1}, "Fields nest 2 levels", (1, 28)),
     ("{ a { ...F } } fragment F on Query { a { hello } }", {"depth": 2}, "Fields nest 3", (1, 7)),
+    ("{ hello ...F } fragment F on Query { long: hello }", {"name": 4}, "A name has 5", (1, 3)),
+    ("{ long: hello longer: hello }", {"name": 5}, "A name has 6 characters", (1, 15)),
     ("{ x: hello y: hello }", {"aliases": 1}, "The document has 2 aliases", (1, 12)),
     ("query A { x: hello } query B { y: hello }", {"aliases": 1}, "The document has 2", (1, 32)),
     ("{ hello @a @b }", {"directives": 1}, "2 directives stand at one place", (1, 3)),

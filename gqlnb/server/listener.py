@@ -89,7 +89,8 @@ def bind(address: Address) -> socket.socket:
     ServerError
         If the system does not let us.
     """
-    sock = socket.socket(address.family, socket.SOCK_STREAM)
+    # With the protocol named asyncio sends without delay; otherwise a kept connection waits 40 ms.
+    sock = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere the option would share a port that is in use
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

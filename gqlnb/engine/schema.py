@@ -148,6 +148,59 @@ class Schema:
 
         return remembered(schema, cls, make) if context is None and not options else make()
 
+    @classmethod
+    def from_frame(
+        cls,
+        frames: Mapping[str, Any] | None = None,
+        /,
+        *,
+        types: Mapping[str, str] | None = None,
+        keys: Mapping[str, str] | None = None,
+        relations: Mapping[str, str] | None = None,
+        page_sizes: tuple[int, int] = (100, 1000),
+        **named: Any,
+    ) -> Schema:
+        """Return a Schema over DataFrames: typed, filtered, ordered and paged by whole columns.
+
+        ``from_frame(repositories=df)`` has the field ``repositories(first, after, last, before,
+        where, orderBy)``, a connection of rows of type ``Repository``, and one row by its key,
+        ``repository(id)``. The module :mod:`gqlnb.engine.frames` says what becomes of names,
+        dtypes, missing values and later changes, and what filters and orders mean.
+
+        Parameters
+        ----------
+        frames, **named
+            DataFrames by the name of their field; also what else Arrow can read, such as Polars.
+        types
+            The type of a frame's rows, ``{"people": "Person"}``; by default made from its name.
+        keys
+            The column that rows are looked up by; by default a named index, else ``id``.
+        relations
+            Columns that refer to others, ``{"repositories.owner": "owners.login"}``: ``owner`` is
+            then an Owner, and an Owner has ``repositories``.
+        page_sizes
+            Rows of a page where neither `first` nor `last` is given, and at most.
+
+        Raises
+        ------
+        SchemaError
+            If a column has no GraphQL type or shares its name, or an option fits no frame.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> schema = Schema.from_frame(rows=pd.DataFrame({"stars": [7, 30, 12]}))
+        >>> schema.execute("{ rows(where: {stars: {gt: 10}}) { nodes { stars } } }").data
+        {'rows': {'nodes': [{'stars': 30}, {'stars': 12}]}}
+        """
+        from gqlnb.engine.frames.service import Service
+
+        given = {} if frames is None else frames
+        service = Service(given, named, types, keys, relations, page_sizes)
+        self = cls(service.sdl, service.scalars)
+        service.resolve(self._graphql.type_map)
+        return self
+
     @property
     def graphql(self) -> GraphQLSchema:
         """The schema as graphql-core's own object, which runs under graphql-core too."""

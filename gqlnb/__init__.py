@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gqlnb.github.starsearch import stars
     from gqlnb.model.limits import Limits
     from gqlnb.model.result import Result
+    from gqlnb.model.scalars import scalar
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
@@ -71,6 +72,7 @@ __all__ = [
     "github",
     "load_ipython_extension",
     "reference_schema",
+    "scalar",
     "scrub",
     "serve",
     "stars",
@@ -87,6 +89,7 @@ _HOMES = {
     "gqlnb.github.starsearch": ("stars",),
     "gqlnb.model.limits": ("Limits",),
     "gqlnb.model.result": ("Result",),
+    "gqlnb.model.scalars": ("scalar",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
     "gqlnb.notebook.widgets.token_box": ("TokenBox",),

@@ -45,6 +45,7 @@ NAMES = [
     "github",
     "load_ipython_extension",
     "reference_schema",
+    "scalar",
     "scrub",
     "serve",
     "stars",

@@ -338,7 +338,9 @@ class Client:
         expected = None
         if document.schema is not None and not isinstance(self._transport, InProcess):
             expected = self._expectations(document).of(values)
-        return request, Asked(document, self.source, self._secrets.hide, expected=expected)
+        hide = self._secrets.hide
+        asked = Asked(document, self.source, hide, expected=expected, variables=values)
+        return request, asked
 
     def document(self, text: str, operation: str | None = None) -> Document:
         """Return the document of a text, checked where the schema is known.

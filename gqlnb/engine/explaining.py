@@ -221,7 +221,7 @@ def profiled(
         before = totals.get(name, (0, 0.0))
         totals[name] = before[0] + int(calls), before[1] + seconds
     rows = sorted(((name, *total) for name, total in totals.items()), key=lambda row: -row[2])
-    result = finished(outcome, document)
+    result = finished(outcome, document, variables)
     profile = Profile(result, tuple(rows))
     object.__setattr__(result, "profile", profile)  # nobody else has seen the result yet
     return profile

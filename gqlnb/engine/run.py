@@ -330,21 +330,26 @@ def run(
     given = dict(variables) if variables else None
     if budget is not None:
         needed = (schema, document.ast, root, context, given, document.name)
-        return bounded(partial(execute_within, budget, *needed), budget, document, finished)
+        finish = partial(finished, variables=given)
+        return bounded(partial(execute_within, budget, *needed), budget, document, finish)
     outcome = execute(schema, document.ast, root, context, given, document.name)
     if type(outcome) is ExecutionResult:
         if outcome.errors is None:
-            return Result.whole(outcome.data, document, HERE)
-        return finished(outcome, document)
-    return finished_later(outcome, document)
+            return Result.whole(outcome.data, document, HERE, given)
+        return finished(outcome, document, given)
+    return finished_later(outcome, document, given)
 
 
-async def finished_later(outcome: Awaitable[ExecutionResult], document: Document) -> Result:
+async def finished_later(
+    outcome: Awaitable[ExecutionResult], document: Document, variables: Mapping[str, Any] | None
+) -> Result:
     """Await an execution and return its result."""
-    return finished(await outcome, document)
+    return finished(await outcome, document, variables)
 
 
-def finished(outcome: ExecutionResult, document: Document) -> Result:
+def finished(
+    outcome: ExecutionResult, document: Document, variables: Mapping[str, Any] | None = None
+) -> Result:
     """Return the result of an execution.
 
     Raises
@@ -354,7 +359,7 @@ def finished(outcome: ExecutionResult, document: Document) -> Result:
     """
     errors = outcome.errors
     if not errors:
-        return Result.whole(outcome.data, document, HERE)
+        return Result.whole(outcome.data, document, HERE, variables)
     if outcome.data is None and all(error.path is None for error in errors):
         raise QueryError(text=document.text, problems=problems(errors))
     return Result(
@@ -363,5 +368,6 @@ def finished(outcome: ExecutionResult, document: Document) -> Result:
         extensions=dict(outcome.extensions or {}),
         document=document,
         source=HERE,
+        variables=variables,
         causes=tuple(error.original_error for error in errors),
     )

@@ -14,14 +14,13 @@ from gqlnb.engine.budget import Budget
 from gqlnb.engine.building import REFERENCE_SDL, built, outline, waits
 from gqlnb.engine.documents import remembering
 from gqlnb.engine.run import run
-from gqlnb.engine.streaming import Given, Stream, check, compiled
+from gqlnb.engine.subscribing import Subscribing
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 from gqlnb.model.variables import bind
 
 if TYPE_CHECKING:
     from gqlnb.engine.explaining import Explanation, Profile
-    from gqlnb.engine.streaming import Place
     from gqlnb.model.limits import Limits
 
 __all__ = ["Schema", "reference_schema"]
@@ -29,7 +28,7 @@ __all__ = ["Schema", "reference_schema"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Schema:
+class Schema(Subscribing):
     """A GraphQL schema and the functions that resolve its fields.
 
     It keeps no state between operations and may be used from any thread.
@@ -139,6 +138,59 @@ class Schema:
             return self
 
         return remembered(schema, cls, make) if context is None and not options else make()
+
+    @classmethod
+    def from_frame(
+        cls,
+        frames: Mapping[str, Any] | None = None,
+        /,
+        *,
+        types: Mapping[str, str] | None = None,
+        keys: Mapping[str, str] | None = None,
+        relations: Mapping[str, str] | None = None,
+        page_sizes: tuple[int, int] = (100, 1000),
+        **named: Any,
+    ) -> Schema:
+        """Return a Schema over DataFrames: typed, filtered, ordered and paged by whole columns.
+
+        ``from_frame(repositories=df)`` has the field ``repositories(first, after, last, before,
+        where, orderBy)``, a connection of rows of type ``Repository``, and one row by its key,
+        ``repository(id)``. The module :mod:`gqlnb.engine.frames` says what becomes of names,
+        dtypes, missing values and later changes, and what filters and orders mean.
+
+        Parameters
+        ----------
+        frames, **named
+            DataFrames by the name of their field; also what else Arrow can read, such as Polars.
+        types
+            The type of a frame's rows, ``{"people": "Person"}``; by default made from its name.
+        keys
+            The column that rows are looked up by; by default a named index, else ``id``.
+        relations
+            Columns that refer to others, ``{"repositories.owner": "owners.login"}``: ``owner`` is
+            then an Owner, and an Owner has ``repositories``.
+        page_sizes
+            Rows of a page where neither `first` nor `last` is given, and at most.
+
+        Raises
+        ------
+        SchemaError
+            If a column has no GraphQL type or shares its name, or an option fits no frame.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> schema = Schema.from_frame(rows=pd.DataFrame({"stars": [7, 30, 12]}))
+        >>> schema.execute("{ rows(where: {stars: {gt: 10}}) { nodes { stars } } }").data
+        {'rows': {'nodes': [{'stars': 30}, {'stars': 12}]}}
+        """
+        from gqlnb.engine.frames.service import Service
+
+        given = {} if frames is None else frames
+        service = Service(given, named, types, keys, relations, page_sizes)
+        self = cls(service.sdl, service.scalars)
+        service.resolve(self._graphql.type_map)
+        return self
 
     @property
     def graphql(self) -> GraphQLSchema:
@@ -306,78 +358,6 @@ class Schema:
         if self._adopted is not None:
             return self._adopted.start(document, variables, context, root, budget)
         return run(self._graphql, document, variables, context, root, budget)
-
-    def subscribe(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-        context: Any = None,
-        root: Any = None,
-        limits: Limits | None = None,
-    ) -> Stream:
-        """Subscribe, and return the stream of results, one for each event.
-
-        Parameters
-        ----------
-        text, variables, operation, context, root
-            As for :meth:`execute`.
-        limits
-            How much the text may ask for, and the execution of each event take; None for no limit.
-
-        Returns
-        -------
-        Stream
-            For ``for`` and for ``async for``. The function of the subscription is called at the
-            first step. What it raises then is an error of the one result; what it raises later
-            ends the stream, as it is.
-
-        Raises
-        ------
-        QueryError
-            If the text or the variables are wrong, or it is no subscription; at the call, not at
-            the first step.
-
-        Examples
-        --------
-        >>> def countdown(root, args, context):
-        ...     yield from range(args["start"], 0, -1)
-        >>> schema = Schema(
-        ...     "type Query { hello: String } type Subscription { countdown(start: Int!): Int }",
-        ...     {"Subscription": {"countdown": countdown}},
-        ... )
-        >>> stream = schema.subscribe("subscription { countdown(start: 3) }")
-        >>> [result["countdown"] for result in stream]
-        [3, 2, 1]
-        """
-        document = self.document(text, operation, limits=limits)
-        given = bind(document, variables)
-        return self.stream(document, given, context=context, root=root, limits=limits)
-
-    def stream(
-        self,
-        document: Document,
-        variables: Mapping[str, Any],
-        *,
-        context: Any = None,
-        root: Any = None,
-        limits: Limits | None = None,
-        place: Place | None = None,
-    ) -> Stream:
-        """Do as :meth:`subscribe` with a document of this schema and JSON-like variables.
-
-        Parameters
-        ----------
-        place
-            Calls the function it is given and awaits it, in a thread perhaps: the plain resolvers
-            of an event run in it. None for the thread that iterates.
-        """
-        check(document, variables)
-        given = Given(variables, context, root, limits, place)
-        if self._adopted is not None:
-            return Stream(self._adopted.subscribed(document, given), document)
-        return Stream(compiled(self._graphql, document, given, {}), document)
 
     def explain(
         self,

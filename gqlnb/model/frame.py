@@ -1,81 +1,304 @@
-"""From an answer to a DataFrame: rows, columns, and dtypes taken from the schema."""
+"""From an answer to DataFrames and Arrow tables: one per list level, or the one a person means."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from gqlnb.errors import FrameError, plain
-from gqlnb.model.shape import Level, Shape, columns, inferred, level, levels
+from gqlnb.model.exploding import exploded
+from gqlnb.model.reading import Answer, read
+from gqlnb.model.shape import Shape, inferred, steps_of
+from gqlnb.model.tables import ALONE, Place, Table, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["beside", "frame_of", "rows_of"]
+    from numpy.typing import NDArray
 
-DTYPES = {
-    "Int": "Int64",
-    "Float": "Float64",
-    "Boolean": "boolean",
-    "ID": "string",
-    "String": "string",
-}
-MOMENTS = frozenset({"DateTime", "Timestamp", "GitTimestamp", "PreciseDateTime"})
-TEXTS = frozenset({"URI", "URL", "HTML", "UUID", "BigInt", "GitObjectID"})
+    from gqlnb.model.columns import Filled
+    from gqlnb.model.reading import Rows
+
+__all__ = [
+    "Frames",
+    "Preview",
+    "arrow_of",
+    "beside",
+    "choose",
+    "frame_made",
+    "frame_of",
+    "places_of",
+    "preview",
+    "rows_of",
+    "shortened",
+]
+
+
+def answer_of(data: Any, shape: Shape | None) -> Answer:
+    """Return data of this process as an answer; without a shape the values show it."""
+    return Answer(inferred(data) if shape is None else shape, lambda: data)
 
 
 def frame_of(data: Any, shape: Shape | None, path: str | None = None) -> pd.DataFrame:
-    """Return the frame of an answer.
+    """Return the frame of data: :func:`frame_made` with nothing but a path."""
+    return frame_made(answer_of(data, shape), path)
+
+
+def frame_made(
+    answer: Answer, path: str | None = None, *, explode: str | None = None, strict: bool = True
+) -> pd.DataFrame:
+    """Return the frame of a list, the one list of the answer by default.
 
     Parameters
     ----------
-    data
-        The data of the answer, as mappings and lists.
-    shape
-        The shape that schema and document give; None infers it from `data`.
+    answer
+        The data and their shape.
     path
-        The list to take, as dotted response names without the plumbing of connections
-        (``"search"``, ``"viewer.repositories"``); None where there is at most one.
+        The name of the list; None where there is at most one that stands in no other.
+    explode
+        The name of a list in its rows: a row for each of its items; None for a cell each.
+    strict
+        As for :func:`gqlnb.model.reading.read`.
 
     Returns
     -------
     DataFrame
-        One row per item; one row in all where the answer holds no list. Columns are dotted
-        response names. Inner lists stay in one cell each.
+        With ``attrs`` ``beside``, ``dropped`` and ``total_count``.
 
     Raises
     ------
     FrameError
-        If `path` names no list, or is needed; the message lists the paths with their row counts.
+        If there is no such list, one must be chosen, or a value does not fit its column.
     """
-    shape = inferred(data) if shape is None else shape
-    found = choose(data, shape, path)
-    if found is None:
-        return _build(
-            [data] if data is not None else [], list(columns(shape)) if shape.children else []
-        )
-    rows = rows_of(data, found)
-    if not found.row.children:
-        return pd.DataFrame({found.name: _column(found.name, rows, found.row)})
-    wanted = list(columns(found.row))
-    frame = _build(rows, wanted)
-    edges = [e for e in _items(data, found) if _node(e, found) is not None]
-    for way, extra in found.extra.items():
-        name = ".".join(way)
-        label = name if name not in frame.columns else f"edge.{name}"
-        frame[label] = _column(label, [_cell(edge, way, extra) for edge in edges], extra)
-    return frame
+    chosen = choose(answer, path)
+    chain = _chain(chosen, explode) if explode is not None else []
+    wanted = frozenset({chosen.name, *chain})
+    plan = plan_of(answer.shape, wanted, chosen.name)
+    tables, outline = read(answer, plan, strict=strict)
+    rows = tables[chosen.name]
+    parts = {**_keys(rows, tables), **{c.column.name: c for c in rows.columns}}
+    arrays = {name: part.pandas() for name, part in parts.items()}
+    count = rows.count
+    if chain:
+        arrays, count = exploded(arrays, rows, [tables[name] for name in chain])
+    made = _assembled(arrays, count)
+    made.attrs.update(_attrs(answer.shape, outline, plan.wanted[chosen.name], rows))
+    return made
 
 
-def beside(data: Any, shape: Shape, path: str | None = None) -> dict[str, Any]:
+def arrow_of(answer: Answer, path: str | None = None, *, strict: bool = True) -> pa.Table:
+    """Return the frame of a list as an Arrow table; parameters as for :func:`frame_made`."""
+    chosen = choose(answer, path)
+    plan = plan_of(answer.shape, frozenset({chosen.name}), chosen.name)
+    tables, _ = read(answer, plan, strict=strict)
+    rows = tables[chosen.name]
+    parts = {**_keys(rows, tables), **{c.column.name: c for c in rows.columns}}
+    return pa.table({name: part.arrow() for name, part in parts.items()})
+
+
+class Preview(NamedTuple):
+    """The first rows of an answer of one list of objects.
+
+    Attributes
+    ----------
+    frame
+        As many rows as were asked for, columns and dtypes as ever.
+    rows
+        How many there are in all; null ones beyond those that were read are counted with them.
+    beside
+        What was asked for beside the list, by dotted name.
+    """
+
+    frame: pd.DataFrame
+    rows: int
+    beside: dict[str, Any]
+
+
+def preview(answer: Answer, limit: int | None = None) -> Preview | None:
+    """Return the first `limit` rows of the one list of objects; None where there is no such list.
+
+    Raises
+    ------
+    FrameError
+        If a value does not fit its column.
+    """
+    root = plan_of(answer.shape).root
+    if len(root.inner) != 1 or not isinstance(root.inner[0].row, Place):
+        return None
+    name = root.inner[0].name
+    plan = plan_of(answer.shape, frozenset({name}), name)
+    tables, outline = read(answer, plan, limit=limit)
+    rows, table = tables[name], plan.wanted[name]
+    items = reached(outline, table.place)
+    made = _assembled({c.column.name: c.pandas() for c in rows.columns}, rows.count)
+    count = len(items) if isinstance(items, (list, tuple)) else 0
+    return Preview(made, count - rows.dropped, _beside(answer.shape, outline, table))
+
+
+class Frames(Mapping[str, pd.DataFrame]):
+    """The tidy frames of an answer by the name of their list; read when one is first asked for.
+
+    Parameters
+    ----------
+    answer
+        The data and their shape.
+    finish
+        Called with each frame to mark it.
+    """
+
+    def __init__(self, answer: Answer, finish: Callable[[pd.DataFrame], None]) -> None:
+        self._answer = answer
+        self._finish = finish
+        self._names = list(plan_of(answer.shape).wanted)
+        self._made: dict[str, pd.DataFrame] | None = None
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._names:
+            raise FrameError(_no_list(name, self._answer))
+        if self._made is None:
+            self._made = self._frames()
+        return self._made[name]
+
+    def _frames(self) -> dict[str, pd.DataFrame]:
+        shape = self._answer.shape
+        plan = plan_of(shape)
+        tables, outline = read(self._answer, plan)
+        made = {}
+        for name, table in plan.wanted.items():
+            rows = tables[name]
+            parts = {**_keys(rows, tables), **{c.column.name: c for c in rows.columns}}
+            frame = _assembled({key: part.pandas() for key, part in parts.items()}, rows.count)
+            frame.attrs.update(_attrs(shape, outline, table, rows))
+            self._finish(frame)
+            made[name] = frame
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the frame of a list, or `default` where there is none of that name."""
+        return self[name] if name in self._names else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self._names
+
+    def __repr__(self) -> str:
+        return f"Frames({', '.join(map(repr, self._names))})"
+
+
+# -- choosing a list
+
+
+def choose(answer: Answer, path: str | None) -> Table:
+    """Return the list of that name, or the only one; the data where there is none."""
+    root = plan_of(answer.shape).root
+    if path is None and root.name == ALONE:
+        return root
+    if path is None and len(root.inner) == 1:
+        return root.inner[0]
+    found = next((table for table in root.walk() if table.name == path and path), None)
+    if found is not None:
+        return found
+    if path is not None:
+        raise FrameError(_no_list(path, answer))
+    msg = f"The answer holds {len(root.inner)} lists. Choose one with path=: {_listed(answer)}."
+    raise FrameError(msg)
+
+
+def _no_list(path: str, answer: Answer) -> str:
+    listed = _listed(answer)
+    return f"The answer has no list at {plain(path, 80)!r}. It has: {listed or 'no list at all'}."
+
+
+def _listed(answer: Answer) -> str:
+    """Return the names of the lists with the number of their rows."""
+    data, root = answer.data(), plan_of(answer.shape).root
+    counts = {t.name: sum(1 for _ in places_of(t, data)) for t in root.walk() if t.parent}
+    return ", ".join(
+        f"{name!r} ({count:,} row{'' if count == 1 else 's'})" for name, count in counts.items()
+    )
+
+
+def _chain(chosen: Table, explode: str) -> list[str]:
+    """Return the names of the lists that lead from a list to one in its rows, that one included."""
+    known = {t.name: t for t in chosen.walk() if t is not chosen}
+    table = known.get(f"{chosen.name}.{explode}")
+    if table is None:
+        start = len(chosen.name) + 1
+        listed = ", ".join(repr(name[start:]) for name in known) or "no list"
+        msg = f"explode={plain(explode, 80)!r}: the rows of {chosen.name!r} have {listed}."
+        raise FrameError(msg)
+    names: list[str] = []
+    while table is not None and table.name != chosen.name:
+        names.insert(0, table.name)
+        table = table.parent
+    return names
+
+
+# -- the rows of data, with their places
+
+
+def places_of(table: Table, data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the rows of a list with the response path of their item, in the order of the frame."""
+    for path, row in _above(table, data):
+        found = reached(row, table.place)
+        if not isinstance(found, (list, tuple)):
+            continue
+        here = (*path, *table.place)
+        for number, item in enumerate(found):
+            node = item
+            if table.node is not None:
+                node = item.get(table.node) if isinstance(item, dict) else None
+            if node is not None or not isinstance(table.row, Place):
+                yield (*here, number), node
+
+
+def reached(value: Any, path: tuple[str, ...]) -> Any:
+    """Return what stands at a path of names; None where there is nothing."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _above(table: Table, data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    parent = table.parent
+    if parent is None or parent.parent is None:
+        yield (), data
+        return
+    for path, row in places_of(parent, data):
+        yield (path if parent.node is None else (*path, parent.node)), row
+
+
+def rows_of(data: Any, table: Table) -> list[Any]:
+    """Return the rows of a list as they came; null edges, nodes and objects are left out."""
+    if table.parent is None:
+        return [data] if data is not None else []
+    return [row for _, row in places_of(table, data)]
+
+
+# -- what stands beside the rows
+
+
+def beside(answer: Answer, path: str | None = None) -> dict[str, Any]:
     """Return what was asked for beside the rows of a frame.
 
     Parameters
     ----------
-    data, shape, path
-        As for :func:`frame_of`.
+    answer, path
+        As for :func:`frame_made`.
 
     Returns
     -------
@@ -84,117 +307,107 @@ def beside(data: Any, shape: Shape, path: str | None = None) -> dict[str, Any]:
         and all of a connection but its rows. Empty where the frame is not of a list. Other lists
         are left out: they have frames of their own.
     """
-    found = choose(data, shape, path)
-    if found is None:
+    return _beside(answer.shape, answer.outline, choose(answer, path))
+
+
+def _beside(shape: Shape, outline: Any, table: Table) -> dict[str, Any]:
+    if table.parent is None:
         return {}
-    values = {".".join(name): value for name, value in _beside(data, shape, (), found)}
-    plain_values: dict[str, Any] = json.loads(json.dumps(values, default=str))
-    return plain_values
+    place = table.outermost.place
+    found = {".".join(name): value for name, value in _others(outline, shape, (), place)}
+    made: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return made
 
 
-def _beside(
-    value: Any, shape: Shape, path: tuple[str, ...], found: Level
+def _others(
+    value: Any, shape: Shape, path: tuple[str, ...], place: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the values below `path` that are not rows of `found`, nor another list."""
+    """Yield the values below `path` that stand in no list, nor beside another list's rows."""
     for name, child in shape.children.items():
         here = (*path, name)
         if not isinstance(value, dict) or name not in value:
             continue  # a fragment on another type
         item = value[name]
-        within = len(here) > len(found.path) and here[: len(found.path)] == found.path
-        mine = here in (found.path, found.place)
-        if (here == found.place and item is not None) or (
-            not mine and not within and level(here, child) is not None
-        ):
-            continue
-        if child.children and isinstance(item, dict):
-            yield from _beside(item, child, here, found)
-        else:
+        mine = here == place[: len(here)]
+        if child.lists:
+            if here == place and item is None:
+                yield here, None
+        elif child.composite and isinstance(item, dict):
+            if mine or not steps_of(child):
+                yield from _others(item, child, here, place)
+        elif mine or steps_of(child) is None:
             yield here, item
 
 
-def choose(data: Any, shape: Shape, path: str | None) -> Level | None:
-    """Return the list that `path` names, or the only one; None where there is none to choose."""
-    found = {item.name: item for item in levels(shape)}
-    if path is None and len(found) <= 1:
-        return next(iter(found.values()), None)
-    if path in found:
-        return found[path]
-    listed = ", ".join(
-        f"{name!r} ({len(rows_of(data, item)):,} rows)" for name, item in found.items()
-    )
-    if path is None:
-        msg = f"The answer holds {len(found)} lists. Choose one with path=: {listed}."
-        raise FrameError(msg)
-    msg = f"The answer has no list at {plain(path, 80)!r}. It has: {listed or 'no list at all'}."
-    raise FrameError(msg)
+def _attrs(shape: Shape, outline: Any, table: Table, rows: Rows) -> dict[str, Any]:
+    others = _beside(shape, outline, table)
+    total = None
+    if table.total is not None and table.outermost is table:
+        total = others.get(".".join((*table.place[:-1], table.total)))
+    return {"total_count": total, "dropped": rows.dropped, "beside": others}
 
 
-def rows_of(data: Any, found: Level) -> list[Any]:
-    """Return the rows of a list; null edges, nodes and items of objects are left out."""
-    rows = [_node(item, found) for item in _items(data, found)]
-    return [row for row in rows if row is not None] if found.row.children else rows
+# -- assembling
 
 
-def _items(data: Any, found: Level) -> Iterable[Any]:
-    for name in (*found.path, found.steps[0]):
-        if name is not None:
-            data = data.get(name) if isinstance(data, dict) else None
-    return data if isinstance(data, (list, tuple)) else ()
+class _Key:
+    """A column that says in which row of another table a row stands."""
+
+    def __init__(self, filled: Filled | None, rows: NDArray[np.int64]) -> None:
+        self.filled = filled
+        self.rows = rows
+
+    def pandas(self) -> Any:
+        if self.filled is None:
+            return pd.array(self.rows, dtype="Int64")
+        return self.filled.pandas().take(self.rows)
+
+    def arrow(self) -> pa.Array:
+        numbers = pa.array(self.rows, pa.int64())
+        return numbers if self.filled is None else self.filled.arrow().take(numbers)
 
 
-def _node(item: Any, found: Level) -> Any:
-    step = found.steps[1]
-    if step is None:
-        return item
-    return item.get(step) if isinstance(item, dict) else None
+def _keys(rows: Rows, tables: Mapping[str, Rows]) -> dict[str, Any]:
+    """Return the columns that lead from a row to the rows it stands in, the outermost first."""
+    found: list[tuple[str, _Key]] = []
+    table, at = rows.table, np.arange(rows.count)
+    while table.parent is not None and table.parent.parent is not None:
+        at = tables[table.name].parents[at]
+        table = table.parent
+        above = tables[table.name]
+        if table.key is None:
+            found.insert(0, (f"{table.short}_index", _Key(None, at)))
+        else:
+            key = next(each for each in above.columns if each.column is table.key)
+            found.insert(0, (f"{table.short}.{table.key.name}", _Key(key, at)))
+    taken = {each.column.name for each in rows.columns}
+    made: dict[str, Any] = {}
+    for name, key_column in found:
+        unique = name
+        while unique in taken:
+            unique = f"parent.{unique}"
+        taken.add(unique)
+        made[unique] = key_column
+    return made
 
 
-def _build(rows: list[Any], wanted: list[tuple[tuple[str, ...], Shape]]) -> pd.DataFrame:
-    made = {
-        ".".join(path): _column(".".join(path), [_cell(row, path, shape) for row in rows], shape)
-        for path, shape in wanted
+def _assembled(arrays: Mapping[str, Any], count: int) -> pd.DataFrame:
+    # pandas 3 would look into object arrays for text, which is no dtype of the schema's.
+    columns = {
+        name: pd.Series(array, dtype=object) if isinstance(array, np.ndarray) else array
+        for name, array in arrays.items()
     }
-    return pd.DataFrame(made)
+    return pd.DataFrame(columns, index=pd.RangeIndex(count), copy=False)
 
 
-def _cell(row: Any, path: tuple[str, ...], shape: Shape) -> Any:
-    for name in path:
-        row = row.get(name) if isinstance(row, dict) else None
-    inner = level(path, shape) if row is not None and shape.children and not shape.lists else None
-    if inner is None:
-        return row
-    found = Level((), inner.steps, inner.row)
-    if not inner.extra:
-        return rows_of(row, found)
-    edges = [edge for edge in _items(row, found) if _node(edge, found) is not None]
-    return [_with_extras(edge, _node(edge, found)) for edge in edges]
+def shortened(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose column names are the shortest ends of theirs that only one has."""
+    names = [str(name) for name in frame.columns]
+    ends = Counter(end for name in names for end in _ends(name))
+    short = [next((e for e in _ends(name) if ends[e] == 1), name) for name in names]
+    return frame.set_axis(short, axis=1)
 
 
-def _with_extras(edge: dict[str, Any], node: Any) -> Any:
-    """Return a node with what its edge says beside it, such as the size of a language."""
-    if not isinstance(node, dict):
-        return node
-    extras = {name: value for name, value in edge.items() if name != "node"}
-    return {f"edge.{n}" if n in node else n: v for n, v in extras.items()} | node
-
-
-def _column(name: str, values: list[Any], shape: Shape) -> pd.Series[Any]:
-    """Return values as a column of the dtype the schema declares, or the one they show."""
-    if shape.lists or shape.children:
-        return pd.Series(values, dtype="object")
-    try:
-        if shape.values:
-            known = [*shape.values, *sorted({v for v in values if v} - set(shape.values))]
-            return pd.Series(pd.Categorical(values, categories=known))
-        if shape.type in MOMENTS:
-            moments = pd.Series(values, dtype="object")
-            return pd.to_datetime(moments, utc=True, format="ISO8601").dt.as_unit("us")
-        if shape.type is None:
-            return pd.Series(values, dtype="object").convert_dtypes()
-        dtype = "string" if shape.type in TEXTS else DTYPES.get(shape.type, "object")
-        return pd.Series(values, dtype=dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        reason = plain(error, 120)
-    msg = f"Column {name!r} does not hold values of type {shape.type}: {reason}"
-    raise FrameError(msg)
+def _ends(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[-count:]) for count in range(1, len(parts) + 1)]

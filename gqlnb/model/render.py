@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gqlnb.errors import GqlnbError, blame, plain
+from gqlnb.errors import UNSEEN, GqlnbError, blame, plain
+from gqlnb.model.grid import IN_HTML, ROWS_SHOWN, caption, grid_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
-    from gqlnb.model.shape import Shape
+    from gqlnb.model.frame import Preview
 
-__all__ = ["dotted", "error_line", "frame_html", "result_html", "result_text"]
+    Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
 
-ROWS_SHOWN = 20  # a screenful; the frame has the rest
-CHARACTERS_SHOWN = 4000  # of JSON; more is seen better as a frame
-VALUE_SHOWN = 200  # characters of a value beside the table; the data have the rest
+__all__ = ["dotted", "error_line", "frame_html", "result_bundle", "result_text", "where_of"]
+
+ERRORS_SHOWN = 10  # the same cap as the server's
+ITEMS_SHOWN = 20  # of a list or mapping within JSON
+LINES_SHOWN = 60  # of JSON; more is seen better as frames
+LINE = 100  # characters up to which a list of leaves stands on one line
+DEEP = 30  # levels of JSON
+VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON; the data have the rest
+TREE = 100_000  # bytes of JSON up to which JupyterLab gets a tree: a notebook stores twice as many
+LONG = 20  # lines of JSON that are seen at once, so that a tree is no help
 
 NOTE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
+# Classes that keep MathJax, in its two generations, from reading what stands between two dollars.
+CLASSES = "gqlnb tex2jax_ignore mathjax_ignore"
+# What a tree would show as it is: control characters, written by JSON or not, and those that turn
+# the direction of text.
+ODD = re.compile(r"\\u00[01]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Answer(Protocol):
@@ -39,63 +55,84 @@ class Answer(Protocol):
     def causes(self) -> Sequence[BaseException | None]:
         """The exceptions behind the errors."""
 
-    def shape(self) -> Shape | None:
-        """Return the shape of the data, if it is known."""
+    def preview(self, rows: int | None = None) -> Preview | None:
+        """Return the first rows of the one list of objects, None where there is no such list."""
 
 
 def result_text(result: Answer) -> str:
-    """Return a result as text: a table of its rows, else indented JSON; errors below."""
-    found = _table(result)
-    if found is None:
-        body = [_json(result.data)]
+    """Return a result as text: a table of its rows, else JSON; errors below."""
+    return _text(result, _table(result))
+
+
+def result_bundle(result: Answer) -> Bundle:
+    """Return a result as MIME bundle.
+
+    Returns
+    -------
+    dict, or (dict, dict) with metadata
+        ``text/plain`` and ``text/html`` always. The HTML is escaped, has neither script nor style
+        sheet, and thus looks the same in a notebook that is not trusted. ``application/json``,
+        which JupyterLab shows as a tree in place of both, where there is no table, no error, and
+        more than a screenful that is not too large to be stored.
+    """
+    table = _table(result)
+    bundle: dict[str, Any] = {"text/plain": _text(result, table), "text/html": _html(result, table)}
+    if table is not None or result.errors or not is_tree(result.data):
+        return bundle
+    return bundle | {"application/json": result.data}, {
+        "application/json": {"expanded": False, "root": "data"}
+    }
+
+
+def _text(result: Answer, table: Preview | None) -> str:
+    if table is None:
+        body = list(json_lines(result.data))
     else:
-        frame, others = found
-        body = [*_beside_lines(others), _frame_text(frame)]
+        shown = grid_of(table.frame).text()
+        body = [*_beside_lines(table.beside), shown, caption(table.frame, table.rows)]
     return "\n".join([*body, *_error_lines(result)])
 
 
-def result_html(result: Answer) -> str:
-    """Return a result as HTML that holds in an untrusted notebook; all values escaped."""
-    found = _table(result)
-    if found is None:
-        body = f"<pre>{escape(_json(result.data))}</pre>"
+def _html(result: Answer, table: Preview | None) -> str:
+    if table is None:
+        lines = escape("\n".join(json_lines(result.data)))
+        body = f'<pre style="white-space:pre-wrap">{lines}</pre>'
     else:
-        frame, others = found
-        named = "<br>".join(escape(line) for line in _beside_lines(others))
-        above = f'<p style="margin:2px 0">{named}</p>' if named else ""
-        body = f"{above}{frame_html(frame)}"
-    lines = "<br>".join(escape(line) for line in _error_lines(result))
-    note = f'<div style="{NOTE}">{lines}</div>' if lines else ""
-    return f'<div class="gqlnb tex2jax_ignore">{note}{body}</div>'
+        above = _paragraph(_beside_lines(table.beside))
+        body = above + frame_html(table.frame, caption(table.frame, table.rows))
+    errors = _error_lines(result)
+    note = f'<div style="{NOTE}">{"<br>".join(map(escape, errors))}</div>' if errors else ""
+    return f'<div class="{CLASSES}">{note}{body}</div>'
 
 
-def frame_html(frame: pd.DataFrame, caption: str = "") -> str:
-    """Return the first rows of a frame as an escaped HTML table, with what is left out below."""
-    table = _shown(frame).to_html(escape=True, border=0)
-    note = escape(caption or _caption(frame))
-    return f'{table}<p style="opacity:.7;margin:2px 0">{note}</p>'
+def frame_html(frame: pd.DataFrame, note: str = "") -> str:
+    """Return the first rows of a frame as an escaped HTML table, with a note below.
+
+    The note says by default how many rows there are, and how many are shown.
+    """
+    below = escape(note or caption(frame))
+    return f'{grid_of(frame, IN_HTML).html()}<p style="opacity:.7;margin:2px 0">{below}</p>'
 
 
-def _table(result: Answer) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-    """Return the rows and what stands beside them, for an answer of one list of objects."""
-    from gqlnb.model.frame import beside, choose, frame_of
-    from gqlnb.model.shape import inferred
-
-    shape = result.shape() or inferred(result.data)
+def _table(result: Answer) -> Preview | None:
+    """Return the first rows and what stands beside them, for an answer of one list of objects."""
     try:
-        found = choose(result.data, shape, None)
-        if found is None or not found.row.children:
-            return None
-        return frame_of(result.data, shape), beside(result.data, shape)
-    except GqlnbError:  # several lists, or values that fit no column: JSON shows them all
+        return result.preview(ROWS_SHOWN)
+    except GqlnbError:  # values that fit no column: JSON shows them all
         return None
+
+
+def _paragraph(lines: Sequence[str]) -> str:
+    return f'<p style="margin:2px 0">{"<br>".join(map(escape, lines))}</p>' if lines else ""
 
 
 def _beside_lines(others: Mapping[str, Any]) -> list[str]:
     """Return what was asked for beside the rows, a line ``name: value`` each."""
-    shown = [f"{plain(name, 120)}: {_value(value)}" for name, value in others.items()]
-    more = len(shown) - ROWS_SHOWN
-    return [*shown[:ROWS_SHOWN], f"… and {more} more values"] if more > 0 else shown
+    shown = [
+        f"{plain(name, 120)}: {_value(value)}" for name, value in islice(others.items(), ROWS_SHOWN)
+    ]
+    more = len(others) - len(shown)
+    return [*shown, f"… and {more} more values"] if more > 0 else shown
 
 
 def _value(value: Any) -> str:
@@ -103,36 +140,88 @@ def _value(value: Any) -> str:
     return plain(text, VALUE_SHOWN)
 
 
-def _frame_text(frame: pd.DataFrame) -> str:
-    return f"{_shown(frame).to_string(max_colwidth=60)}\n{_caption(frame)}"
+# -- JSON
 
 
-def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the first rows, their text cleaned; inner lists are shown by repr, which escapes."""
-    shown = frame.head(ROWS_SHOWN)
-    texts = {
-        str(name): shown[name].map(plain, na_action="ignore")
-        for name, kind in shown.dtypes.items()
-        if str(kind).startswith(("str", "category"))
-    }
-    return shown.assign(**texts).rename(columns=plain)
+def json_lines(value: Any) -> Iterator[str]:
+    """Yield the lines of JSON text: long values and lists are cut, odd characters are blanks."""
+    found = _lines(value, "", "", "")
+    yield from islice(found, LINES_SHOWN)
+    if next(found, None) is not None:
+        yield f"… cut after {LINES_SHOWN} lines; the data have all"
 
 
-def _caption(frame: pd.DataFrame) -> str:
-    rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
-    return f"{rows}, the first {ROWS_SHOWN} shown" if len(frame) > ROWS_SHOWN else rows
+def _lines(value: Any, head: str, indent: str, comma: str) -> Iterator[str]:
+    """Yield the lines of one value; `head` stands before it and `comma` behind it."""
+    line = _on_one_line(value, len(indent) // 2)
+    if line is not None:
+        yield f"{indent}{head}{line}{comma}"
+        return
+    pairs: list[tuple[str, Any]]
+    if isinstance(value, dict):
+        opening, closing = "{", "}"
+        pairs = [(f"{_leaf(str(k))}: ", v) for k, v in islice(value.items(), ITEMS_SHOWN)]
+    else:
+        opening, closing = "[", "]"
+        pairs = [("", item) for item in value[:ITEMS_SHOWN]]
+    yield f"{indent}{head}{opening}"
+    more = len(value) - len(pairs)
+    for number, (name, item) in enumerate(pairs, 1):
+        yield from _lines(item, name, f"{indent}  ", "," if more or number < len(pairs) else "")
+    if more:
+        yield f"{indent}  … {more:,} more"
+    yield f"{indent}{closing}{comma}"
 
 
-def _json(value: Any) -> str:
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=repr)
-    lines = "\n".join(plain_line(line) for line in text[:CHARACTERS_SHOWN].split("\n"))
-    return lines if len(text) <= CHARACTERS_SHOWN else f"{lines}\n… {len(text):,} characters in all"
+def _on_one_line(value: Any, depth: int) -> str | None:
+    """Return what takes one line: a leaf, nothing in brackets, a few leaves."""
+    if isinstance(value, dict):
+        ends, items = "{}", list(islice(value.values(), ITEMS_SHOWN))
+        names = [f"{_leaf(str(key))}: " for key in islice(value, ITEMS_SHOWN)]
+    elif isinstance(value, (list, tuple)):
+        ends, items = "[]", list(value[:ITEMS_SHOWN])
+        names = [""] * len(items)
+    else:
+        return _leaf(value)
+    if not value:
+        return ends
+    if depth >= DEEP:
+        return f"{ends[0]}…{ends[1]}"
+    if any(isinstance(item, (dict, list, tuple)) for item in items) or (ends == "{}" and not depth):
+        return None  # the answer itself takes a line for each of its fields
+    shown = [name + _leaf(item) for name, item in zip(names, items, strict=True)]
+    more = [f"… {len(value) - len(items):,} more"] if len(value) > len(items) else []
+    line = f"{ends[0]}{', '.join([*shown, *more])}{ends[1]}"
+    return line if len(line) <= LINE else None
 
 
-def plain_line(line: str) -> str:
-    """Return a line cleaned like :func:`gqlnb.errors.plain`, its indentation kept."""
-    indent = len(line) - len(line.lstrip(" "))
-    return " " * indent + plain(line, CHARACTERS_SHOWN)
+def _leaf(value: Any) -> str:
+    """Return a leaf as JSON writes it, or what it says of itself if it is no JSON value."""
+    if isinstance(value, str) and len(value) > VALUE_SHOWN:
+        return f'{_leaf(value[:VALUE_SHOWN])[:-1]}…" ({len(value):,} characters)'
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=named)
+    except ValueError:  # a number of more digits than Python writes
+        text = f"<{type(value).__name__}>"
+    return "".join(" " if unicodedata.category(c) in UNSEEN else c for c in text)
+
+
+def is_tree(data: Any) -> bool:
+    """Tell whether JSON data are better shown as a tree, and safely and cheaply so."""
+    if not isinstance(data, dict) or sum(1 for _ in islice(json_lines(data), LONG + 1)) <= LONG:
+        return False
+    size = 0
+    try:
+        for part in json.JSONEncoder(ensure_ascii=False, allow_nan=False).iterencode(data):
+            size += len(part.encode())
+            if size > TREE or ODD.search(part):
+                return False
+    except (TypeError, ValueError, RecursionError):  # no JSON, or too deep for a viewer
+        return False
+    return True
+
+
+# -- errors
 
 
 def error_line(error: Mapping[str, Any]) -> str:
@@ -157,10 +246,12 @@ def dotted(path: Any) -> str:
 def _error_lines(result: Answer) -> list[str]:
     if not result.errors:
         return []
-    count = "1 error" if len(result.errors) == 1 else f"{len(result.errors)} errors"
+    count = "1 error" if len(result.errors) == 1 else f"{len(result.errors):,} errors"
     causes = [*result.causes, *[None] * len(result.errors)]
     lines = [
         f"  {error_line(error if cause is None else {**error, 'message': blame(cause)})}"
-        for error, cause in zip(result.errors[:10], causes, strict=False)
+        for error, cause in zip(result.errors[:ERRORS_SHOWN], causes, strict=False)
     ]
-    return [f"Partial answer, {count}:", *lines]
+    more = len(result.errors) - len(lines)
+    rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
+    return [f"Partial answer, {count}:", *lines, *rest]

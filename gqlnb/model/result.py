@@ -5,23 +5,30 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from gqlnb.errors import PartialError
-from gqlnb.model.render import error_line, result_html, result_text, where_of
+from gqlnb.errors import AnswerError, PartialError, plain
+from gqlnb.model.render import error_line, result_bundle, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+    import pyarrow as pa
 
+    from gqlnb.model.decode import Envelope
     from gqlnb.model.document import Document
+    from gqlnb.model.frame import Frames, Preview
+    from gqlnb.model.reading import Answer
+    from gqlnb.model.render import Bundle
     from gqlnb.model.shape import Shape
 
 __all__ = ["Result"]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_guessed: set[str | None] = set()  # where answers without a schema came from, each said once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,11 +37,13 @@ class Result:
 
     ``result["viewer"]`` is the field of that name, ``len(result)`` the number of rows, iteration
     goes over the rows: the items of the answer's one list, or the data itself where it has none.
+    Libraries that read Arrow streams (Polars, DuckDB) take a result as it is.
 
     Attributes
     ----------
     data
-        The data as mappings and lists; None where a null reached the top.
+        The data as mappings and lists; None where a null reached the top. Of an answer that came as
+        bytes they are made when they are first looked at: a frame does not need them.
     errors
         The errors beside the data, as mappings with ``message``, ``path``, ``locations``,
         ``extensions`` and whatever else the endpoint sent; empty if all went well.
@@ -50,6 +59,9 @@ class Result:
         For errors that arose in this process: the exception behind each, in the same order.
     profile
         Where the time went, if :meth:`gqlnb.Schema.profile` executed it; else None.
+    variables
+        The JSON-like values sent with the document, by which fields are skipped or included; None
+        where they are not known.
     """
 
     data: Any
@@ -60,9 +72,16 @@ class Result:
     source: str | None = None
     causes: tuple[BaseException | None, ...] = ()
     profile: Any = None
+    variables: Mapping[str, Any] | None = None
 
     @classmethod
-    def whole(cls, data: Any, document: Document, source: str) -> Result:
+    def whole(
+        cls,
+        data: Any,
+        document: Document,
+        source: str,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Result:
         """Return the result of an execution in which nothing failed, in a third of the time."""
         made = cls.__new__(cls)
         members = made.__dict__  # the other members are as the class declares them
@@ -70,7 +89,85 @@ class Result:
         members["extensions"] = _NOTHING
         members["document"] = document
         members["source"] = source
+        members["variables"] = variables
         return made
+
+    @classmethod
+    def from_envelope(
+        cls, came: Envelope, document: Document | None = None, **members: Any
+    ) -> Self:
+        """Return the result of a response, its data decoded when they are first looked at.
+
+        Parameters
+        ----------
+        came
+            The response, from :func:`gqlnb.model.decode.envelope`.
+        document
+            The document it answers.
+        **members
+            The other members, by name; `errors` and `extensions` too, which are not taken from
+            `came`.
+        """
+        made = cls(None, document=document, **members)
+        del made.__dict__["data"]
+        made.__dict__["_came"] = came
+        return made
+
+    @classmethod
+    def from_bytes(cls, body: bytes, document: Document | None = None, **members: Any) -> Self:
+        """Return the result that the bytes of a GraphQL response hold: a saved answer, a body.
+
+        Parameters
+        ----------
+        body
+            The response, as JSON in UTF-8.
+        document
+            The document it answers; with it, and the schema it was checked against, frames have the
+            declared dtypes.
+        **members
+            Other members, by name: ``source``, ``variables``.
+
+        Raises
+        ------
+        AnswerError
+            If it is no GraphQL response, or one without data.
+        """
+        from gqlnb.model.decode import envelope
+        from gqlnb.model.shape import shape_of
+
+        shape = shape_of(document, members.get("variables")) if document is not None else None
+        try:
+            came = envelope(body, shape)
+        except (ValueError, RecursionError) as error:
+            fault = plain(error, 120)
+        else:
+            errors = [] if came.errors is None else came.errors
+            right = isinstance(errors, list) and all(isinstance(e, Mapping) for e in errors)
+            fault = "'errors' is no list of objects"
+            if not came.has_data:
+                fault = "there is no 'data'"
+            elif not came.right:
+                fault = "'data' is no object"
+            elif right:
+                more = {"errors": tuple(errors), "extensions": came.extensions or _NOTHING}
+                return cls.from_envelope(came, document, **more, **members)
+        msg = f"Not a GraphQL response: {fault}."
+        raise AnswerError(msg)
+
+    if not TYPE_CHECKING:  # or every name would be one that a Result has
+
+        def __getattr__(self, name: str) -> Any:
+            """Decode the data when they are first looked at."""
+            came = self.__dict__.get("_came") if name == "data" else None
+            if came is None:
+                msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(msg)
+            try:
+                return self.__dict__.setdefault("data", came.data())
+            except (ValueError, RecursionError) as error:
+                reason = plain(error, 120)
+            msg = f"{self.source or 'The answer'}: the data cannot be decoded: {reason}"
+            raise AnswerError(msg)
 
     def __getitem__(self, key: str) -> Any:
         if not isinstance(self.data, Mapping):
@@ -89,66 +186,122 @@ class Result:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.dicts())
 
-    def frame(self, path: str | None = None) -> pd.DataFrame:
+    def frame(
+        self,
+        path: str | None = None,
+        *,
+        short: bool = False,
+        explode: str | None = None,
+        strict: bool = True,
+    ) -> pd.DataFrame:
         """Return the answer as a DataFrame with the dtypes of the schema.
 
         Parameters
         ----------
         path
-            The list to take, as dotted response names without ``edges``, ``node`` and ``nodes``;
-            None where the answer holds at most one.
+            The list to take, as dotted response names without ``edges``, ``node`` and ``nodes``:
+            ``"search"``, ``"search.languages"``. None where the answer holds at most one list that
+            stands in no other.
+        short
+            Name columns by the shortest end of their name that no other has: ``login`` for
+            ``owner.login``.
+        explode
+            The name of a list in the rows (``"languages"``, ``"languages.topics"``): each of its
+            items becomes a row, beside the columns of the row it stands in.
+        strict
+            Whether a value that does not fit its column (an ``Int`` of more than 32 bits, text for
+            a number) is an error. Otherwise the column keeps all its values as they came.
 
         Returns
         -------
         DataFrame
-            One row per item. ``attrs`` holds JSON values only: ``source``, ``partial`` and
-            ``beside``, a mapping of what was asked for beside the list, by dotted name
-            (``"search.repositoryCount"``).
+            One row per item, in the order of the answer; null items are no rows. Lists in the rows
+            stay in one cell each. The frame of a list in rows of another begins with their keys, as
+            in :attr:`frames`. ``attrs`` holds JSON values only: ``source``, ``partial``,
+            ``total_count`` (the connection's count of all there are, or None), ``dropped`` (how
+            many null edges, nodes and items there were) and ``beside``, a mapping of what was asked
+            for beside the list, by dotted name (``"search.repositoryCount"``).
 
         Raises
         ------
         FrameError
-            If `path` names no list, or is needed; the message lists the paths.
+            If `path` names no list, or is needed; the message lists the paths. If a value does not
+            fit its column; the message names column and row.
 
         Notes
         -----
-        Where no schema is known the dtypes are inferred from the values. Errors beside the data
-        are announced by one warning and marked in ``attrs["partial"]``.
+        Where no schema is known the dtypes are inferred from the values, which is said once for
+        each source. Errors beside the data are announced by one warning and marked in
+        ``attrs["partial"]``; :meth:`errors_frame` has their rows.
         """
-        from gqlnb.model.frame import beside, frame_of
-        from gqlnb.model.shape import inferred
+        from gqlnb.model.frame import frame_made, shortened
 
-        shape = self.shape() or inferred(self.data)
-        made = frame_of(self.data, shape, path)
-        others = beside(self.data, shape, path)
-        made.attrs.update(source=self.source, partial=bool(self.errors), beside=others)
-        if self.errors:
-            warnings.warn(
-                f"The answer is partial: {self._count()}. See result.errors_frame().", stacklevel=2
-            )
+        made = frame_made(self._answer, path, explode=explode, strict=strict)
+        made = shortened(made) if short else made
+        self._mark(made)
+        self._say(3)
         return made
 
     to_pandas = frame
 
-    def dicts(self) -> list[Any]:
-        """Return the rows as plain mappings; with more than one list, the data as one row."""
-        from gqlnb.model.frame import rows_of
-        from gqlnb.model.shape import inferred, levels
+    @cached_property
+    def frames(self) -> Frames:
+        """A tidy DataFrame for each list level, by dotted name, also as :meth:`frame` takes it.
 
-        found = list(levels(self.shape() or inferred(self.data)))
-        if len(found) == 1:
-            return rows_of(self.data, found[0])
-        return [self.data] if self.data is not None else []
+        No list stands in a cell, and no row twice: what is in the rows of another list has a frame
+        of its own, which begins with the keys of the rows it stands in: ``<list>.id`` where a
+        non-null ``id`` is selected, else ``<list>_index``, the row in that list's frame. An answer
+        without lists has one frame, ``"data"``.
+        """
+        from gqlnb.model.frame import Frames
+
+        return Frames(self._answer, self._finished)
+
+    def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
+        """Return the answer as a ``pyarrow.Table``; parameters and errors are those of `frame`.
+
+        Lists in the rows are Arrow lists, JSON values are text.
+        """
+        from gqlnb.model.frame import arrow_of
+
+        made = arrow_of(self._answer, path, strict=strict)
+        self._say(3)
+        return made
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
+    def dicts(self, path: str | None = None) -> list[Any]:
+        """Return the rows of a list as plain mappings, as they came.
+
+        Without a path, and with more than one list that stands in no other, the data are one row.
+
+        Raises
+        ------
+        FrameError
+            If `path` names no list; the message lists the paths.
+        """
+        from gqlnb.model.frame import choose, rows_of
+        from gqlnb.model.tables import plan_of
+
+        answer = self._answer
+        root = plan_of(answer.shape).root
+        table = root if path is None and len(root.inner) != 1 else choose(answer, path)
+        return rows_of(self.data, table)
 
     def errors_frame(self) -> pd.DataFrame:
-        """Return the errors as a DataFrame: message, dotted path, line and column."""
-        import pandas as pd
+        """Return the errors as a DataFrame.
 
-        rows = [_error_row(error) for error in self.errors]
-        made = pd.DataFrame(rows, columns=["message", "path", "line", "column"])
-        return made.astype(
-            {"message": "string", "path": "string", "line": "Int64", "column": "Int64"}
-        )
+        Returns
+        -------
+        DataFrame
+            ``message``, dotted ``path``, ``frame`` and ``row`` (the list and the row in its frame
+            that the error is about; missing where there is no such row, as when the error made it
+            null), ``line`` and ``column``.
+        """
+        from gqlnb.model.faults import errors_frame
+
+        return errors_frame(self.errors, self._answer)
 
     def raise_for_errors(self) -> Result:
         """Return this result, or raise if it came with errors.
@@ -174,24 +327,65 @@ class Result:
         """Return the shape of the answer; None where no schema is known."""
         from gqlnb.model.shape import shape_of
 
-        return shape_of(self.document) if self.document is not None else None
+        return shape_of(self.document, self.variables) if self.document is not None else None
+
+    def preview(self, rows: int | None = None) -> Preview | None:
+        """Return the first rows of an answer of one list of objects, to be shown.
+
+        Parameters
+        ----------
+        rows
+            How many rows; None for all.
+
+        Returns
+        -------
+        (DataFrame, int, dict) or None
+            ``frame``, the number of ``rows`` in all, and what stands ``beside`` them; None where
+            there is no such list.
+
+        Raises
+        ------
+        FrameError
+            If a value does not fit its column.
+        """
+        from gqlnb.model.frame import preview
+
+        return preview(self._answer, rows)
+
+    @property
+    def _answer(self) -> Answer:
+        """What frames are read from: the bytes that came, where the shape is known."""
+        from gqlnb.model.reading import Answer
+        from gqlnb.model.shape import inferred
+
+        shape = self.shape()
+        came = self.__dict__.get("_came") if shape is not None else None
+        return Answer(shape or inferred(self.data), lambda: self.data, came)
+
+    def _mark(self, frame: pd.DataFrame) -> None:
+        frame.attrs = {"source": self.source, "partial": bool(self.errors), **frame.attrs}
+
+    def _finished(self, frame: pd.DataFrame) -> None:
+        self._mark(frame)
+        self._say(5)  # through the mapping of frames
+
+    def _say(self, level: int) -> None:
+        """Say once what a frame of this answer does not show: errors, and inferred dtypes."""
+        if self.errors and not self.__dict__.get("_said"):
+            self.__dict__["_said"] = True
+            message = f"The answer is partial: {self._count()}. See result.errors_frame()."
+            warnings.warn(message, stacklevel=level)
+        unknown = self.document is not None and self.document.schema is None
+        if unknown and self.source not in _guessed:
+            _guessed.add(self.source)
+            message = (
+                f"No schema is known for {self.source or 'this answer'}: the dtypes of its frames "
+                "are inferred from the values."
+            )
+            warnings.warn(message, stacklevel=level)
 
     def __repr__(self) -> str:
         return result_text(self)
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": result_text(self), "text/html": result_html(self)}
-
-
-def _error_row(error: Mapping[str, Any]) -> tuple[Any, ...]:
-    places = error.get("locations")
-    first = places[0] if isinstance(places, (list, tuple)) and places else None
-    place = first if isinstance(first, Mapping) else {}
-    said = error.get("message", "no message")
-    numbers = [_number(place.get(name)) for name in ("line", "column")]
-    return str(said), where_of(error), *numbers
-
-
-def _number(value: Any) -> int | None:
-    """Return a line or column; None for what an endpoint may send instead."""
-    return value if isinstance(value, int) and 0 < value < 2**31 else None
+    def _repr_mimebundle_(self, **_: object) -> Bundle:
+        return result_bundle(self)

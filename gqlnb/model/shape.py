@@ -1,190 +1,305 @@
 """The shape of an answer: which fields, of which types, at which list levels.
 
 It is read from schema and document before any value is seen, or inferred from the data where no
-schema is known; everything after that is one road.
+schema is known; everything after that is one road. Fields that are selected of the members of a
+union or an interface stand side by side: a valid document gives a response name one type whichever
+member answers ("field selection merging"), so nothing need be added to the request to tell them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from graphql import (
+    BooleanValueNode,
     FieldNode,
     FragmentSpreadNode,
     GraphQLEnumType,
+    SchemaMetaFieldDef,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
+    VariableNode,
     get_named_type,
     get_nullable_type,
+    is_abstract_type,
     is_list_type,
     is_non_null_type,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from graphql import FragmentDefinitionNode, GraphQLSchema, SelectionSetNode
+    from graphql import (
+        FragmentDefinitionNode,
+        GraphQLObjectType,
+        GraphQLSchema,
+        SelectionNode,
+        SelectionSetNode,
+    )
 
     from gqlnb.model.document import Document
 
-    Known = tuple[GraphQLSchema, Mapping[str, FragmentDefinitionNode]]
+__all__ = ["Shape", "inferred", "shape_of", "steps_of"]
 
-__all__ = ["Shape", "inferred", "level", "shape_of"]
+SHAPES_KEPT = 256  # of one schema; a notebook has some dozens of texts
+META = {
+    "__typename": TypeNameMetaFieldDef,
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+}
+INT32 = range(-(2**31), 2**31)
+INT64 = range(-(2**63), 2**63)
+EXACT = 2**53  # beyond it a float does not hold every integer
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Shape:
     """One field of an answer, or its root.
 
     Attributes
     ----------
     type
-        The name of the GraphQL type without list and non-null marks; None where it was inferred.
+        The name of the GraphQL type without list and non-null marks; None where values of no one
+        type were seen and no schema is known.
     lists
         How many list levels stand around the value.
     values
         The names of an enum in the order of the schema, else empty.
     children
         The fields selected below, by response name in the order of selection; empty for a leaf.
+    composite
+        Whether the values are objects, which a selection may ask nothing of.
+    own
+        The field's own name, which an alias may hide.
+    nullable
+        Whether the schema lets the value be null.
+    sometimes
+        Whether it is asked of some types only, or under a condition that is not known.
+    plans
+        What has been made of this shape to read values with it; see :mod:`gqlnb.model.tables`.
     """
 
     type: str | None = None
     lists: int = 0
     values: tuple[str, ...] = ()
     children: dict[str, Shape] = field(default_factory=dict)
+    composite: bool = False
+    own: str = ""
+    nullable: bool = True
+    sometimes: bool = False
+    plans: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def item(self) -> Shape:
+        """Return the shape of an item of this list."""
+        return Shape(self.type, self.lists - 1, self.values, self.children, self.composite)
 
 
-def shape_of(document: Document) -> Shape | None:
-    """Return the shape that schema and document give; None without a schema."""
+class Known(NamedTuple):
+    """What selections are read with."""
+
+    schema: GraphQLSchema
+    fragments: Mapping[str, FragmentDefinitionNode]
+    variables: Mapping[str, Any] | None
+
+
+_SHAPES: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
+
+
+def shape_of(document: Document, variables: Mapping[str, Any] | None = None) -> Shape | None:
+    """Return the shape that schema and document give; None without a schema.
+
+    Parameters
+    ----------
+    document
+        The document that was executed.
+    variables
+        The JSON-like values sent with it, for ``@skip`` and ``@include``. None where they are not
+        known: what hangs on a variable is then in the shape.
+
+    Returns
+    -------
+    Shape or None
+        The same one for the same text, schema and conditions.
+    """
     if document.schema is None:
         return None
-    root = Shape()
-    top = document.schema.get_root_type(document.operation.operation)
-    _fill(root, top, document.operation.selection_set, (document.schema, document.fragments))
-    return root
+    kept = _SHAPES.setdefault(document.schema, {})
+    conditions = _conditions(document, variables)
+    known_values = None if conditions is None else tuple(sorted(conditions.items()))
+    key = (document.text, document.name, known_values)
+    found = kept.get(key)
+    if found is None:
+        root = Shape(nullable=False)
+        top = document.schema.get_root_type(document.operation.operation)
+        known = Known(document.schema, document.fragments, conditions)
+        _fill(root, top, document.operation.selection_set, known, sure=True)
+        if len(kept) >= SHAPES_KEPT:
+            kept.clear()
+        found = kept.setdefault(key, root)
+    return found
 
 
-def _fill(shape: Shape, kind: Any, selections: SelectionSetNode, known: Known) -> None:
-    """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution."""
-    schema, fragments = known
+def _conditions(document: Document, variables: Mapping[str, Any] | None) -> dict[str, bool] | None:
+    """Return the Boolean variables of an execution, defaults included."""
+    if not document.variables:
+        return {}
+    if variables is None:
+        return None
+    values = {
+        name: node.default_value.value
+        for name, node in document.variables.items()
+        if isinstance(node.default_value, BooleanValueNode)
+    }
+    return values | {
+        name: value
+        for name, value in variables.items()
+        if isinstance(value, bool) and name in document.variables
+    }
+
+
+def _fill(
+    shape: Shape, kind: Any, selections: SelectionSetNode, known: Known, *, sure: bool
+) -> None:
+    """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution.
+
+    `sure` says that the fields are asked of whatever object comes.
+    """
     for node in selections.selections:
+        asked = _asked(node, known.variables)
+        if asked is False:
+            continue
         if isinstance(node, FieldNode):
-            _fill_field(shape, kind, node, known)
+            _fill_field(shape, kind, node, known, sure=sure and asked is True)
             continue
         target: Any = node
         if isinstance(node, FragmentSpreadNode):
-            target = fragments[node.name.value]
+            target = known.fragments[node.name.value]
         on = target.type_condition
-        inner = schema.get_type(on.name.value) if on else kind
-        _fill(shape, inner, target.selection_set, known)
+        inner = known.schema.get_type(on.name.value) if on else kind
+        always = inner is kind or all(
+            is_abstract_type(inner) and known.schema.is_sub_type(inner, member)
+            for member in _members(known.schema, kind)
+        )
+        certain = sure and always and asked is True
+        _fill(shape, inner, target.selection_set, known, sure=certain)
 
 
-def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known) -> None:
-    name = node.alias.value if node.alias else node.name.value
-    if node.name.value.startswith("__"):
-        found: Any = None  # meta fields: __typename is text, introspection is shown as it comes
-    else:
-        found = kind.fields[node.name.value].type
+def _members(schema: GraphQLSchema, kind: Any) -> Sequence[GraphQLObjectType]:
+    return schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
+
+
+def _asked(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | None:
+    """Tell by ``@skip`` and ``@include`` whether a selection is executed; None if it depends."""
+    asked: bool | None = True
+    for directive in node.directives or ():
+        name = directive.name.value
+        if name not in {"skip", "include"} or not directive.arguments:
+            continue
+        value = directive.arguments[0].value
+        given: Any = None
+        if isinstance(value, VariableNode):
+            given = None if variables is None else variables.get(value.name.value)
+        elif isinstance(value, BooleanValueNode):
+            given = value.value
+        if given is (name == "skip"):
+            return False
+        asked = asked if isinstance(given, bool) else None
+    return asked
+
+
+def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known, *, sure: bool) -> None:
+    own = node.name.value
+    name = node.alias.value if node.alias else own
+    declared = META[own] if own in META else kind.fields[own]
     child = shape.children.get(name)
     if child is None:
-        child = shape.children[name] = _leaf(found)
-    if node.selection_set is not None and found is not None:
-        _fill(child, get_named_type(found), node.selection_set, known)
+        child = shape.children[name] = _leaf(declared.type, own)
+        child.sometimes = not sure
+    child.sometimes = child.sometimes and not sure
+    if node.selection_set is not None:
+        child.composite = True
+        _fill(child, get_named_type(declared.type), node.selection_set, known, sure=sure)
 
 
-def _leaf(kind: Any) -> Shape:
-    lists = 0
-    while kind is not None and (is_list_type(kind) or is_non_null_type(kind)):
+def _leaf(kind: Any, name: str) -> Shape:
+    lists, nullable = 0, not is_non_null_type(kind)
+    while is_list_type(kind) or is_non_null_type(kind):
         lists += is_list_type(get_nullable_type(kind))
         kind = get_nullable_type(kind)
         kind = kind.of_type if is_list_type(kind) else kind
     values = tuple(kind.values) if isinstance(kind, GraphQLEnumType) else ()
-    return Shape(str(kind) if kind is not None else "String", lists, values)
+    return Shape(str(kind), lists, values, own=name, nullable=nullable)
+
+
+# -- connections
+
+
+class Steps(NamedTuple):
+    """How a connection leads to its rows: the list in it, and the row in an item of the list."""
+
+    items: str
+    node: str | None
+
+
+def steps_of(shape: Shape) -> Steps | None:
+    """Return the response names of a connection's ``edges`` and ``node``, or of its ``nodes``.
+
+    None for what is no connection. The names of the fields count, not their aliases.
+    """
+    nodes = None
+    for name, child in shape.children.items():
+        if child.lists != 1:
+            continue
+        if child.own == "edges":
+            for below, node in child.children.items():
+                if node.own == "node" and not node.lists:
+                    return Steps(name, below)
+        elif child.own == "nodes" and nodes is None:
+            nodes = Steps(name, None)
+    return nodes
+
+
+# -- without a schema
 
 
 def inferred(data: Any) -> Shape:
-    """Return the shape that the values show: what was null or empty everywhere has no type."""
-    shape = Shape()
-    _infer(shape, data)
-    return shape
+    """Return the shape that the values show: what was null or empty everywhere has no type.
 
-
-def _infer(shape: Shape, value: Any, depth: int = 0) -> None:
-    if isinstance(value, (list, tuple)):
-        shape.lists = max(shape.lists, depth + 1)
-        for item in value:
-            _infer(shape, item, depth + 1)
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            _infer(shape.children.setdefault(name, Shape()), item)
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A list of an answer that can become a frame.
-
-    Attributes
-    ----------
-    path
-        The response names that lead from the data to the value that holds the rows.
-    steps
-        The names from there to the list, and from an item to a row: ``("edges", "node")``,
-        ``("nodes", None)`` or ``(None, None)`` for a plain list.
-    row
-        The shape of one row.
-    extra
-        What is selected of an edge beside its node, such as ``cursor``, as by :func:`columns`.
+    The types are those of GraphQL where all values of a place agree; a place where objects, lists
+    or values of several kinds stand is a leaf without a type, whose values are kept as they are.
     """
-
-    path: tuple[str, ...]
-    steps: tuple[str | None, str | None]
-    row: Shape
-    extra: Mapping[tuple[str, ...], Shape] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The path as a person writes it."""
-        return ".".join(self.path)
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        """The response names that lead from the data to the list itself."""
-        return self.path if self.steps[0] is None else (*self.path, self.steps[0])
+    return _seen([data], "")
 
 
-def level(path: tuple[str, ...], shape: Shape) -> Level | None:
-    """Return the level that a field is: a connection or a list, else None."""
-    if shape.lists:
-        return Level(
-            path, (None, None), Shape(shape.type, shape.lists - 1, shape.values, shape.children)
-        )
-    nodes, edges = shape.children.get("nodes"), shape.children.get("edges")
-    if edges is not None and edges.lists == 1 and "node" in edges.children:
-        others = Shape(children={n: s for n, s in edges.children.items() if n != "node"})
-        extra = dict(columns(others)) if others.children else {}
-        return Level(path, ("edges", "node"), edges.children["node"], extra)
-    if nodes is not None and nodes.lists == 1:
-        return Level(path, ("nodes", None), Shape(nodes.type, 0, nodes.values, nodes.children))
+def _seen(values: list[Any], name: str) -> Shape:
+    """Return the shape of all the values of one place."""
+    present = [value for value in values if value is not None]
+    nullable = len(present) < len(values)
+    kinds = set(map(type, present))
+    if kinds and all(issubclass(kind, dict) for kind in kinds):
+        names = dict.fromkeys(chain.from_iterable(present))
+        if all(isinstance(key, str) for key in names):
+            below = {key: _seen([v.get(key) for v in present], key) for key in names}
+            return Shape(children=below, composite=bool(below), own=name, nullable=nullable)
+    if kinds and all(issubclass(kind, (list, tuple)) for kind in kinds):
+        item = _seen(list(chain.from_iterable(present)), name)
+        item.lists += 1
+        item.own, item.nullable = name, nullable
+        return item
+    return Shape(_type(kinds, present), own=name, nullable=nullable)
+
+
+def _type(kinds: set[type], values: list[Any]) -> str | None:
+    if kinds == {str}:
+        return "String"
+    if kinds == {bool}:
+        return "Boolean"
+    if kinds == {float} or (kinds == {int, float} and all(-EXACT <= v <= EXACT for v in values)):
+        return "Float"
+    if kinds == {int}:
+        low, high = min(values), max(values)
+        if low in INT64 and high in INT64:
+            return "Int" if low in INT32 and high in INT32 else "BigInt"
     return None
-
-
-def levels(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[Level]:
-    """Yield the lists that stand in no other list, in the order of selection."""
-    found = level(path, shape) if path else None
-    if found is not None:
-        yield found
-        return
-    for name, child in shape.children.items():
-        yield from levels(child, (*path, name))
-
-
-def columns(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Shape]]:
-    """Yield the columns of a row: its leaves and, as one cell each, its inner lists."""
-    if not shape.children or shape.lists:
-        yield path, shape
-        return
-    inner = level(path, shape) if path else None
-    if inner is not None:
-        yield path, shape
-    for name, child in shape.children.items():
-        if inner is None or name != inner.steps[0]:
-            yield from columns(child, (*path, name))

@@ -11,10 +11,19 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from graphql import NonNullTypeNode
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNonNull,
+    ListTypeNode,
+    NamedTypeNode,
+    NonNullTypeNode,
+)
 from graphql.execution.values import get_variable_values
+from graphql.utilities import type_from_ast
 
-from gqlnb.errors import Problem, QueryError, at
+from gqlnb.errors import Problem, QueryError, at, plain
+from gqlnb.model import scalars
 from gqlnb.model.document import Document, problems, type_text
 
 if TYPE_CHECKING:
@@ -65,6 +74,12 @@ def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
     QueryError
         If a required variable is missing or a value has no JSON form, as not-a-number and infinity
         have none; it names the variable and its type, never the value.
+
+    Notes
+    -----
+    Values are turned into what their declared type is sent as: a day for a ``DateTime`` is its
+    midnight in UTC, a decimal for a ``Float`` a number, and what :func:`gqlnb.scalar` says for a
+    scalar of one's own, in lists too, and in input objects where the schema is known.
     """
     if not given and not document.variables:
         return {}
@@ -81,7 +96,7 @@ def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
     if missing:
         raise QueryError(text=document.text, problems=missing)
     return {
-        name: _wire(name, type_text(node), given[name])
+        name: _wire(name, node, given[name], document)
         for name, node in declared.items()
         if name in given
     }
@@ -113,15 +128,54 @@ def _missing(name: str, node: VariableDefinitionNode, given: Mapping[str, Any]) 
     return Problem(message, place.line, place.column, hint)
 
 
-def _wire(name: str, kind: str, value: Any) -> Any:
+def _wire(name: str, node: VariableDefinitionNode, value: Any, document: Document) -> Any:
+    kind: Any = None
+    if document.schema is not None:
+        kind = type_from_ast(document.schema, node.type)
     try:
-        return wire_value(value)
+        return wire_value(_typed(value, node.type if kind is None else kind))
     except UnfitError as error:
         reason = str(error)
+    except TypeError as error:  # said by the function of a scalar of one's own
+        reason = plain(error, 200)
     except RecursionError:
         reason = "it is nested too deeply, or holds itself."
-    msg = f"Variable '${name}' of type '{kind}': {reason}"
+    msg = f"Variable '${name}' of type '{type_text(node)}': {reason}"
     raise QueryError(msg)
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    """Return a value in the form of its declared type, a type of a schema or of a document."""
+    if isinstance(kind, (NonNullTypeNode, GraphQLNonNull)):
+        return _typed(value, kind.type if isinstance(kind, NonNullTypeNode) else kind.of_type)
+    if value is None:
+        return None
+    if isinstance(kind, (ListTypeNode, GraphQLList)):
+        inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
+        items = value.tolist() if hasattr(value, "tolist") else value
+        if isinstance(items, Iterable) and not isinstance(items, (str, bytes, Mapping)):
+            return [_typed(item, inner) for item in items]
+        return _typed(value, inner)
+    if isinstance(kind, GraphQLInputObjectType):
+        return _object(value, kind)
+    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    return value if _missing_value(value) else scalars.sent(name, value)
+
+
+def _object(value: Any, kind: GraphQLInputObjectType) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: _typed(item, kind.fields[name].type) if name in kind.fields else item
+        for name, item in value.items()
+    }
+
+
+def _missing_value(value: Any) -> bool:
+    """Tell a missing value of pandas, without importing it."""
+    return type(value).__name__ in {"NAType", "NaTType"}
 
 
 def wire_value(value: Any) -> Any:
@@ -146,7 +200,7 @@ def wire_value(value: Any) -> Any:
         return {f.name: member(f.name, getattr(value, f.name)) for f in fields(value)}
     if hasattr(value, "tolist"):  # NumPy scalars and arrays, pandas Series and Index
         return wire_value(value.tolist())
-    if type(value).__name__ == "NAType":  # pandas.NA, without importing pandas
+    if _missing_value(value):
         return None
     if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
         return [member(index, item) for index, item in enumerate(value)]

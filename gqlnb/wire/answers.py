@@ -71,6 +71,8 @@ class Asked:
         Seconds since the epoch, to turn a reset time into a wait.
     expected
         What the data must be, where the schema is known.
+    variables
+        The variables that were sent, on which ``@skip`` and ``@include`` depend.
     """
 
     document: Document
@@ -78,6 +80,7 @@ class Asked:
     hide: Callable[[str], str] = str
     now: float = 0.0
     expected: Typed | None = None
+    variables: Mapping[str, Any] | None = None
 
     def clean(self, text: object, limit: int = 400) -> str:
         """Return text of the other side without secrets, control characters and excess length."""
@@ -259,6 +262,7 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
         response=response,
         source=asked.source,
         causes=response.causes,
+        variables=asked.variables,
     )
 
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -142,6 +142,8 @@ class Workload:
         What is measured.
     rounds
         How often, unless the command line says.
+    text
+        Returns an answer as text by which it is compared.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Workload:
     small: int = 1
     costs: Callable[[Sides, int], Costs] = times
     rounds: int = ROUNDS
+    text: Callable[[Any], str] = field(default=lambda answer: text(answer))  # noqa: PLW0108 - it is defined below
 
 
 def measured(workload: Workload, size: int, rounds: int) -> Costs:
@@ -162,7 +165,7 @@ def measured(workload: Workload, size: int, rounds: int) -> Costs:
         If one of them has not.
     """
     sides = workload.sides(size)
-    answers = {name: text(call()) for name, call in sides.items()}
+    answers = {name: workload.text(call()) for name, call in sides.items()}
     for name, answer in answers.items():
         if answer != answers[OURS]:
             msg = f"{workload.name}: {name} answers {answer[:200]}, we {answers[OURS][:200]}"

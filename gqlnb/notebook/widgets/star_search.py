@@ -23,7 +23,8 @@ import traitlets
 
 from gqlnb.errors import GqlnbError, QueryError, plain
 from gqlnb.github.starsearch import collect, threshold
-from gqlnb.model.render import ROWS_SHOWN, frame_html
+from gqlnb.model.grid import ROWS_SHOWN
+from gqlnb.model.render import frame_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,42 @@
+"""Frames as a schema: columns become fields, and queries are executed on whole columns.
+
+**Names.** A frame called ``repositories`` has rows of type ``Repository``: the singular in
+PascalCase, told by its ending (ies, ches, shes, sses, xes, s); a name that is no such plural
+gets ``Row`` (``data``: ``DataRow``, looked up by ``dataRow``). A field has the label of its column.
+Accents are dropped, every run of characters that a name can't hold becomes one underscore (at the
+ends nothing), a digit at the start gets an underscore before it and ``true``, ``false``, ``null``,
+``and``, ``or`` and ``not`` one behind; the label then stands in the field's description. Two labels
+that become one name are an error. A named index is served as columns.
+
+**Types.** bool: Boolean. Whole numbers: Int, or BigInt where one has more than 32 bits. Floats:
+Float; NaN and infinity are null, for the filters too. Text: String. Categories: an enum where all
+are names, else their values. Moments: DateTime, in UTC, which those without a time zone are taken
+for. Days, times, time deltas, decimals: Date, Time, Duration, Decimal. UUIDs: UUID. Lists,
+dictionaries and mixed values: JSON, which can't be ordered, and filtered by ``isNull`` only. A
+field is non-null where its dtype has no null. dtypes decide, not values; only objects and 64 bit
+numbers are looked at.
+
+**Filters** have the names of Hot Chocolate: ``eq``, ``neq``, ``in``, ``nin``, ``gt``, ``gte``,
+``lt``, ``lte``, ``contains``, ``startsWith``, ``endsWith``, and ``and`` and ``or`` to join them;
+``not`` and ``isNull`` are added. Conditions beside each other all hold; of ``or: []`` none does.
+Each condition and its opposite split the rows: a missing value fulfils ``neq``, ``nin`` and
+``not``, ``isNull: true`` and ``eq: null``, and nothing else. Any other null is an error, so that a
+variable forgotten does not become a filter that asks nothing. Text is compared by code points,
+upper and lower case apart; categories that are ordered compare in their order.
+
+**Orders** are GitHub's ``{field, direction}``, the first counting most, with ``nulls``: missing
+values are last in either direction unless ``FIRST``. Categories are in their own order, and equal
+rows stand as in the frame.
+
+**Pages.** A cursor names a row: ``after`` takes what comes behind it in the order asked for, also
+where the filter or the order is another than the one it came from. It holds for every schema over
+the same rows in the same order. ``totalCount`` counts what the filter leaves, and ``hasNextPage``
+and ``hasPreviousPage`` are always exact.
+
+**Changes.** A schema shows the frames as they were. From pandas 3 on it shares their memory, which
+pandas copies when it is written to; with older versions it holds a copy. What it needs beside are
+eight bytes a row for each of the last orders.
+
+**Relations** are followed for all rows of a page at once. Of the rows that refer to one, each
+connection is made by itself from an index; it does not look at the others.
+"""

@@ -1,0 +1,108 @@
+"""Names: how the labels of a frame become names of GraphQL."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from gqlnb.errors import SchemaError, plain
+
+__all__ = ["check_name", "field_names", "is_name", "text_of", "type_name"]
+
+NAME = re.compile(r"(?!__)[A-Za-z_][0-9A-Za-z_]*")  # two underscores belong to introspection
+OTHER = re.compile(r"[^0-9A-Za-z_]+")
+ENDS = re.compile(r"^[^0-9A-Za-z_]+|[^0-9A-Za-z_]+$")
+# The first three may not name a value of an enum, and fields do in an order; the others are the
+# words that join conditions in a filter.
+TAKEN = frozenset({"true", "false", "null", "and", "or", "not"})
+PLURALS = (  # the first ending that fits; words that only look like plurals stay as they are
+    (re.compile(r"(ss|us|is|series|species|news)$", re.IGNORECASE), None),
+    (re.compile(r"ies$"), "y"),
+    (re.compile(r"(?<=[sc]h|ss)es$|(?<=x)es$"), ""),
+    (re.compile(r"s$"), ""),
+)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text can name a field and a value of an enum."""
+    return NAME.fullmatch(text) is not None and text not in {"true", "false", "null"}
+
+
+def check_name(text: Any, what: str) -> str:
+    """Return a name that a person chose.
+
+    Raises
+    ------
+    SchemaError
+        If it is none that GraphQL has.
+    """
+    if isinstance(text, str) and is_name(text):
+        return text
+    msg = (
+        f"{plain(text, 80)!r} can't be the name of {what}: use letters, digits and underscores, "
+        "no digit first, not two underscores first."
+    )
+    raise SchemaError(msg)
+
+
+def text_of(label: Any) -> str:
+    """Return the label of a column as text; the parts of a tuple are joined by dots."""
+    return ".".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def field_names(labels: Iterable[Any], frame: str) -> list[str]:
+    """Return a field name for each label of a frame's columns.
+
+    Accents are dropped; every run of characters that a name can't hold becomes one underscore, at
+    the ends nothing; a digit at the start gets an underscore before it, and a reserved word one
+    after it.
+
+    Raises
+    ------
+    SchemaError
+        If two labels become the same name, or one becomes nothing.
+    """
+    found: dict[str, str] = {}
+    for label in map(text_of, labels):
+        name = field_name(label)
+        if not name:
+            msg = (
+                f"Column {plain(label, 80)!r} of frame {frame!r} has no letter or digit to name a "
+                f"field with. Rename it: df.rename(columns={{{plain(label, 80)!r}: ...}})."
+            )
+            raise SchemaError(msg)
+        if name in found:
+            msg = (
+                f"Columns {plain(found[name], 80)!r} and {plain(label, 80)!r} of frame {frame!r} "
+                f"would both be field {name!r}. Rename one of them with df.rename(columns=...)."
+            )
+            raise SchemaError(msg)
+        found[name] = label
+    return list(found)
+
+
+def field_name(label: str) -> str:
+    """Return a label as a field name; empty if nothing of it can be kept."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", label) if not unicodedata.combining(c))
+    name = OTHER.sub("_", ENDS.sub("", bare))
+    name = re.sub(r"^__+", "_", name)
+    if not name.strip("_"):
+        return ""
+    return f"_{name}" if name[0].isdigit() else f"{name}_" if name in TAKEN else name
+
+
+def type_name(name: str) -> str:
+    """Return the type of a frame's rows: its singular, or the name with ``Row``, in PascalCase."""
+    word = singular(name)
+    pascal = "".join(part[:1].upper() + part[1:] for part in word.split("_"))
+    return pascal if word != name else f"{pascal}Row"
+
+
+def singular(word: str) -> str:
+    """Return the singular of a plural in s, by its ending; any other word as it is."""
+    for ending, instead in PLURALS:
+        if ending.search(word):
+            return word if instead is None else ending.sub(instead, word)
+    return word

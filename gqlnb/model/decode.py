@@ -1,0 +1,201 @@
+"""From the bytes of an answer to the objects a plan reads, without a dict for every row.
+
+A response is decoded in two steps. The first finds its members and the outline of its data, which
+is everything that stands in no list; the items of the lists are in it as pieces of JSON. The pieces
+are decoded some thousands at a time into msgspec structs that hold what a plan reads and nothing
+else, are turned into columns, and make way for the next. What does not fit the types of the shape
+is decoded without them.
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING, Any, TypedDict, Union
+
+import msgspec
+
+from gqlnb.model import scalars
+from gqlnb.model.tables import NODE, Place, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gqlnb.model.shape import Shape
+    from gqlnb.model.tables import Column, Plan
+
+__all__ = ["Decoders", "Envelope", "decoders_of", "envelope", "joined", "untyped"]
+
+PIECE = 1 << 16  # bytes looked through at a time for what is no UTF-8
+_ANY = msgspec.json.Decoder()
+_UNSET = msgspec.UNSET
+
+
+class Envelope:
+    """The members of a GraphQL response.
+
+    Attributes
+    ----------
+    body
+        The response.
+    has_data
+        Whether there is a member ``data``, null or not.
+    right
+        Whether it is an object or null, as it has to be.
+    outline
+        The data, the items of lists as pieces of JSON; ``msgspec.UNSET`` where no shape is known or
+        the data are of another.
+    errors, extensions
+        Those members as they came; None where they are missing.
+    """
+
+    __slots__ = ("body", "errors", "extensions", "has_data", "outline", "right")
+
+    def __init__(self, body: bytes, found: Any) -> None:
+        self.body = body
+        self.has_data = found.data is not _UNSET
+        raw = type(found.data) is msgspec.Raw
+        self.right = not raw or bytes(memoryview(found.data)[:1]) in {b"{", b"n"}
+        self.outline = _UNSET if raw else found.data
+        self.errors = found.errors
+        self.extensions = found.extensions
+
+    def data(self) -> Any:
+        """Return the data as dicts, lists and scalars.
+
+        Raises
+        ------
+        ValueError
+            If they are not JSON after all.
+        """
+        return untyped(self.body)["data"]
+
+
+def _response(data: Any) -> msgspec.json.Decoder[Any]:
+    members = [("data", data, _UNSET), ("errors", Any, None), ("extensions", Any, None)]
+    return msgspec.json.Decoder(msgspec.defstruct("Response", members))
+
+
+_RAW = _response(msgspec.Raw | msgspec.UnsetType)
+
+
+def envelope(body: bytes, shape: Shape | None = None) -> Envelope:
+    """Return the members of a GraphQL response; of duplicate members the last one wins.
+
+    Parameters
+    ----------
+    body
+        The response as JSON; a byte order mark is skipped.
+    shape
+        The shape of its data, if that is known.
+
+    Raises
+    ------
+    ValueError
+        If the body is no JSON object in UTF-8: ``msgspec.DecodeError`` or ``UnicodeDecodeError``.
+        All of it is looked at for being UTF-8, because the decoder looks at what it keeps only.
+    """
+    body = body.removeprefix(codecs.BOM_UTF8)
+    if not body.isascii():
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        view = memoryview(body)
+        for start in range(0, len(body), PIECE):
+            decoder.decode(view[start : start + PIECE], final=start + PIECE >= len(body))
+    if shape is not None:
+        typed = shape.plans.get("response")
+        if typed is None:
+            typed = _response(_outline(shape) | None | msgspec.UnsetType)
+            typed = shape.plans.setdefault("response", typed)
+        try:
+            return Envelope(body, typed.decode(body))
+        except msgspec.ValidationError:  # objects or lists where the shape has none
+            pass
+    return Envelope(body, _RAW.decode(body))
+
+
+def untyped(raw: Any) -> Any:
+    """Return the value of JSON bytes as dicts, lists and scalars."""
+    return _ANY.decode(raw)
+
+
+class Decoders:
+    """What decodes the items of the outermost lists by a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._items = {table: msgspec.json.Decoder(list[_item(table)]) for table in plan.root.inner}  # type: ignore[misc]
+
+    def items(self, table: Table, pieces: Sequence[Any]) -> list[Any]:
+        """Return items as structs whose members are those of the plan's places, ``f0``, ``f1``...
+
+        Raises
+        ------
+        msgspec.ValidationError
+            If one is not of the declared type.
+        """
+        made: list[Any] = self._items[table].decode(joined(pieces))
+        return made
+
+
+def decoders_of(plan: Plan) -> Decoders:
+    """Return what decodes by a plan; made once."""
+    if plan.decoders is None:
+        plan.decoders = Decoders(plan)
+    made: Decoders = plan.decoders
+    return made
+
+
+def joined(pieces: Sequence[Any]) -> bytes:
+    """Return pieces of JSON as one JSON list."""
+    return b"[%b]" % b",".join(pieces)
+
+
+def _outline(shape: Shape) -> Any:
+    members: dict[str, Any] = {}
+    for name, child in shape.children.items():
+        if child.lists:
+            members[name] = list[msgspec.Raw] | None
+        elif child.composite:
+            members[name] = _outline(child) | None
+        else:
+            members[name] = Any
+    made: Any = TypedDict
+    return made("Object", members, total=False)
+
+
+def _item(table: Table) -> Any:
+    return _struct(table.edge, table) if table.edge is not None else _row(table)
+
+
+def _row(table: Table) -> Any:
+    if isinstance(table.row, int):
+        return _value(table.columns[table.row])
+    if isinstance(table.row, Table):
+        return list[_item(table.row)] | None  # type: ignore[misc]
+    return _struct(table.row, table)
+
+
+def _struct(place: Place, table: Table) -> Any:
+    """Return a struct for the members of a place; numbered names serve all shapes alike."""
+    members = [
+        (f"f{number}", _member(target, table), None)
+        for number, (_, target) in enumerate(place.members)
+    ]
+    names = {f"f{number}": name for number, (name, _) in enumerate(place.members)}
+    # Rows hold no circles, so the collector need not follow them.
+    return msgspec.defstruct("Object", members, rename=names, gc=False) | None
+
+
+def _member(target: int | Place | Table, table: Table) -> Any:
+    if target == NODE:
+        return _row(table)
+    if isinstance(target, int):
+        return _value(table.columns[target])
+    if isinstance(target, Place):
+        return _struct(target, table)
+    return list[_item(target)] | None  # type: ignore[misc]
+
+
+def _value(column: Column) -> Any:
+    if column.shape.lists:
+        return Any  # a cell, or nothing of the kind: either is kept as it came
+    wire = scalars.of(column.shape).wire
+    return Union[*wire, None] if wire else Any

@@ -1,0 +1,20 @@
+"""The benchmarks of schemas over frames, at small sizes: every side answers the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.benchmarks import measure
+from tests.benchmarks.from_frame import WORKLOADS
+
+if TYPE_CHECKING:
+    from tests.benchmarks.measure import Workload
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_answers_are_equal(workload: Workload) -> None:
+    """What is compared does the same work."""
+    costs = measure.measured(workload, workload.small, rounds=1)
+    assert costs.keys() >= {goal.against for goal in workload.goals}

@@ -1,0 +1,211 @@
+"""Scalars: dtypes by name, and one's own with what reads and sends them."""
+
+import datetime
+import uuid
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from graphql import build_schema
+
+from gqlnb.errors import FrameError, OptionError, QueryError
+from gqlnb.model import scalars
+from gqlnb.model.document import Document
+from gqlnb.model.result import Result
+from gqlnb.model.scalars import scalar
+from gqlnb.model.variables import bind
+
+NAMES = "DateTime Date Time Decimal BigInt JSON UUID URI Money Odd"
+SCHEMA = build_schema(
+    " ".join(f"scalar {name}" for name in NAMES.split())
+    + " type Query { rows(money: [Money!], in: In): [Row] } input In { money: Money at: DateTime }"
+    + " type Row { float: Float int: Int boolean: Boolean id: ID string: String "
+    + " ".join(f"{name.lower()}: {name}" for name in NAMES.split())
+    + " }"
+)
+
+
+@pytest.fixture(autouse=True)
+def _registry(monkeypatch):
+    """Forget what a test registers."""
+    monkeypatch.setattr(scalars, "_OWN", dict(scalars._OWN))
+    yield
+    scalars._count += 1
+
+
+def column(name, values, **options):
+    """Return a column of values, by both roads where JSON can hold them."""
+    rows = [{name: value} for value in values]
+    document = Document.parse(f"{{ rows {{ {name} }} }}", SCHEMA)
+    return Result({"rows": rows}, document=document).frame(**options)[name]
+
+
+U = datetime.UTC
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "dtype", "expected"),
+    [
+        (
+            "datetime",
+            ["2026-01-02T03:04:05.5+02:00", "2026-01-02", None, "2026-01-02T03:04:05.1234567Z"],
+            "datetime64[us, UTC]",
+            [
+                datetime.datetime(2026, 1, 2, 1, 4, 5, 500_000, U),
+                datetime.datetime(2026, 1, 2, tzinfo=U),
+                None,
+                datetime.datetime(2026, 1, 2, 3, 4, 5, 123_456, U),
+            ],
+        ),
+        (
+            "datetime",
+            [datetime.datetime(2026, 1, 2), datetime.date(2026, 1, 2), pd.Timestamp(0, tz="UTC")],
+            "datetime64[us, UTC]",
+            [
+                datetime.datetime(2026, 1, 2, tzinfo=U),
+                datetime.datetime(2026, 1, 2, tzinfo=U),
+                datetime.datetime(1970, 1, 1, tzinfo=U),
+            ],
+        ),
+        (
+            "date",
+            ["2026-01-02", None, datetime.date(9999, 1, 1)],
+            "datetime64[us]",
+            [datetime.datetime(2026, 1, 2), None, datetime.datetime(9999, 1, 1)],
+        ),
+        ("time", ["03:04", None], "object", [datetime.time(3, 4), None]),
+        ("decimal", ["1.10", 2, 0.1], "object", [Decimal("1.10"), Decimal(2), Decimal("0.1")]),
+        ("bigint", ["9007199254740993", 2**63 - 1, None], "Int64", [2**53 + 1, 2**63 - 1, None]),
+        ("json", [{"a": 1}, [1], "x", None], "object", [{"a": 1}, [1], "x", None]),
+        ("uuid", [uuid.UUID(int=1), "b"], "string", ["00000000-0000-0000-0000-000000000001", "b"]),
+        ("uri", ["https://a", None], "string", ["https://a", None]),
+        ("odd", [1, "a", {"b": 2}, None], "object", [1, "a", {"b": 2}, None]),
+        ("int", [np.int64(5), 6.0], "Int64", [5, 6]),
+        ("float", [np.float64(0.5), Decimal("0.25"), 2**60 + 1], "Float64", [0.5, 0.25, 2.0**60]),
+        ("boolean", [np.bool_(True), None], "boolean", [True, None]),
+        ("id", [7, "x"], "string", ["7", "x"]),
+    ],
+)  # fmt: skip
+def test_known_scalars_have_their_dtype(name, values, dtype, expected):
+    """For values as they come over a wire, and for objects of resolvers in this process."""
+    found = column(name, values)
+    assert found.dtype == dtype
+    assert [None if v is None or v is pd.NA or v is pd.NaT else v for v in found] == expected
+    assert column(name, []).dtype == dtype
+    assert column(name, [None]).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("datetime", "yesterday"), ("datetime", 1_700_000_000), ("date", "2026-01-02T03:04:05Z"),
+        ("date", datetime.datetime(2026, 1, 2, 3)), ("time", "noon"), ("decimal", "much"),
+        ("decimal", True), ("bigint", 2**63), ("bigint", "x"), ("uuid", 5), ("string", "\ud800"),
+        ("boolean", 1), ("float", True), ("id", 1.5), ("int", "1"), ("int", float("nan")),
+        ("int", float("inf")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_wrong_value_names_column_and_row(name, value):
+    """Not strictly, the column keeps it."""
+    with pytest.raises(FrameError, match=f"Column '{name}' of 'rows' .*: row 1 is "):
+        column(name, [None, value])
+    (kept,) = column(name, [None, value], strict=False).tolist()[1:]
+    assert kept is value
+
+
+def test_a_scalar_of_ones_own_is_parsed_into_its_dtype():
+    """Empty columns have it too; a change counts from then on."""
+    assert column("money", ["$1.5"]).tolist() == ["$1.5"]
+    scalar("Money", parse=lambda text: float(text.removeprefix("$")), dtype="Float64")
+    assert column("money", ["$1.5", None]).tolist() == [1.5, pd.NA]
+    assert column("money", []).dtype == "Float64"
+    scalar("Money", parse=Decimal)
+    assert column("money", ["1.5"]).tolist() == [Decimal("1.5")]
+
+
+def test_what_a_parser_raises_is_an_error_with_a_row():
+    """With the parser's own words."""
+    scalar("Money", parse=float, dtype="Float64")
+    with pytest.raises(FrameError, match=r"row 1 is 'x' .could not convert string to float: 'x'"):
+        column("money", ["1", "x"])
+
+
+def test_a_scalar_can_be_like_another():
+    """Read and sent in its way; with a parser, stored in its dtype."""
+    scalar("Odd", like="DateTime")
+    assert column("odd", ["2026-01-02T00:00:00Z"]).dtype == "datetime64[us, UTC]"
+    scalar("Odd", like="DateTime", parse=lambda s: datetime.datetime.fromtimestamp(s, U))
+    assert column("odd", [0])[0] == pd.Timestamp(0, tz="UTC")
+    scalar("Odd", like="Int")
+    with pytest.raises(FrameError, match="32 bits"):
+        column("odd", [2**31])
+
+
+def test_a_dtype_alone_is_enough():
+    """Values go into it as they came."""
+    scalar("Odd", dtype="UInt8")
+    assert column("odd", [1, None]).dtype == "UInt8"
+    with pytest.raises(FrameError, match="Column 'odd' of 'rows' does not hold values of type Odd"):
+        column("odd", [300])
+
+
+def test_wrong_options_list_the_right_ones():
+    """An unknown scalar to be like, and an unknown dtype."""
+    with pytest.raises(OptionError, match=r"like='Dtae'.: known are .*Date, DateTime"):
+        scalar("Odd", like="Dtae")
+    with pytest.raises(OptionError, match="pandas has no such dtype"):
+        scalar("Odd", dtype="Int65")
+
+
+QUERY = "query ($money: [Money!] $in: In) { rows(money: $money in: $in) { int } }"
+
+
+def test_variables_of_a_scalar_of_ones_own_are_serialised():
+    """In lists and in input objects; null is not handed over."""
+    scalar("Money", serialise=lambda value: f"${value}")
+    document = Document.parse(QUERY, SCHEMA)
+    assert bind(document, {"money": [1, 2]}) == {"money": ["$1", "$2"]}
+    assert bind(document, {"money": pd.Series([1])}) == {"money": ["$1"]}
+    assert bind(document, {"money": 1}) == {"money": "$1"}
+    assert bind(document, {"in": {"money": 3, "at": None}}) == {"in": {"money": "$3", "at": None}}
+    assert bind(document, {"in": {"money": pd.NA}}) == {"in": {"money": None}}
+    plain = Document.parse(QUERY)
+    assert bind(plain, {"money": [1]}) == {"money": ["$1"]}
+
+
+def test_what_a_serialiser_raises_does_not_show_the_value():
+    """The message names the variable, its type and the kind of the error."""
+    scalar("Money", serialise=int)
+    with pytest.raises(QueryError) as caught:
+        bind(Document.parse(QUERY), {"money": ["secret"]})
+    said = "Variable '$money' of type '[Money!]': its serialiser raised ValueError for a str."
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "sent"),
+    [
+        ("DateTime", datetime.date(2026, 1, 2), "2026-01-02T00:00:00+00:00"),
+        ("DateTime", datetime.datetime(2026, 1, 2), "2026-01-02T00:00:00"),
+        ("DateTime", "as it is", "as it is"),
+        ("DateTime", pd.NaT, None),
+        ("Date", pd.Timestamp("2026-01-02"), "2026-01-02"),
+        ("Date", datetime.date(2026, 1, 2), "2026-01-02"),
+        ("Float", Decimal("0.5"), 0.5),
+        ("Decimal", Decimal("0.50"), "0.50"),
+        ("String", Decimal("0.50"), "0.50"),
+    ],
+)
+def test_variables_take_the_form_of_their_declared_type(kind, value, sent):
+    """What a type is sent as does not hang on the Python type alone."""
+    assert bind(Document.parse(f"query ($a: {kind}!) {{ f(a: $a) }}"), {"a": value}) == {"a": sent}
+
+
+def test_a_time_of_day_is_no_date():
+    """It would be lost without a word."""
+    with pytest.raises(QueryError, match=r"'\$a' of type 'Date': a day is asked for"):
+        bind(
+            Document.parse("query ($a: Date) { f(a: $a) }"), {"a": pd.Timestamp("2026-01-02T03:04")}
+        )

@@ -50,7 +50,9 @@ FILES = {
     "leaks",
     "sealing",
 }  # of one storey and one folder: they may know each other
-HEAVY = {"anywidget", "graphql", "ipywidgets", "pandas", "pyarrow", "requests", "uvicorn"}
+HEAVY = {"anywidget", "graphql", "ipywidgets", "pandas", "pyarrow", "requests", "starlette"} | {
+    "uvicorn"
+}
 LINES_OF_MODULE = 500
 LINES_OF_FUNCTION = 40
 ARGUMENTS = 7

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["arguments", "main"]
 
 _INTERRUPTED = 128 + signal.SIGINT  # what a shell reports for a command ended by Ctrl-C
+_FAULTS = """It has the shape of GitHub's GraphQL API and answers from real repositories, or from as
+many as it is told to make up, until Ctrl-C; on request with the faults that harvesters
+meet there, which gqlnb.github.Simulation explains:
+  gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01"""
 _ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"
 
 _MORE = {
     "lab": "Every further argument goes to JupyterLab.",
     "stars": "Quote the threshold, since a shell takes > for a redirection:\n"
     "  gqlnb stars '>100000' --limit 10",
+    "github": _FAULTS,
     "scrub": "With --dry-run the exit code is 1 if there are any: a check before a commit.",
 }
 
@@ -54,6 +59,14 @@ def _limit(text: str) -> int | None:
         msg = f"{text!r} is no limit; give a number from 1 on, or: all"
         raise ArgumentTypeError(msg)
     return limit
+
+
+def _count(text: str) -> int:
+    try:
+        return int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        msg = f"{text!r} is no number of repositories"
+        raise ArgumentTypeError(msg) from None
 
 
 def _lab(options: Namespace) -> int:
@@ -125,6 +138,20 @@ def _scrub(options: Namespace) -> int:
     return cleaning.run(options.path, dry_run=options.dry_run)
 
 
+def _github(options: Namespace) -> int:
+    from gqlnb.cli import standin
+
+    return standin.run(
+        port=options.port,
+        host=options.host,
+        token=options.token,
+        viewer=options.viewer,
+        size=options.population,
+        seed=options.seed,
+        faults=options.simulate,
+    )
+
+
 def arguments() -> ArgumentParser:
     """Return the parser of the command line; `run` of what it reads is the function to call."""
     parser = ArgumentParser(prog="gqlnb", description="GraphQL in Jupyter.", allow_abbrev=False)
@@ -148,6 +175,7 @@ def arguments() -> ArgumentParser:
     _connection_arguments(add("schema", _schema, "print the schema of an endpoint"))
     _stars_arguments(add("stars", _stars, "list repositories by their number of stars"))
     _scrub_arguments(add("scrub", _scrub, "remove tokens from notebooks, recordings and logs"))
+    _github_arguments(add("github", _github, "serve a stand-in for GitHub"))
     return parser
 
 
@@ -227,6 +255,42 @@ def _access_arguments(parser: ArgumentParser) -> None:
         choices=["audit", "draft"],
         default="audit",
         help="statuses of the published audits, or of the newest draft (default: %(default)s)",
+    )
+
+
+def _github_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=4001,
+        help="TCP port (default: %(default)s; 0: any free one)",
+    )
+    _token_argument(parser, "ask every request for this bearer token")
+    parser.add_argument(
+        "--viewer",
+        default="demo",
+        metavar="LOGIN",
+        help="whom the token was issued to (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--population",
+        type=_count,
+        metavar="N",
+        help="make up so many repositories (default: a snapshot of 3,449 real ones)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="another number makes other repositories, and other faults (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--simulate",
+        action="append",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="show a fault of the real one, such as restricted, or budget=5000; may be repeated",
     )
 
 

@@ -20,7 +20,7 @@ from gqlnb.client.addresses import checked_address, loopback, origin, shown
 from gqlnb.client.connections import HERE, SERVE
 from gqlnb.client.reasons import MAYBE, NOTHING, MisstatedError, broken, reason
 from gqlnb.client.sockets import Adapter, Call, TooLargeError
-from gqlnb.client.transports import ACCEPT
+from gqlnb.client.transports import ACCEPT, user_agent
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.model.limits import MIB
 from gqlnb.sealing import bare
@@ -312,13 +312,3 @@ def fixed_headers() -> dict[str, str]:
         "Content-Type": "application/json",
         "User-Agent": user_agent(),
     }
-
-
-def user_agent() -> str:
-    """Return what we call ourselves; GitHub refuses requests that do not say."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"gqlnb/{version('gqlnb')}"
-    except PackageNotFoundError:
-        return "gqlnb"

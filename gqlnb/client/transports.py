@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -173,6 +174,7 @@ class Asgi:
             "content-type": "application/json",
             "content-length": str(len(body)),
             "accept": ACCEPT,
+            "user-agent": user_agent(),
             **{name.lower(): value for name, value in self.secrets.lines().items()},
         }
         return {
@@ -192,3 +194,14 @@ class Asgi:
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
+
+
+@cache
+def user_agent() -> str:
+    """Return what we call ourselves; GitHub refuses requests that do not say."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"gqlnb/{version('gqlnb')}"
+    except PackageNotFoundError:
+        return "gqlnb"

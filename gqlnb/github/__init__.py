@@ -9,12 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gqlnb.github.edge import app
+    from gqlnb.github.finding import Population
+    from gqlnb.github.generation import population
+    from gqlnb.github.serving import serve
+    from gqlnb.github.simulation import Simulation
     from gqlnb.github.standin import schema, service
     from gqlnb.github.starsearch import stars
 
-__all__ = ["schema", "service", "stars"]
+__all__ = ["Population", "Simulation", "app", "population", "schema", "serve", "service", "stars"]
 
 _HOMES = {
+    "Population": "gqlnb.github.finding",
+    "Simulation": "gqlnb.github.simulation",
+    "app": "gqlnb.github.edge",
+    "population": "gqlnb.github.generation",
+    "serve": "gqlnb.github.serving",
     "schema": "gqlnb.github.standin",
     "service": "gqlnb.github.standin",
     "stars": "gqlnb.github.starsearch",
@@ -22,6 +32,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "rest":
+        return import_module("gqlnb.github.rest")
     if name not in _HOMES:
         message = f"module 'gqlnb.github' has no attribute {name!r}"
         raise AttributeError(message)

@@ -1,17 +1,19 @@
 """The embedded snapshot: repositories, their owners and languages, with the indexes to find them.
 
-The table stands in ``repositories.csv`` beside this file; NOTICE names its sources. It was compiled
-from lists of the most starred repositories (overall, per language) and the most forked ones, so it
-is complete above about 110,000 stars, for the larger languages above about 57,000, and holds a
-sample below: its counts are not GitHub's.
+The table stands in ``repositories.csv`` beside this file; NOTICE names its sources, and
+``github.service().synthetic`` says what is not from them. It was compiled from lists of the most
+starred repositories (overall, per language) and the most forked ones, so it is complete above about
+110,000 stars, for the larger languages above about 57,000, and holds a sample below: its counts are
+not GitHub's.
 """
 
 from __future__ import annotations
 
 import csv
 import threading
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files
@@ -20,7 +22,18 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["SNAPSHOT", "Language", "Owner", "Repositories", "Repository", "embedded"]
+__all__ = [
+    "SNAPSHOT",
+    "Language",
+    "Owner",
+    "Repositories",
+    "Repository",
+    "embedded",
+    "iso",
+    "named_by",
+    "node_id",
+    "seconds",
+]
 
 SNAPSHOT = "2026-08-22"
 """The day whose star counts the embedded table holds."""
@@ -28,6 +41,10 @@ SNAPSHOT = "2026-08-22"
 # Of the 748 owners whose kind is known 433 are organizations.
 _ORGANIZATIONS = 0.58
 _TABLE = "repositories.csv"
+_LAUNCH = 1207785600  # 2008-04-10, when GitHub opened to everybody; no repository is older
+# Nothing in the sources tells which repositories are archived; what nobody has pushed to for five
+# years is taken for it.
+_QUIET = "2021-08-22T00:00:00Z"
 
 
 class Owner(NamedTuple):
@@ -79,8 +96,10 @@ class Repository(NamedTuple):
         How many people have starred and forked it.
     language
         What most of it is written in; None if unknown.
-    pushed_at
-        When something was last pushed, ISO 8601 in UTC, to the second.
+    pushed_at, created_at
+        When something was last pushed, and when it was made; ISO 8601 in UTC, to the second.
+    archived
+        Whether its owner has closed it for changes.
     """
 
     name: str
@@ -89,6 +108,8 @@ class Repository(NamedTuple):
     forks: int
     language: Language | None
     pushed_at: str
+    created_at: str = "2008-04-10T00:00:00Z"
+    archived: bool = False
 
     @property
     def full_name(self) -> str:
@@ -167,14 +188,58 @@ def node_id(letter: str, text: str) -> str:
     return f"{letter}_{urlsafe_b64encode(text.encode()).decode().rstrip('=')}"
 
 
+def named_by(text: str) -> tuple[str, str] | None:
+    """Return the letter and the name that :func:`node_id` made `text` of; None if it did not."""
+    letter, coded = text[:1], text[2:]
+    try:
+        name = urlsafe_b64decode((coded + "=" * (-len(coded) % 4)).encode("ascii")).decode()
+    except ValueError:  # also what binascii and the two codecs raise
+        return None
+    return (letter, name) if node_id(letter, name) == text else None
+
+
+def iso(moment: int) -> str:
+    """Return seconds since 1970 as ISO 8601 in UTC, as ``2026-08-22T04:07:00Z``."""
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def seconds(moment: str) -> int:
+    """Return ISO 8601 with a zone as seconds since 1970.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If it is no such moment.
+    """
+    return int(datetime.fromisoformat(moment).astimezone(UTC).timestamp())
+
+
 def owner_kind(login: str) -> str:
     """Choose a kind for an account whose kind is unknown: the same one for ever.
 
     The first four bytes of the SHA-256 of the login in lower case, read as a fraction of 1, make
     it an organization below 0.58, the share of organizations among the owners that are known.
     """
-    fraction = int.from_bytes(sha256(login.lower().encode()).digest()[:4], "big") / 2**32
-    return "Organization" if fraction < _ORGANIZATIONS else "User"
+    return "Organization" if fraction(login) < _ORGANIZATIONS else "User"
+
+
+def birth(full_name: str, year: str, pushed_at: str) -> str:
+    """Choose when a repository was made: the same moment for ever.
+
+    The fraction that :func:`fraction` makes of owner and name divides the time between the earliest
+    and the latest possible moment: the year, where the sources tell it, or else the time since
+    GitHub opened, on 2008-04-10; and never after the last push.
+    """
+    begin, end = _LAUNCH, seconds(pushed_at)
+    if year:
+        begin = seconds(f"{year}-01-01T00:00:00Z")
+        end = min(end, seconds(f"{year}-12-31T23:59:59Z"))
+    return iso(begin + int(fraction(full_name) * max(0, end - begin)))
+
+
+def fraction(text: str) -> float:
+    """Return the first four bytes of the SHA-256 of `text` in lower case as a fraction of 1."""
+    return int.from_bytes(sha256(text.lower().encode()).digest()[:4], "big") / 2**32
 
 
 def read(lines: Iterable[str]) -> Repositories:
@@ -184,13 +249,20 @@ def read(lines: Iterable[str]) -> Repositories:
     owners: dict[str, Owner] = {}
     languages: dict[str, Language | None] = {"": None}
     rows = []
-    for name, login, kind, stars, forks, language, pushed_at in table:
+    for name, login, kind, stars, forks, language, pushed_at, *year in table:
         if login not in owners:
             owners[login] = Owner(login, kind or owner_kind(login))
         if language not in languages:
             languages[language] = Language(language)
         row = Repository(
-            name, owners[login], int(stars), int(forks), languages[language], pushed_at
+            name,
+            owners[login],
+            int(stars),
+            int(forks),
+            languages[language],
+            pushed_at,
+            birth(f"{login}/{name}", "".join(year), pushed_at),
+            pushed_at < _QUIET,
         )
         rows.append(row)
     return Repositories.of(rows)

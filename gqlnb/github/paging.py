@@ -10,25 +10,17 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from graphql import (
-    FieldNode,
-    FragmentSpreadNode,
-    GraphQLError,
-    GraphQLIncludeDirective,
-    GraphQLSkipDirective,
-    get_directive_values,
-)
+from graphql import GraphQLError
 
 from gqlnb.errors import plain
+from gqlnb.github.pricing import selected
 from gqlnb.github.search import PAGE
-
-if TYPE_CHECKING:
-    from graphql import SelectionSetNode
 
 __all__ = ["Page", "bounded", "page", "refused"]
 
+_TOO_HEAVY = "Resource limits for this query exceeded."
 _CURSOR = re.compile(rb"cursor:(\d{1,9})")
 
 
@@ -55,6 +47,11 @@ class Page:
         The page is ``items[start:stop]``; None where neither `first` nor `last` was given.
     total
         How many there are, also beyond reach.
+    shown
+        Which item stands at each place of the page, None for one that is missing; None where each
+        stands at its own.
+    most
+        How many nodes there is strength for; the others are errors. None for all.
     """
 
     name: str
@@ -62,6 +59,8 @@ class Page:
     start: int | None
     stop: int
     total: int
+    shown: Sequence[int | None] | None = None
+    most: int | None = None
 
     @property
     def nodes(self) -> Sequence[Any]:
@@ -72,17 +71,24 @@ class Page:
         GraphQLError
             If neither `first` nor `last` was given; counts alone need none.
         """
-        if self.start is None:
-            raise _boundless(self.name)
-        return self.items[self.start : self.stop]
+        return tuple(node for _, node in self._placed())
 
     @property
     def edges(self) -> list[dict[str, Any]]:
         """The items of this page, each with its cursor."""
-        return [
-            {"cursor": cursor(place), "node": node}
-            for place, node in enumerate(self.nodes, (self.start or 0) + 1)
-        ]
+        return [{"cursor": cursor(place), "node": node} for place, node in self._placed()]
+
+    def _placed(self) -> Iterator[tuple[int, Any]]:
+        """Yield the items of this page with their places, counted from 1."""
+        if self.start is None:
+            raise _boundless(self.name)
+        places = range(self.start, self.stop)
+        for number, place in enumerate(places):
+            item = place if self.shown is None else self.shown[number]
+            if self.most is not None and number >= self.most:
+                yield place + 1, refused("RESOURCE_LIMITS_EXCEEDED", _TOO_HEAVY)
+            elif item is not None:
+                yield place + 1, self.items[item]
 
     @property
     def info(self) -> dict[str, Any]:
@@ -156,8 +162,10 @@ def bounded(name: str, resolve: Callable[..., Any]) -> Callable[..., Any]:
 
     def resolver(root: Any, info: Any, /, **args: Any) -> Any:
         if args.get("first") is None and args.get("last") is None:
-            asked = (field.selection_set for field in info.field_nodes)
-            if any(_asks_items(selections, info, set()) for selections in asked):
+            sets = [field.selection_set for field in info.field_nodes if field.selection_set]
+            given = info.variable_values  # graphql-core 3.3 holds them beside their sources
+            asked = selected(sets, info.fragments, getattr(given, "coerced", given))
+            if any(field.name.value in {"edges", "nodes"} for field in asked):
                 raise _boundless(name)
         return resolve(root, args, info.context)
 
@@ -169,33 +177,6 @@ def _boundless(name: str) -> GraphQLError:
         "MISSING_PAGINATION_BOUNDARIES",
         f"You must provide a `first` or `last` value to properly paginate the `{name}` connection.",
     )
-
-
-def _asks_items(selections: SelectionSetNode | None, info: Any, seen: set[str]) -> bool:
-    """Tell whether `nodes` or `edges` are asked, in a fragment too."""
-    for node in _included(selections, info):
-        if isinstance(node, FieldNode):
-            if node.name.value in {"edges", "nodes"}:
-                return True
-            continue
-        inner = node
-        if isinstance(node, FragmentSpreadNode):
-            if node.name.value in seen:
-                continue
-            seen.add(node.name.value)
-            inner = info.fragments[node.name.value]
-        if _asks_items(inner.selection_set, info, seen):
-            return True
-    return False
-
-
-def _included(selections: SelectionSetNode | None, info: Any) -> Iterator[Any]:
-    """Yield the selections that are neither skipped nor left out."""
-    for node in selections.selections if selections else ():
-        skip = get_directive_values(GraphQLSkipDirective, node, info.variable_values)
-        include = get_directive_values(GraphQLIncludeDirective, node, info.variable_values)
-        if not (skip and skip["if"]) and (include is None or include["if"]):
-            yield node
 
 
 def cursor(place: int) -> str:
@@ -224,7 +205,7 @@ def _size(name: str, word: str, args: Mapping[str, Any]) -> int | None:
         msg = "EXCESSIVE_PAGINATION"
         raise refused(
             msg,
-            f"Requesting {size:,} records on the `{name}` connection exceeds the `{word}` limit "
+            f"Requesting {size} records on the `{name}` connection exceeds the `{word}` limit "
             f"of {PAGE} records.",
         )
     if size is not None and size < 0:

@@ -2,21 +2,24 @@
 
 What an expression can say, in any case:
 
-==========================  ====================================================================
-``stars:N`` ``forks:N``     the number; also ``>N``, ``>=N``, ``<N``, ``<=N``, ``N..M``, ``N..*``,
-                            ``*..N``
-``pushed:DATE``             the last push: a day as ``2026-08-22``, or a second as
-                            ``2026-08-22T04:07:00Z`` (or ``+02:00``); in the same forms
-``language:NAME``           the language; quoted if it holds a space; several mean any of them
-``user:LOGIN`` ``org:``     the owner; several, with ``repo:`` among them, mean any of them
-``repo:OWNER/NAME``         the one repository
-``is:public``               all; ``is:private`` none
-``in:name``                 says what holds anyway: words are looked for in names
-``word`` ``"two words"``    is part of the name
-``-...`` ``NOT ...``        what follows does not hold
-``sort:stars``              the order; also ``forks``, ``updated`` (the last push); each also with
-                            ``-asc`` or ``-desc``
-==========================  ====================================================================
+==============================  ================================================================
+``stars:N`` ``forks:N``         the number; also ``>N``, ``>=N``, ``<N``, ``<=N``, ``N..M``,
+                                ``N..*``, ``*..N``
+``created:DATE`` ``pushed:``    when it was made, the last push: a day as ``2026-08-22``, or a
+                                second as ``2026-08-22T04:07:00Z`` (or ``+02:00``); in the same
+                                forms
+``language:NAME``               the language; quoted if it holds a space; several mean any of them
+``user:LOGIN`` ``org:LOGIN``    the owner; several, with ``repo:`` among them, mean any of them
+``repo:OWNER/NAME``             the one repository
+``archived:true``               closed for changes; ``archived:false`` the others
+``fork:true``                   all, with ``false`` too, for there are no forks here; ``only`` none
+``is:public``                   all; ``is:private`` none
+``in:name``                     says what holds anyway: words are looked for in names
+``word`` ``"two words"``        is part of the name
+``-...`` ``NOT ...``            what follows does not hold
+``sort:stars``                  the order; also ``forks``, ``updated`` (the last push); each also
+                                with ``-asc`` or ``-desc``
+==============================  ================================================================
 
 All conditions hold together, except where the table says any. An expression without conditions
 finds everything.
@@ -27,31 +30,35 @@ Source: GitHub documentation, "Searching for repositories" and "Understanding th
 GitHub documents no order for its default, "best match": here it is most stars first. Equal
 repositories stand in the order of owner and name. An unknown ``sort:`` is ignored, as GitHub
 ignores it. A word with a colon that is no qualifier of GitHub's is text, and so found in no name.
-A qualifier that GitHub has and these data cannot answer, or a value that is none, is refused with a
-sentence, where an answer would look right and be wrong.
+A value that is none of its qualifier is an error, as it is there. So is, here alone, a qualifier
+that GitHub has and these data cannot answer, where an answer would look right and be wrong.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import QueryError, plain
+from gqlnb.github.data import seconds
 
-if TYPE_CHECKING:
-    from gqlnb.github.data import Repository
-
-__all__ = ["PAGE", "REACH", "Expression", "find", "order_by", "parse"]
+__all__ = [
+    "PAGE",
+    "REACH",
+    "Clause",
+    "Expression",
+    "Known",
+    "Named",
+    "Range",
+    "Test",
+    "parse",
+]
 
 PAGE = 100
 """Most results of one page. Source: GitHub documentation, "Node limit"."""
 REACH = 1000
 """Most results of one search, whatever its count. Source: GitHub documentation, "search"."""
-
-Test = Callable[["Repository"], bool]
 
 _TERM = re.compile(
     r"""
@@ -69,23 +76,76 @@ _RANGE = re.compile(r"(?P<low>\d{1,15}|\*)\.\.(?P<high>\d{1,15}|\*)", re.ASCII)
 _DATE = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?"
 _MOMENT = re.compile(rf"(?P<sign>[<>]=?|)(?P<moment>{_DATE})", re.ASCII | re.IGNORECASE)
 _SPAN = re.compile(rf"(?P<low>{_DATE}|\*)\.\.(?P<high>{_DATE}|\*)", re.ASCII | re.IGNORECASE)
-_EVER = ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z")
 _SORT = re.compile(r"(?P<key>stars|forks|updated)(?:-(?P<way>asc|desc))?")
 
-# Qualifiers of GitHub's repository search for which the snapshot has no facts.
+# Qualifiers of GitHub's repository search for which there are no facts here.
 _UNANSWERED = frozenset(
     {
-        *("archived", "created", "custom", "followers", "fork", "good-first-issues", "has"),
-        *("help-wanted-issues", "license", "mirror", "no", "size", "template", "topic"),
-        *("topics", "visibility"),
+        *("custom", "followers", "good-first-issues", "has", "help-wanted-issues", "license"),
+        *("mirror", "no", "size", "template", "topic", "topics", "visibility"),
     }
 )
-_KEYS: dict[str, Callable[[Repository], Any]] = {
-    "stars": lambda row: row.stars,
-    "forks": lambda row: row.forks,
-    "updated": lambda row: row.pushed_at,
-    "name": lambda row: row.name.lower(),
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number lies within bounds.
+
+    Attributes
+    ----------
+    column
+        ``"stars"`` or ``"forks"``; ``"created"`` or ``"pushed"``, in seconds since 1970.
+    low, high
+        The lowest and the highest number, both included; None for no bound.
+    """
+
+    column: str
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A text is what it should be.
+
+    Attributes
+    ----------
+    column
+        ``"language"``, ``"owner"`` or ``"repository"`` (owner and name with a slash between), which
+        are equal to the text; ``"name"``, which holds it.
+    text
+        The text, in lower case.
+    """
+
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Something is so, or is not.
+
+    Attributes
+    ----------
+    column
+        ``"archived"``, or ``"all"`` for what is so of every repository.
+    wanted
+        Whether it shall be so.
+    """
+
+    column: str
+    wanted: bool
+
+
+Test = Range | Named | Known
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A condition: one of its tests holds; or none of them does, where it is negated."""
+
+    tests: tuple[Test, ...]
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +154,7 @@ class Expression:
 
     Attributes
     ----------
-    tests
+    clauses
         What must hold of a repository, all of it.
     sort
         What to sort by: ``"stars"``, ``"forks"`` or ``"updated"``.
@@ -102,7 +162,7 @@ class Expression:
         Whether the largest comes first.
     """
 
-    tests: tuple[Test, ...]
+    clauses: tuple[Clause, ...]
     sort: str = "stars"
     descending: bool = True
 
@@ -121,7 +181,7 @@ def parse(text: str) -> Expression:
     >>> parse("stars:>1000 sort:forks-asc").sort
     'forks'
     """
-    tests: list[Test] = []
+    clauses: list[Clause] = []
     either: dict[str, list[Test]] = {"owner": [], "language": []}
     sort, descending, denied = "stars", True, False
     for match in _TERM.finditer(text):
@@ -134,45 +194,12 @@ def parse(text: str) -> Expression:
             continue
         negated, denied = denied or bool(match["minus"]), False
         test = _test(name, value, match["text"])
-        if negated:
-            tests.append(_not(test))
+        if name in _GROUPS and not negated:
+            either[_GROUPS[name]].append(test)
         else:
-            either.get(_GROUPS.get(name, ""), tests).append(test)
-    tests.extend(_any(group) for group in either.values() if group)
-    return Expression(tuple(tests), sort, descending)
-
-
-def find(rows: Iterable[Repository], expression: Expression) -> tuple[Repository, ...]:
-    """Return the repositories of which `expression` holds, in its order.
-
-    Parameters
-    ----------
-    rows
-        In the order of :class:`~gqlnb.github.data.Repositories`: most stars first.
-    expression
-        What to look for.
-    """
-    tests = expression.tests
-    found = [row for row in rows if all(test(row) for test in tests)]
-    if (expression.sort, expression.descending) == ("stars", True):
-        return tuple(found)
-    return order_by(found, expression.sort, descending=expression.descending)
-
-
-def order_by(rows: Iterable[Repository], key: str, *, descending: bool) -> tuple[Repository, ...]:
-    """Return the repositories sorted by `key`, equal ones by owner and name.
-
-    Parameters
-    ----------
-    rows
-        Repositories in any order.
-    key
-        ``"stars"``, ``"forks"``, ``"updated"`` or ``"name"``.
-    descending
-        Whether the largest comes first; equal ones keep their order.
-    """
-    named = sorted(rows, key=lambda row: row.full_name.lower())
-    return tuple(sorted(named, key=_KEYS[key], reverse=descending))
+            clauses.append(Clause((test,), negated))
+    clauses.extend(Clause(tuple(group)) for group in either.values() if group)
+    return Expression(tuple(clauses), sort, descending)
 
 
 def _value(match: re.Match[str]) -> str:
@@ -196,38 +223,26 @@ def _test(name: str, value: str, text: str) -> Test:
         raise QueryError(msg)
     if name in _UNANSWERED:
         msg = (
-            f"Search term {_cut(text)} asks what the embedded snapshot does not hold. "
-            f"It can be searched by {', '.join(_TESTS)} and words of the name."
+            f"Search term {_cut(text)} asks what the data here do not hold. "
+            f"They can be searched by {', '.join(_TESTS)} and words of the name."
         )
         raise QueryError(msg)
-    word = (text if name else value).replace('"', "").lower()
-    return lambda row: word in row.name.lower()
+    return Named("name", (text if name else value).replace('"', "").lower())
 
 
-def _number(read: Callable[[Repository], int]) -> Callable[[str, str], Test]:
+def _number(column: str) -> Callable[[str, str], Test]:
     """Return a maker of tests of one number."""
-
-    def make(value: str, text: str) -> Test:
-        low, high = _bounds(value, text)
-        return lambda row: low <= read(row) and (high is None or read(row) <= high)
-
-    return make
+    return lambda value, text: Range(column, *_bounds(value, text))
 
 
-def _bounds(value: str, text: str) -> tuple[int, int | None]:
-    """Return the lowest and highest number of a term, both included; None for no upper end."""
+def _bounds(value: str, text: str) -> tuple[int | None, int | None]:
+    """Return the lowest and highest number of a term, both included; None for no bound."""
     if match := _RANGE.fullmatch(value):
         low, high = match["low"], match["high"]
-        return 0 if low == "*" else int(low), None if high == "*" else int(high)
+        return None if low == "*" else int(low), None if high == "*" else int(high)
     if match := _NUMBER.fullmatch(value):
         number = int(match["number"])
-        return {
-            "": (number, number),
-            ">": (number + 1, None),
-            ">=": (number, None),
-            "<": (0, number - 1),
-            "<=": (0, number),
-        }[match["sign"]]
+        return _compared(match["sign"], number, number)
     msg = (
         f"Search term {_cut(text)} has no number that can be read. "
         "Write N, >N, >=N, <N, <=N, N..M, N..* or *..N."
@@ -235,21 +250,36 @@ def _bounds(value: str, text: str) -> tuple[int, int | None]:
     raise QueryError(msg)
 
 
-def _pushed(value: str, text: str) -> Test:
-    try:
-        low, high = _span(value)
-    except (ValueError, OverflowError):  # no such day; a zone that leads out of all years
+def _compared(sign: str, first: int, last: int) -> tuple[int | None, int | None]:
+    """Return what a sign before something that goes from `first` to `last` leaves."""
+    return {
+        "": (first, last),
+        ">": (last + 1, None),
+        ">=": (first, None),
+        "<": (None, first - 1),
+        "<=": (None, last),
+    }[sign]
+
+
+def _moment(column: str) -> Callable[[str, str], Test]:
+    """Return a maker of tests of one moment."""
+
+    def make(value: str, _text: str) -> Test:
+        try:
+            return Range(column, *_span(value))
+        except (ValueError, OverflowError):  # no such day; a zone that leads out of all years
+            shown = plain(value.lstrip("<>="), 80)
         msg = (
-            f"Search term {_cut(text)} has no date that can be read. Write a day such as "
-            "2026-08-22, or a second such as 2026-08-22T04:07:00Z, "
-            "as D, >D, >=D, <D, <=D, D..D, D..* or *..D."
+            f'"{shown}" is not a recognized date/time format. '
+            "Please provide an ISO 8601 date/time value, such as YYYY-MM-DD."
         )
-        raise QueryError(msg) from None
-    return lambda row: low <= row.pushed_at <= high
+        raise QueryError(msg)
+
+    return make
 
 
-def _span(value: str) -> tuple[str, str]:
-    """Return the first and the last second of a span of time, as the table writes them.
+def _span(value: str) -> tuple[int | None, int | None]:
+    """Return the first and the last second of a span of time, both included.
 
     Raises
     ------
@@ -259,70 +289,63 @@ def _span(value: str) -> tuple[str, str]:
     if match := _SPAN.fullmatch(value):
         low, high = match["low"], match["high"]
         return (
-            _EVER[0] if low == "*" else _seconds(low)[0],
-            _EVER[1] if high == "*" else _seconds(high)[1],
+            None if low == "*" else _seconds(low)[0],
+            None if high == "*" else _seconds(high)[1],
         )
     match = _MOMENT.fullmatch(value)
     if match is None:
         raise ValueError(value)
-    first, last = _seconds(match["moment"])
-    return {
-        "": (first, last),
-        ">": (f"{last}~", _EVER[1]),  # behind everything that begins with it
-        ">=": (first, _EVER[1]),
-        "<": (_EVER[0], first.removesuffix("Z")),  # before everything that begins with it
-        "<=": (_EVER[0], last),
-    }[match["sign"]]
+    return _compared(match["sign"], *_seconds(match["moment"]))
 
 
-def _seconds(moment: str) -> tuple[str, str]:
-    """Return the first and the last second of a day, or of a second, in UTC."""
+def _seconds(moment: str) -> tuple[int, int]:
+    """Return the first and the last second of a day in UTC, or of a second."""
     if "T" not in moment.upper():
-        datetime.fromisoformat(moment)
-        return f"{moment}T00:00:00Z", f"{moment}T23:59:59Z"
-    second = datetime.fromisoformat(moment.upper()).astimezone(UTC)
-    return (f"{second.replace(tzinfo=None).isoformat(timespec='seconds')}Z",) * 2
+        first = seconds(f"{moment}T00:00:00Z")
+        return first, first + 86_399
+    return (seconds(moment.upper()),) * 2
 
 
-def _language(value: str, _text: str) -> Test:
-    wanted = value.lower()
-    return lambda row: row.language is not None and row.language.name.lower() == wanted
+def _named(column: str) -> Callable[[str, str], Test]:
+    return lambda value, _text: Named(column, value.lower())
 
 
-def _owner(value: str, _text: str) -> Test:
-    wanted = value.lower()
-    return lambda row: row.owner.login.lower() == wanted
+def _archived(value: str, text: str) -> Test:
+    return Known("archived", _choice(value, text, {"true": True, "false": False}))
 
 
-def _repo(value: str, _text: str) -> Test:
-    wanted = value.lower()
-    return lambda row: row.full_name.lower() == wanted
+def _fork(value: str, text: str) -> Test:
+    return Known("all", _choice(value, text, {"true": True, "false": True, "only": False}))
 
 
 def _is(value: str, text: str) -> Test:
-    if value.lower() not in {"public", "private"}:
-        msg = f"Search term {_cut(text)} is not known. Write is:public or is:private."
-        raise QueryError(msg)
-    public = value.lower() == "public"
-    return lambda _row: public
+    return Known("all", _choice(value, text, {"public": True, "private": False}))
+
+
+def _choice(value: str, text: str, choices: dict[str, bool]) -> bool:
+    """Return what a word stands for.
+
+    Raises
+    ------
+    QueryError
+        If it is none of the words.
+    """
+    if value.lower() in choices:
+        return choices[value.lower()]
+    name = text.partition(":")[0].lower()
+    known = " or ".join(f"{name}:{word}" for word in choices)
+    msg = f"Search term {_cut(text)} is not known. Write {known}."
+    raise QueryError(msg)
 
 
 def _in(value: str, text: str) -> Test:
     if value.lower() != "name":
         msg = (
-            f"Search term {_cut(text)} asks for texts that the embedded snapshot does not hold. "
+            f"Search term {_cut(text)} asks for texts that the data here do not hold. "
             "Words are looked for in names: in:name."
         )
         raise QueryError(msg)
-    return lambda _row: True
-
-
-def _not(test: Test) -> Test:
-    return lambda row: not test(row)
-
-
-def _any(tests: list[Test]) -> Test:
-    return lambda row: any(test(row) for test in tests)
+    return Known("all", wanted=True)
 
 
 def _cut(text: str) -> str:
@@ -330,13 +353,16 @@ def _cut(text: str) -> str:
 
 
 _TESTS: dict[str, Callable[[str, str], Test]] = {
-    "stars": _number(lambda row: row.stars),
-    "forks": _number(lambda row: row.forks),
-    "pushed": _pushed,
-    "language": _language,
-    "user": _owner,
-    "org": _owner,
-    "repo": _repo,
+    "stars": _number("stars"),
+    "forks": _number("forks"),
+    "created": _moment("created"),
+    "pushed": _moment("pushed"),
+    "language": _named("language"),
+    "user": _named("owner"),
+    "org": _named("owner"),
+    "repo": _named("repository"),
+    "archived": _archived,
+    "fork": _fork,
     "is": _is,
     "in": _in,
 }

@@ -1,0 +1,117 @@
+"""What a simulation remembers of those who ask: their budgets, their pace, how many are at it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from gqlnb.github.metering import HOUR, LIMIT, Meter
+
+if TYPE_CHECKING:
+    from gqlnb.github.simulation import Simulation
+
+__all__ = ["Ledger"]
+
+_MINUTE = 60.0
+_ACCOUNTS = 10_000  # remembered at once; those whose hour is over are forgotten first
+
+
+@dataclass(slots=True)
+class _Account:
+    """What one token has done."""
+
+    reset: float
+    used: int = 0
+    minute: float = 0.0
+    asked: int = 0
+    running: int = 0
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request on its way.
+
+    Attributes
+    ----------
+    number
+        How many there have been, this one included.
+    meter
+        Its look at the budget.
+    hasty
+        Seconds to wait, if it came too soon; else None.
+    """
+
+    number: int
+    meter: Meter
+    hasty: int | None
+    points: int = field(default=0, init=False)
+
+    def charge(self, points: int) -> None:
+        """Take points from the budget when the request is over."""
+        self.points = points
+
+
+class Ledger:
+    """The accounts of all tokens, by a digest of each; safe to use from any thread.
+
+    Without a budget, a pace and a bound for concurrency it remembers none of them.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._accounts: dict[bytes, _Account] = {}
+        self._lock = threading.Lock()
+        self._requests = 0
+        limits = (simulation.budget, simulation.pace, simulation.concurrency)
+        self._remembers = limits != (None, None, None)
+
+    @contextmanager
+    def entered(self, caller: str) -> Iterator[Visit]:
+        """Enter a request of a caller, and its charge when it is over."""
+        account = self._account(caller)
+        now = self._simulation.clock()
+        with self._lock:
+            self._requests += 1
+            account.running += 1
+            wait = self._wait(account, now)
+            budget = self._simulation.budget
+            meter = Meter(LIMIT if budget is None else budget, account.used, account.reset)
+            visit = Visit(self._requests, meter, wait)
+        try:
+            yield visit
+        finally:
+            with self._lock:
+                account.running -= 1
+                account.used += visit.points if budget is not None else 0
+
+    def _account(self, caller: str) -> _Account:
+        """Return the account of a caller; a new one where its hour is over."""
+        now = self._simulation.clock()
+        fresh = _Account(now + HOUR, minute=now)
+        if not self._remembers:
+            return fresh
+        key = sha256(caller.encode("utf-8", "replace")).digest()
+        with self._lock:
+            if len(self._accounts) >= _ACCOUNTS:
+                known = self._accounts.items()
+                self._accounts = {k: a for k, a in known if a.reset > now or a.running}
+            account = self._accounts.setdefault(key, fresh)
+            if account.reset <= now:
+                account.reset, account.used = now + HOUR, 0
+            return account
+
+    def _wait(self, account: _Account, now: float) -> int | None:
+        """Return how many seconds a caller has to wait, None for none."""
+        pace, concurrency = self._simulation.pace, self._simulation.concurrency
+        if concurrency is not None and account.running > concurrency:
+            return int(_MINUTE)
+        if now >= account.minute + _MINUTE:
+            account.minute, account.asked = now, 0
+        account.asked += 1
+        if pace is None or account.asked <= pace:
+            return None
+        return max(1, int(account.minute + _MINUTE - now))

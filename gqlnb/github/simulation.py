@@ -1,0 +1,234 @@
+"""What GitHub does to those who harvest it, on request: faults that come again with their seed.
+
+Some belong to the data (:class:`Faults`, used by the stand-in wherever it is asked), others to HTTP
+(:mod:`gqlnb.github.edge`, where it is served).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.errors import OptionError
+from gqlnb.github.columns import Rows
+from gqlnb.github.finding import Found, Population, scattered, select
+from gqlnb.github.search import parse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gqlnb.github.data import Repository
+
+__all__ = ["Faults", "Simulation"]
+
+_SHARES = ("dropped", "duplicated", "gateway", "timeouts")
+_NEAR = 100  # places that a repository which comes twice may have moved
+_LOST = 0.1  # of the stars that change, those that are taken back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """Which faults of GitHub a stand-in shows, and how often; none by default.
+
+    Chance is drawn from `seed` and the number of the request, or the text of the search: who asks
+    the same in the same order meets the same faults. That needs memory, so a service with a
+    simulation is not stateless.
+
+    Attributes
+    ----------
+    seed
+        Any whole number from 0 up.
+    restricted
+        Whether ``stargazers`` is refused with FORBIDDEN, one error for each repository, as GitHub
+        has refused it since mid-2026; ``stargazerCount`` is answered always.
+    ties
+        Whether repositories of equal stars stand in another order for each search expression.
+    dropped
+        The share of items that are missing from their page, 0 to 1; another expression may find
+        them. ``repositoryCount`` counts them.
+    duplicated
+        The share of places, 0 to 1, where a repository of one of the 100 places before stands a
+        second time, and the one that belongs there is missing.
+    drift
+        How many stars are given before each search to repositories that it can reach; one in ten is
+        taken away instead. Pages of one search may then repeat a repository, or miss one.
+    resources
+        Most nodes of a page; those beyond are null, each with an error RESOURCE_LIMITS_EXCEEDED.
+        None for no limit.
+    gateway
+        The share of requests that get 502 or 504 with a page of HTML.
+    timeouts
+        The share of requests that get 502 or 504 with JSON that says "Something went wrong while
+        executing your query", its ``data`` null, or the text "null".
+    budget
+        Points that a token has for an hour; GitHub's are 5,000. Then come answers with status 200,
+        no data and RATE_LIMITED, or RATE_LIMIT with ``x-ratelimit-remaining`` above 0. None for
+        no end of them.
+    pace
+        Points that a token has for a minute, 1 for each query; GitHub's are 2,000. Then come 403
+        and ``retry-after``. None for no limit.
+    concurrency
+        Requests of a token at once; GitHub's are 100. Those beyond get 403 and ``retry-after``.
+        None for no limit.
+    clock
+        Returns seconds since 1970. With one of your own no test waits for an hour to pass.
+
+    Raises
+    ------
+    OptionError
+        If a share is not 0 to 1, or a number is negative.
+
+    Examples
+    --------
+    >>> Simulation(seed=1, ties=True, dropped=0.001, budget=5000)
+    Simulation(seed=1, ties=True, dropped=0.001, budget=5000)
+    """
+
+    seed: int = 0
+    restricted: bool = False
+    ties: bool = False
+    dropped: float = 0.0
+    duplicated: float = 0.0
+    drift: int = 0
+    resources: int | None = None
+    gateway: float = 0.0
+    timeouts: float = 0.0
+    budget: int | None = None
+    pace: int | None = None
+    concurrency: int | None = None
+    clock: Callable[[], float] = field(default=time.time, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no share and no number."""
+        for name in _SHARES:
+            if not 0 <= getattr(self, name) <= 1:
+                msg = f"{name}={getattr(self, name)!r} is no share; give 0 to 1."
+                raise OptionError(msg)
+        for name in ("seed", "drift", "resources", "budget", "pace", "concurrency"):
+            if (getattr(self, name) or 0) < 0:
+                msg = f"{name}={getattr(self, name)!r} is negative; give a number from 0 up."
+                raise OptionError(msg)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{each.name}={getattr(self, each.name)!r}"
+            for each in fields(self)
+            if each.compare and getattr(self, each.name) != each.default
+        ]
+        return f"Simulation({', '.join(shown)})"
+
+    def random(self, *what: object) -> Random:
+        """Return a source of chance that is the same for the same seed and things."""
+        return Random(self.number(*what))  # noqa: S311 - not a secret
+
+    def number(self, *what: object) -> int:
+        """Return a number from 0 to 2**64 - 1 that is the same for the same seed and things."""
+        text = "\0".join(map(str, (self.seed, *what)))
+        return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
+
+    def happens(self, share: float, *what: object) -> bool:
+        """Tell whether something of that share happens to these things."""
+        return share > 0 and self.number(*what) < share * 2**64
+
+
+class Faults:
+    """The faults of the data over one population; safe to use from any thread.
+
+    Parameters
+    ----------
+    population
+        What there is at first; it stays as it is.
+    simulation
+        Which faults to show.
+
+    Attributes
+    ----------
+    population
+        What there is now.
+    """
+
+    def __init__(self, population: Population, simulation: Simulation) -> None:
+        self.population = population.copy() if simulation.drift else population
+        self._simulation = simulation
+        self._lock = threading.Lock()
+        self._searches = 0
+
+    def find(self, text: str) -> Found:
+        """Return what a search expression finds now.
+
+        Raises
+        ------
+        QueryError
+            If it cannot be read.
+        """
+        expression, drift = parse(text), self._simulation.drift
+        if not drift:
+            return self._found(*select(self.population, expression, ties=self._ties(text)))
+        with self._lock:
+            self._searches += 1
+            self._drift(select(self.population, expression, ties=self._ties(text))[0])
+            found = self._found(*select(self.population, expression, ties=self._ties(text)))
+            return found._replace(items=tuple(found.items))  # read before others move
+
+    def _found(self, rows: NDArray[Any], total: int) -> Found:
+        return Found(Rows(self.population, rows), total)
+
+    def _drift(self, rows: NDArray[Any]) -> None:
+        """Give and take stars among some rows."""
+        chance = self._simulation.random("drift", self._searches)
+        # Their ranks are names by which they are known when others have moved.
+        near = {int(self.population.rank[row]): int(row) for row in rows}
+        for rank in chance.choices(list(near), k=self._simulation.drift) if near else ():
+            self._move(near, rank, -1 if chance.random() < _LOST else 1)
+
+    def shown(
+        self, text: str, places: Sequence[int], items: Sequence[Repository]
+    ) -> list[int | None]:
+        """Return which item stands at each place of a page, None for one that is missing.
+
+        Parameters
+        ----------
+        text
+            The search expression.
+        places
+            The places of the page among all results, from 0.
+        items
+            All results.
+        """
+        simulation = self._simulation
+        found: list[int | None] = []
+        for place in places:
+            item: int | None = place
+            if place and simulation.happens(simulation.duplicated, "again", text, place):
+                item = place - simulation.random("whose", text, place).randint(1, min(place, _NEAR))
+            elif simulation.happens(simulation.dropped, "dropped", text, items[place].full_name):
+                item = None
+            found.append(item)
+        return found
+
+    def _ties(self, text: str) -> NDArray[Any] | None:
+        if not self._simulation.ties:
+            return None
+        return scattered(self.population.rank, self._simulation.number("ties", text) % 2**32)
+
+    def _move(self, rows: dict[int, int], rank: int, gain: int) -> None:
+        """Give a repository a star, or take one, and put its row where it then belongs."""
+        population = self.population
+        row = rows[rank]
+        stars = int(population.stars[row])
+        if stars + gain < 0:
+            return
+        begin, end = population.above(stars, stars)
+        edge = begin if gain > 0 else end - 1
+        if edge != row:
+            other = int(population.rank[edge])
+            population.swap(row, edge)
+            rows[rank] = edge
+            if other in rows:
+                rows[other] = row
+        population.stars[edge] += gain

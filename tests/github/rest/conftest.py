@@ -1,0 +1,138 @@
+"""Small services on free ports, and sessions that ask them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+
+from gqlnb.github.data import Language, Owner, Repositories, Repository
+from gqlnb.github.rest.endpoints import app
+from gqlnb.github.rest.hosting import RestServer
+from gqlnb.token import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PATIENCE = 20  # seconds until a test gives up; nothing waits that long unless it is broken
+PASSWORDS = {"ada": Token("password-of-ada"), "bob": Token("password-of-bob")}
+
+
+def rows(count: int = 5) -> Repositories:
+    """Return repositories of one owner, ada, with 100, 99, ... stars."""
+    ada, python = Owner("ada", "User"), Language("Python")
+    day = "2026-08-01T00:00:00Z"
+    return Repositories.of(
+        Repository(f"r{it}", ada, 100 - it, it, python if it else None, day) for it in range(count)
+    )
+
+
+class Asking(requests.Session):
+    """A session below one URL, which can log in."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.trust_env = False
+        self.url = url
+
+    def request(self, method: str, url: str, **options: Any) -> requests.Response:
+        """Ask for a path."""
+        where = url if url.startswith("http") else self.url + url
+        return super().request(method, where, **{"timeout": PATIENCE} | options)
+
+    def log_in(self, login: str) -> Asking:
+        """Log in and keep the token."""
+        password = PASSWORDS[login].header().split()[1]
+        answer = self.post("/login", json={"login": login, "password": password})
+        self.headers["Authorization"] = f"Bearer {answer.json()['token']}"
+        return self
+
+
+class Clock:
+    """A time that tests set."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        """Return it."""
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Return the time that services go by."""
+    return Clock()
+
+
+@pytest.fixture
+def running(clock: Clock) -> Iterator[Callable[..., Asking]]:
+    """Return a function that starts a service and returns a session that asks it."""
+    opened: list[RestServer | Asking] = []
+
+    def run(**options: Any) -> Asking:
+        options = {"data": rows(), "users": PASSWORDS, "clock": clock} | options
+        server = RestServer(app(**options), 0)
+        asking = Asking(server.url)
+        asking.server = server
+        opened.extend([asking, server])
+        return asking
+
+    yield run
+    for it in opened:
+        it.close()
+
+
+@pytest.fixture
+def anyone(running: Callable[..., Asking]) -> Asking:
+    """Return a session of who has not logged in, on a service of five repositories."""
+    return running()
+
+
+@pytest.fixture
+def ada(running: Callable[..., Asking]) -> Asking:
+    """Return a session of ada, who owns the five repositories."""
+    return running().log_in("ada")
+
+
+def message(answer: requests.Response) -> str:
+    """Return what an answer says was wrong."""
+    assert answer.headers["content-type"] == "application/json"
+    (only,) = answer.json().items()
+    assert only[0] == "message"
+    return only[1]
+
+
+@pytest.fixture
+def says() -> Callable[[requests.Response], tuple[int, str]]:
+    """Return a function that reads a refusal: its status and its one member."""
+    return lambda answer: (answer.status_code, message(answer))
+
+
+@pytest.fixture
+def raw() -> Iterator[Callable[[Asking, bytes], bytes]]:
+    """Return a function that sends bytes to a service and returns all that comes back."""
+    import socket
+
+    sockets = []
+
+    def exchange(asking: Asking, data: bytes) -> bytes:
+        sock = socket.create_connection(("127.0.0.1", asking.server.port), timeout=PATIENCE)
+        sockets.append(sock)
+        sock.sendall(data)
+        sock.shutdown(socket.SHUT_WR)
+        return b"".join(itertools.takewhile(bool, iter(lambda: received(sock), None)))
+
+    yield exchange
+    for sock in sockets:
+        sock.close()
+
+
+def received(sock: Any) -> bytes:
+    """Return what has come; nothing once the other side is done."""
+    try:
+        return sock.recv(65536)
+    except ConnectionResetError:
+        return b""

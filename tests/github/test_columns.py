@@ -1,0 +1,175 @@
+"""Repositories in columns are the same repositories, found by name, owner and id."""
+
+import numpy as np
+import pytest
+
+from gqlnb.github.columns import Logins
+from gqlnb.github.data import Language, Owner, Repository, embedded
+from gqlnb.github.finding import Population, find, order_by, scattered
+from gqlnb.github.search import parse
+from gqlnb.github.standin import snapshot
+
+
+def test_columns_hold_every_repository_as_it_is():
+    """Reading all rows gives the rows that went in, in their order."""
+    columns = snapshot()
+    assert [columns[row] for row in range(len(columns))] == list(embedded().rows)
+
+
+@pytest.mark.parametrize("row", [-1, 3449])
+def test_a_row_beyond_the_ends_is_an_error(row):
+    """A row that is not there is no other one."""
+    with pytest.raises(IndexError):
+        snapshot()[row]
+
+
+def test_every_repository_is_found_by_name_in_any_case():
+    """Owner and name lead to the row, however they are written."""
+    columns = snapshot()
+    for row in range(0, len(columns), 7):
+        assert columns.named(columns[row].full_name.upper()) == row
+
+
+@pytest.mark.parametrize("name", ["", "torvalds", "torvalds/", "/linux", "torvalds/linux/x", "é/ß"])
+def test_what_is_no_name_leads_nowhere(name):
+    """Half a name, and a name that nobody has, are no repository."""
+    assert snapshot().named(name) is None
+
+
+def test_every_owner_is_found_with_all_repositories():
+    """Each login leads to its account and its rows, most starred first."""
+    columns = snapshot()
+    for login, rows in list(embedded().by_owner.items())[::11]:
+        assert columns.account(login.upper()) == rows[0].owner
+        place = columns.owners.find(login)
+        assert [columns[int(row)] for row in columns.owned(place)] == list(rows)
+
+
+def test_logins_whose_beginnings_are_alike_are_told_apart():
+    """The order of logins is the order of full names: a hyphen stands before a slash."""
+    owners = [Owner(login, "User") for login in ("a-b", "a", "a.c", "a0", "A1")]
+    rows = [Repository("x", owner, 1, 0, None, "2020-01-01T00:00:00Z") for owner in owners]
+    columns = Population.of(rows)
+    assert [columns.account(owner.login) for owner in owners] == owners
+    assert [columns[row].full_name for row in range(5)] == ["a-b/x", "a.c/x", "a/x", "a0/x", "A1/x"]
+
+
+def test_owners_are_a_sequence():
+    """Logins can be counted, listed and cut."""
+    logins = Logins.of([Owner("a", "User"), Owner("bc", "Organization")])
+    assert list(logins) == [("a", "User"), ("bc", "Organization")]
+    assert logins[1:] == [Owner("bc", "Organization")]
+
+
+def test_every_id_leads_back():
+    """The ids of repositories, owners and languages name what they were made of."""
+    columns = snapshot()
+    for row in range(0, len(columns), 13):
+        one = columns[row]
+        for node in (one, one.owner, *([one.language] if one.language else [])):
+            assert columns.node(node.node_id) == node
+
+
+@pytest.mark.parametrize("node_id", ["", "R", "R_", "D_x", "R_x", "U_dG9ydmFsZHM=", "L_", "é_é"])
+def test_what_is_no_id_leads_nowhere(node_id):
+    """A text that was never given out as an id names nothing."""
+    assert snapshot().node(node_id) is None
+
+
+def test_an_id_is_one_spelling_only():
+    """An id in other letters, or of another kind of account, is not that of the object."""
+    columns = snapshot()
+    assert columns.node(Owner("TORVALDS", "User").node_id) is None
+    assert columns.node(Owner("torvalds", "Organization").node_id) is None
+    assert columns.node(Language("c").node_id) is None
+
+
+def test_columns_cannot_be_written():
+    """A population is the same for everybody who has it."""
+    with pytest.raises(ValueError, match="read-only"):
+        snapshot().stars[0] = 1
+
+
+def test_a_copy_is_written_and_the_original_stays():
+    """Two rows of a copy change places with all that belongs to them."""
+    columns = snapshot()
+    copied = columns.copy()
+    one, other = 3, 3000
+    before = copied[one], copied[other]
+    copied.swap(one, other)
+    assert (copied[other], copied[one]) == before
+    assert (columns[one], columns[other]) == before
+    for row, repository in ((other, before[0]), (one, before[1])):
+        assert copied.named(repository.full_name) == row
+        owned = copied.owned(copied.owners.find(repository.owner.login))
+        assert sorted(owned) == list(owned)
+
+
+def test_thresholds_are_exact():
+    """The rows within bounds are those whose stars lie within them, whatever the bounds."""
+    columns = Population.of(
+        Repository(f"n{k}", Owner("o", "User"), stars, 0, None, "2020-01-01T00:00:00Z")
+        for k, stars in enumerate([9, 7, 7, 7, 3, 0])
+    )
+    for low in (None, -1, 0, 1, 3, 7, 8, 9, 10, 10**15):
+        for high in (None, -1, 0, 1, 3, 7, 8, 9, 10, 10**15):
+            begin, end = columns.above(low, high)
+            wanted = [
+                row
+                for row, stars in enumerate([9, 7, 7, 7, 3, 0])
+                if (low is None or stars >= low) and (high is None or stars <= high)
+            ]
+            assert list(range(begin, end)) == wanted
+
+
+def test_names_sort_whatever_their_case():
+    """An order by name looks past capitals, and equal ones stand by owner."""
+    rows = [
+        Repository(name, Owner(owner, "User"), 1, 0, None, "2020-01-01T00:00:00Z")
+        for name, owner in (("b", "x"), ("A", "z"), ("a", "y"), ("C", "w"))
+    ]
+    columns = Population.of(rows)
+    places = np.arange(4)
+    up = order_by(columns, places, "name", descending=False)
+    down = order_by(columns, places, "name", descending=True)
+    assert [columns[int(row)].full_name for row in up] == ["y/a", "z/A", "x/b", "w/C"]
+    assert [columns[int(row)].full_name for row in down] == ["w/C", "x/b", "y/a", "z/A"]
+    assert len(order_by(columns, places[:0], "name", descending=True)) == 0
+
+
+def test_a_search_reaches_a_thousand_and_counts_all():
+    """The rows stop at the cap, the number does not, in every order."""
+    for text in ("", "sort:forks", "-language:nothing sort:updated-asc"):
+        found = find(snapshot(), parse(text))
+        assert (len(found.items), found.total) == (1000, 3449)
+
+
+def test_a_population_counts_and_tabulates():
+    """What a harvest is compared with: counts and frames without the cap."""
+    assert snapshot().count("stars:>1000") == 3024
+    frame = snapshot().frame("stars:>1000 sort:forks")
+    assert len(frame) == 3024
+    assert frame["forks"].is_monotonic_decreasing
+    assert frame.dtypes.astype(str).to_dict() | {"created_at": "", "pushed_at": ""} == {
+        "name": "string",
+        "owner": "string",
+        "stargazers": "Int64",
+        "forks": "Int64",
+        "language": "string",
+        "created_at": "",
+        "pushed_at": "",
+        "archived": "boolean",
+    }
+    linux = frame[frame["name"] == "linux"].iloc[0]
+    assert (linux["owner"], linux["stargazers"]) == ("torvalds", 243608)
+    assert linux["pushed_at"].isoformat() == "2026-08-21T20:24:53+00:00"
+    assert snapshot().frame("stars:>1000000").empty
+
+
+def test_scattering_keeps_numbers_apart():
+    """Every number gets another one, a different one for another salt."""
+    numbers = np.arange(10_000)
+    one, other = scattered(numbers, 1), scattered(numbers, 2)
+    assert len(np.unique(one)) == 10_000
+    assert (one != other).all()
+    assert abs(np.corrcoef(numbers, one)[0, 1]) < 0.05

@@ -1,0 +1,566 @@
+"""Over HTTP the stand-in answers as GitHub does: each body and status that is known."""
+
+import asyncio
+import base64
+import json
+import threading
+
+import pytest
+
+from gqlnb import AuthError, QueryError, RateLimited, TransportError, connect, github, stars
+from gqlnb.github.edge import Edge
+from gqlnb.github.simulation import Simulation
+from gqlnb.server.app import App
+from gqlnb.token import Token
+
+VIEWER = {"query": "{ viewer { login } }"}
+AGENT = {"User-Agent": "tests"}
+
+
+class Exchange:
+    """One answer of an application."""
+
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        """The body as JSON."""
+        return json.loads(self.body)
+
+
+def post(app, body=VIEWER, *, token="open-sesame", path="/graphql", parts=1, **headers):
+    """Return what an application answers to a body, which is sent in several parts."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    size = -(-len(data) // parts) or 1
+    pieces = [data[k : k + size] for k in range(0, len(data), size)] or [b""]
+    incoming = [
+        {"type": "http.request", "body": piece, "more_body": k < len(pieces) - 1}
+        for k, piece in enumerate(pieces)
+    ]
+    sent = []
+
+    async def receive():
+        return incoming.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    pairs = {"host": "localhost", "user-agent": "tests", "content-type": "application/json"}
+    if token:
+        pairs["authorization"] = f"bearer {token}"
+    pairs |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [(n.encode(), v.encode()) for n, v in pairs.items() if v is not None]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": lines}
+    asyncio.run(app(scope, receive, send))
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Exchange(sent[0]["status"], answered, b"".join(m["body"] for m in sent[1:]))
+
+
+@pytest.fixture(scope="module")
+def app():
+    """Return an application that asks for a token."""
+    return github.app(token=Token("open-sesame"))
+
+
+def simulated(**faults):
+    """Return an application with faults."""
+    return github.app(github.service(simulation=Simulation(**faults)))
+
+
+# ---------------------------------------------------------------- who asks
+
+
+def test_no_token(app):
+    """Without a token: 401, JSON, and where to read how to send one."""
+    answer = post(app, token=None)
+    assert answer.status == 401
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+    assert answer.json == {
+        "message": "This endpoint requires you to be authenticated.",
+        "documentation_url": "https://docs.github.com/graphql/guides/"
+        "forming-calls-with-graphql#authenticating-with-graphql",
+        "status": "401",
+    }
+
+
+def test_a_wrong_token(app):
+    """With a token that is not the one: 401 "Bad credentials"."""
+    answer = post(app, token="stale")
+    assert answer.status == 401
+    assert answer.json == {
+        "message": "Bad credentials",
+        "documentation_url": "https://docs.github.com/graphql",
+        "status": "401",
+    }
+
+
+@pytest.mark.parametrize("word", ["bearer", "Bearer", "token", "TOKEN"])
+def test_every_word_before_the_token(app, word):
+    """The words that GitHub takes before a token."""
+    assert post(app, authorization=f"{word} open-sesame").status == 200
+
+
+def test_without_a_token_to_check_any_will_do():
+    """An application without a token answers who sends one and who sends none."""
+    free = github.app()
+    assert post(free, token=None).status == post(free, token="whatever").status == 200
+
+
+@pytest.mark.parametrize("agent", [None, "", "  "])
+def test_no_user_agent(app, agent):
+    """Who does not say what it is gets 403 and a text that is no JSON."""
+    answer = post(app, user_agent=agent)
+    assert (answer.status, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert answer.body.startswith(
+        b"Request forbidden by administrative rules. Please make sure your request has a "
+        b"User-Agent header ("
+    )
+
+
+def test_the_client_says_what_these_mean(app):
+    """Our client turns each refusal into its error."""
+    with pytest.raises(AuthError, match="Bad credentials"):
+        connect(app, token=Token("stale"), headers=AGENT).execute("{ viewer { login } }")
+    with pytest.raises(AuthError, match="requires you to be authenticated"):
+        connect(app, headers=AGENT).execute("{ viewer { login } }")
+    client = connect(app, token=Token("open-sesame"), headers=AGENT)
+    assert client.execute("{ viewer { login } }").data == {"viewer": {"login": "demo"}}
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"query=1", b"\xff", b'{"query": NaN}'])
+def test_no_json(app, body):
+    """A body that is no JSON: 400 "Problems parsing JSON"."""
+    answer = post(app, body)
+    assert answer.status == 400
+    assert answer.json == {
+        "message": "Problems parsing JSON",
+        "documentation_url": "https://docs.github.com/graphql",
+        "status": "400",
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, [], None, {"query": None}, {"query": ""}, {"query": 1}, {"variables": {}}, [VIEWER]],
+)
+def test_no_query(app, body):
+    """JSON without the text of a query: one error without type and path."""
+    answer = post(app, body)
+    assert answer.status == 200
+    assert answer.json == {
+        "errors": [{"message": "A query attribute must be specified and must be a string."}]
+    }
+
+
+def test_a_body_over_the_limit_is_cut(app):
+    """A body that is too long is read no further, and so has no query, or no end."""
+    long = {"query": "{ viewer { login } } #" + "x" * 2**21}
+    assert post(app, long, parts=40).status == 400
+    padded = json.dumps(VIEWER).encode() + b" " * (2**20 + 10)
+    assert "query attribute" in post(app, padded).json["errors"][0]["message"]
+
+
+def test_the_media_type_of_a_body_does_not_matter(app):
+    """JSON is read whatever it is said to be, and however many parts it comes in."""
+    for kind in (None, "text/plain", "application/x-www-form-urlencoded"):
+        assert post(app, content_type=kind, parts=5).json["data"] == {"viewer": {"login": "demo"}}
+
+
+def test_an_error_of_syntax(app):
+    """200, errors alone, with a place and without type and path."""
+    answer = post(app, {"query": "{ a(: }"})
+    assert answer.status == 200
+    ((error,),) = answer.json.values()
+    assert set(error) == {"locations", "message"}
+    assert error["locations"] == [{"line": 1, "column": 5}]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "field", "kind"),
+    [
+        ("query { DSD }", ["query", "DSD"], "DSD", "Query"),
+        ("query Q { DSD }", ["query Q", "DSD"], "DSD", "Query"),
+        ("{ viewer { a: nope } }", ["query", "viewer", "a"], "nope", "User"),
+        (
+            "{ viewer { ... on User { nope } } }",
+            ["query", "viewer", "... on User", "nope"],
+            "nope",
+            "User",
+        ),
+        ("{ viewer { ... { nope } } }", ["query", "viewer", "...", "nope"], "nope", "User"),
+        ("{ ...f } fragment f on Query { no }", ["fragment f", "no"], "no", "Query"),
+    ],
+)
+def test_an_unknown_field(app, text, path, field, kind):
+    """200, no data, a path that begins with the operation, and GitHub's words."""
+    answer = post(app, {"query": text})
+    assert answer.status == 200
+    ((error,),) = answer.json.values()
+    assert list(error.items()) == [
+        ("path", path),
+        ("extensions", {"code": "undefinedField", "typeName": kind, "fieldName": field}),
+        ("locations", [{"line": 1, "column": text.index(field if "a:" not in text else "a:") + 1}]),
+        ("message", f"Field '{field}' doesn't exist on type '{kind}'"),
+    ]
+
+
+def test_another_error_of_validation(app):
+    """What has no form that is known keeps its words and place, without data."""
+    answer = post(app, {"query": "{ viewer }"})
+    assert answer.status == 200
+    ((error,),) = answer.json.values()
+    assert set(error) == {"locations", "message"}
+
+
+def test_the_client_shows_such_errors_as_what_they_are(app):
+    """A request error of GitHub's form is a QueryError, with its place."""
+    client = connect(app, token=Token("open-sesame"), headers=AGENT)
+    with pytest.raises(QueryError, match="nope"):
+        client.execute("{ viewer { nope } }")
+
+
+DEEP = """{ viewer { repositories(first: 100) { nodes { owner { repositories(first: 100) {
+  nodes { owner { repositories(first: 100) { totalCount } } } } } } } } }"""
+
+
+def test_too_many_nodes(app):
+    """200, no data, no path, type MAX_NODE_LIMIT_EXCEEDED."""
+    answer = post(app, {"query": DEEP})
+    assert answer.status == 200
+    assert answer.json == {
+        "errors": [
+            {
+                "type": "MAX_NODE_LIMIT_EXCEEDED",
+                "message": "This query requests up to 1,010,100 possible nodes which exceeds the "
+                "maximum limit of 500,000.",
+            }
+        ]
+    }
+
+
+SEARCH = '{ search(query: "stars:>1", type: REPOSITORY%s) { nodes { __typename } } }'
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "message"),
+    [
+        (
+            SEARCH % "",
+            "MISSING_PAGINATION_BOUNDARIES",
+            "You must provide a `first` or `last` value to properly paginate the `search` "
+            "connection.",
+        ),
+        (
+            SEARCH % ", first: 101",
+            "EXCESSIVE_PAGINATION",
+            "Requesting 101 records on the `search` connection exceeds the `first` limit of 100 "
+            "records.",
+        ),
+        (
+            SEARCH % ", last: 1000",
+            "EXCESSIVE_PAGINATION",
+            "Requesting 1000 records on the `search` connection exceeds the `last` limit of 100 "
+            "records.",
+        ),
+        (
+            SEARCH % ', first: 1, after: "x"',
+            "INVALID_CURSOR_ARGUMENTS",
+            "`x` does not appear to be a valid cursor.",
+        ),
+        (
+            '{ repository(owner: "o", name: "r") { id } }',
+            "NOT_FOUND",
+            "Could not resolve to a Repository with the name 'o/r'.",
+        ),
+        (
+            '{ node(id: "D_x") { id } }',
+            "NOT_FOUND",
+            "Could not resolve to a node with the global id of 'D_x'",
+        ),
+        (
+            "{ nodes(ids: [%s]) { id } }" % ('"x" ' * 101),
+            "ARGUMENT_LIMIT",
+            "You may not provide more than 100 node ids; you provided 101.",
+        ),
+        (
+            SEARCH.replace("stars:>1", "created:>yesterday") % ", first: 1",
+            "UNPROCESSABLE",
+            '"yesterday" is not a recognized date/time format. Please provide an ISO 8601 '
+            "date/time value, such as YYYY-MM-DD.",
+        ),
+    ],
+)
+def test_an_error_of_a_field(app, query, kind, message):
+    """200, the field is null, and the error has type, path, locations and message in this order."""
+    answer = post(app, {"query": query})
+    assert answer.status == 200
+    (error,) = answer.json["errors"]
+    assert list(error) == ["type", "path", "locations", "message"]
+    assert (error["type"], error["message"]) == (kind, message)
+    assert "data" in answer.json
+    assert error["path"][0] in query
+
+
+def test_the_cap_of_a_search(app):
+    """After a thousand results there is no next page and no error, and the count goes on."""
+    cursor = base64.b64encode(b"cursor:990").decode()
+    query = f"""{{ search(query: "stars:>1000", type: REPOSITORY, first: 100, after: "{cursor}") {{
+      repositoryCount nodes {{ __typename }} pageInfo {{ hasNextPage endCursor }} }} }}"""
+    answer = post(app, {"query": query}).json
+    assert "errors" not in answer
+    search = answer["data"]["search"]
+    assert (len(search["nodes"]), search["repositoryCount"]) == (10, 3024)
+    assert search["pageInfo"] == {"hasNextPage": False, "endCursor": "Y3Vyc29yOjEwMDA="}
+
+
+@pytest.mark.parametrize("kind", ["ISSUE", "DISCUSSION", "USER"])
+def test_a_search_for_something_else_finds_nothing(app, kind):
+    """An account that has no such things finds none: an empty page without an error."""
+    query = f"""{{ search(query: "a", type: {kind}, first: 5) {{
+      issueCount userCount codeCount discussionCount wikiCount repositoryCount
+      edges {{ cursor }} pageInfo {{ hasNextPage }} }} }}"""
+    answer = post(app, {"query": query}).json
+    assert "errors" not in answer
+    search = answer["data"]["search"]
+    assert {value for name, value in search.items() if name.endswith("Count")} == {0}
+    assert (search["edges"], search["pageInfo"]) == ([], {"hasNextPage": False})
+
+
+def test_stargazers_are_refused():
+    """Since mid-2026: one FORBIDDEN for each repository, at its stargazers; the node is null."""
+    query = """{ search(query: "stars:>1000", type: REPOSITORY, first: 3) { edges { node {
+      ... on Repository { name stargazers { totalCount } } } } } }"""
+    answer = post(simulated(restricted=True), {"query": query}).json
+    assert answer["data"]["search"]["edges"] == [{"node": None}] * 3
+    assert [(error["type"], error["path"]) for error in answer["errors"]] == [
+        ("FORBIDDEN", ["search", "edges", place, "node", "stargazers"]) for place in range(3)
+    ]
+
+
+def test_resources_exceeded():
+    """Partial data, one RESOURCE_LIMITS_EXCEEDED for each null node, status 200."""
+    query = '{ search(query: "", type: REPOSITORY, first: 30) { nodes { __typename } } }'
+    answer = post(simulated(resources=25), {"query": query})
+    assert answer.status == 200
+    assert answer.json["data"]["search"]["nodes"].count(None) == 5
+    assert {error["type"] for error in answer.json["errors"]} == {"RESOURCE_LIMITS_EXCEEDED"}
+    assert len(answer.json["errors"]) == 5
+
+
+# ---------------------------------------------------------------- headers and budgets
+
+
+def test_headers(app):
+    """Every answer that costs says what is left, and names itself."""
+    answer = post(app)
+    headers = answer.headers
+    assert headers["x-ratelimit-limit"] == "5000"
+    assert headers["x-ratelimit-remaining"] == "4999"
+    assert headers["x-ratelimit-used"] == "1"
+    assert headers["x-ratelimit-resource"] == "graphql"
+    assert int(headers["x-ratelimit-reset"]) > 1_700_000_000
+    assert headers["x-github-media-type"] == "github.v4; format=json"
+    assert headers["x-github-request-id"].count(":") == 4
+    assert headers["x-github-request-id"] != post(app).headers["x-github-request-id"]
+
+
+def test_without_a_budget_nothing_is_remembered(app):
+    """However often it is asked, the application tells of the same whole budget."""
+    assert {post(app).headers["x-ratelimit-used"] for _ in range(3)} == {"1"}
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self):
+        self.now = 1_790_000_000.0
+
+    def __call__(self):
+        """Return the moment."""
+        return self.now
+
+
+RATE = {"query": "{ viewer { login } rateLimit { limit cost remaining used resetAt } }"}
+
+
+def test_a_budget_is_used_up_and_comes_back():
+    """Points fall with each query, headers and field agree, and after an hour all is as before."""
+    clock = Clock()
+    app = simulated(budget=3, clock=clock)
+    seen = []
+    for _ in range(3):
+        answer = post(app, RATE)
+        rate = answer.json["data"]["rateLimit"]
+        assert rate["limit"] == int(answer.headers["x-ratelimit-limit"]) == 3
+        assert rate["remaining"] == int(answer.headers["x-ratelimit-remaining"])
+        assert rate["used"] == int(answer.headers["x-ratelimit-used"])
+        assert rate["resetAt"] == "2026-09-21T15:13:20Z"
+        seen.append(rate["remaining"])
+    assert seen == [2, 1, 0]
+    assert "data" not in post(app).json
+    assert "data" in post(app, token="another").json  # each token has a budget of its own
+    clock.now += 3_600
+    assert post(app, RATE).json["data"]["rateLimit"]["remaining"] == 2
+
+
+def test_the_budget_used_up_is_told_in_two_spellings():
+    """Status 200 and RATE_LIMITED; or RATE_LIMIT, where headers say that something is left."""
+    app = simulated(budget=0)
+    answers = [post(app) for _ in range(20)]
+    assert {answer.status for answer in answers} == {200}
+    assert {answer.headers["x-ratelimit-resource"] for answer in answers} == {"graphql"}
+    errors = {answer.json["errors"][0]["type"]: answer for answer in answers}
+    assert set(errors) == {"RATE_LIMITED", "RATE_LIMIT"}
+    first, second = errors["RATE_LIMITED"], errors["RATE_LIMIT"]
+    assert first.json["errors"][0]["message"].startswith("API rate limit exceeded for user ID ")
+    assert first.headers["x-ratelimit-remaining"] == "0"
+    assert second.json["errors"][0]["message"].startswith("API rate limit already exceeded for ")
+    assert second.json["errors"][0]["code"] == "graphql_rate_limit"
+    assert second.headers["x-ratelimit-remaining"] == "1"
+
+
+def test_what_is_free_stays_free():
+    """``rateLimit`` alone and a dry run take nothing from the budget."""
+    app = simulated(budget=5, clock=Clock())
+    dry = "{ rateLimit(dryRun: true) { cost remaining } viewer { login } }"
+    assert post(app, {"query": dry}).json["data"] == {"rateLimit": {"cost": 1, "remaining": 5}}
+    alone = post(app, {"query": "{ rateLimit { cost remaining } }"})
+    assert alone.json["data"] == {"rateLimit": {"cost": 0, "remaining": 5}}
+    assert post(app).headers["x-ratelimit-remaining"] == "4"
+
+
+def test_our_client_waits_for_the_reset():
+    """Both spellings are RateLimited, with the seconds until the hour is over."""
+    for seed in range(6):
+        client = connect(simulated(budget=0, seed=seed), headers=AGENT)
+        with pytest.raises(RateLimited) as caught:
+            client.execute("{ viewer { login } }")
+        assert 3_590 < caught.value.wait <= 3_602
+
+
+def test_too_fast():
+    """More than the pace of a minute: 403, the words, and when to come again."""
+    clock = Clock()
+    app = simulated(pace=2, clock=clock)
+    assert [post(app).status for _ in range(3)] == [200, 200, 403]
+    clock.now += 20
+    answer = post(app)
+    assert answer.status == 403
+    assert answer.headers["retry-after"] == "40"
+    assert answer.json == {
+        "documentation_url": "https://docs.github.com/graphql/overview/"
+        "rate-limits-and-query-limits-for-the-graphql-api#secondary-rate-limits",
+        "message": "You have exceeded a secondary rate limit. Please wait a few minutes before "
+        "you try again.",
+    }
+    clock.now += 40
+    assert post(app).status == 200
+
+
+def test_too_many_at_once():
+    """A request beyond those that may run at once is sent away, and leaves no trace."""
+    app = simulated(concurrency=1)
+    entered, leave = threading.Event(), threading.Event()
+
+    @app.schema.resolver("Query.viewer")
+    def viewer(_root, _args, _context):
+        entered.set()
+        assert leave.wait(20)
+
+    first = []
+    thread = threading.Thread(target=lambda: first.append(post(app)))
+    thread.start()
+    assert entered.wait(20)
+    second = post(app)
+    leave.set()
+    thread.join(20)
+    assert (second.status, second.headers["retry-after"]) == (403, "60")
+    assert first[0].status == 200
+    assert post(app, {"query": "{ __typename }"}).status == 200
+
+
+# ---------------------------------------------------------------- what is between
+
+
+def test_gateways_fail():
+    """502 and 504 come with pages of HTML, nginx's and GitHub's own."""
+    app = simulated(gateway=1.0)
+    answers = [post(app) for _ in range(30)]
+    assert {answer.status for answer in answers} == {502, 504}
+    assert {answer.headers["content-type"] for answer in answers} == {"text/html; charset=utf-8"}
+    assert {b"nginx" in answer.body for answer in answers} == {True, False}
+    assert {b"Unicorn!" in answer.body for answer in answers} == {True, False}
+
+
+def test_queries_time_out():
+    """502 and 504 come with JSON whose data are null, or the text "null"."""
+    app = simulated(timeouts=1.0)
+    answers = [post(app) for _ in range(30)]
+    assert {answer.status for answer in answers} == {502, 504}
+    assert {answer.json["data"] for answer in answers} == {None, "null"}
+    for answer in answers:
+        (error,) = answer.json["errors"]
+        assert error["message"].startswith(
+            "Something went wrong while executing your query. This may be the result of a "
+            "timeout, or it could be a GitHub bug. Please include `"
+        )
+
+
+@pytest.mark.parametrize("fault", ["gateway", "timeouts"])
+def test_our_client_says_which_status_it_was(fault):
+    """Each is a TransportError with the status, and no JSON error hides it."""
+    client = connect(simulated(**{fault: 1.0}), headers=AGENT)
+    with pytest.raises(TransportError) as caught:
+        client.execute("{ viewer { login } }")
+    assert caught.value.status in {502, 504}
+
+
+def test_faults_come_again_with_their_seed():
+    """The same seed gives the same faults in the same order, and about as many as asked for."""
+    one, same, other = (
+        [post(app).status for _ in range(100)]
+        for app in (
+            simulated(gateway=0.3, seed=1),
+            simulated(gateway=0.3, seed=1),
+            simulated(gateway=0.3, seed=2),
+        )
+    )
+    assert one == same != other
+    assert 15 < sum(status != 200 for status in one) < 45
+
+
+# ---------------------------------------------------------------- the application around it
+
+
+def test_what_is_no_post_is_the_applications(app):
+    """GET, other paths, other hosts and foreign pages are answered as by every server of ours."""
+    assert post(app, path="/elsewhere").status == 404
+    assert post(app, host="evil.example").status == 403
+    assert post(app, origin="https://evil.example").status == 403
+
+
+def test_another_application_may_take_its_place(app):
+    """What takes over brings its own HTTP: a plain application none, another stand-in its token."""
+    made = github.app(token=Token("one"))
+    made.become(github.app(token=Token("two")))
+    assert (post(made, token="one").status, post(made, token="two").status) == (401, 200)
+    made.become(App(github.service()))
+    assert post(made, token=None, user_agent=None).status == 200
+    assert isinstance(made, Edge)
+
+
+def test_a_star_search_over_http_is_the_same():
+    """Over HTTP, restricted, with a population: the same frame, one note, no fault of ours."""
+    population = github.population(3_000, seed=2)
+    plain = github.app(github.service(population=population))
+    strict = github.app(github.service(population=population, restricted=True))
+    expected = stars(">20000", limit=250, client=connect(plain, headers=AGENT))
+    with pytest.warns(UserWarning, match="'stargazerCount' was asked instead") as caught:
+        found = stars(">20000", limit=250, client=connect(strict, headers=AGENT))
+    assert len(caught) == 1
+    assert found.to_dict("list") == expected.to_dict("list")
+    assert found.attrs["total_count"] == population.count("stars:>20000")

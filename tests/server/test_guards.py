@@ -350,16 +350,24 @@ NO_HTTP_BY_HTTPTOOLS = {
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "other version": WHOLE.replace(b"1.1", b"1.2", 1),
 }
-BOTH = {**NO_HTTP, **NO_HTTP_BY_HTTPTOOLS}
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_what_is_not_http_is_refused_in_json(server, wire, parser, name, capfd):
+@pytest.mark.parametrize("name", NO_HTTP)
+def test_what_is_not_http_is_refused_in_json(server, wire, name, capfd):
     """What two programs could read in two ways is read in none, and the connection ends."""
-    if parser == "h11" and name in NO_HTTP_BY_HTTPTOOLS:
-        pytest.skip("h11 reads this")
-    one = wire()
-    one.send(BOTH[name])
+    refused_as_no_http(server, wire(), NO_HTTP[name], capfd)
+
+
+@pytest.mark.parametrize("parser", ["httptools"], indirect=True)
+@pytest.mark.parametrize("name", NO_HTTP_BY_HTTPTOOLS)
+def test_what_httptools_does_not_read_is_refused_in_json(server, wire, name, capfd):
+    """Nor is this."""
+    refused_as_no_http(server, wire(), NO_HTTP_BY_HTTPTOOLS[name], capfd)
+
+
+def refused_as_no_http(server, one, sent, capfd):
+    """See that what was sent is refused, and that others are answered."""
+    one.send(sent)
     refused(one, 400)
     assert requests.post(server.url, data=HELLO, headers=JSON, timeout=20).json() == ANSWER
     assert capfd.readouterr() == ("", "")

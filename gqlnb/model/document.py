@@ -19,7 +19,6 @@ from graphql import (
     is_abstract_type,
     is_composite_type,
     is_leaf_type,
-    parse,
     print_ast,
     validate,
     visit,
@@ -31,6 +30,7 @@ from graphql.pyutils import did_you_mean, suggestion_list
 from gqlnb.errors import Problem, QueryError, plain
 from gqlnb.model.literals import FiniteFloatsRule, may_be_infinite
 from gqlnb.model.measures import parse_within, refuse_beyond
+from gqlnb.model.syntax import read
 from gqlnb.model.validation import validated
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def parsed(text: str, limits: Limits | None = None) -> DocumentNode:
         msg = "The query is empty. Write one, for example: { __typename }"
         raise QueryError(msg)
     try:
-        ast = parse(text) if limits is None else parse_within(text, limits)
+        ast = read(text) if limits is None else parse_within(text, limits)
     except GraphQLError as error:
         found = error
     except RecursionError:

@@ -15,7 +15,6 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     OperationDefinitionNode,
-    parse,
 )
 from graphql.error import GraphQLSyntaxError
 
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, Node
 
-    from gqlnb.model.limits import Limits
+    from gqlnb.model.syntax import read
+from gqlnb.model.limits import Limits
 
 __all__ = ["parse_within", "refuse_beyond"]
 
@@ -48,7 +48,7 @@ def parse_within(text: str, limits: Limits) -> DocumentNode:
         said = f"The document has {len(text):,} characters"
         raise QueryError(problems=[beyond("text", said, len(text), limits)])
     try:
-        return parse(text, max_tokens=limits.tokens)
+        return read(text, max_tokens=limits.tokens)
     except GraphQLSyntaxError as error:
         # Comments are tokens here, as they are to what reads them.
         if limits.tokens is None or f"{limits.tokens} tokens. Parsing" not in error.message:

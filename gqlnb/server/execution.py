@@ -10,13 +10,14 @@ from inspect import isawaitable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from graphql import GraphQLError, parse
+from graphql import GraphQLError
 
 from gqlnb.engine.budget import Budget
 from gqlnb.engine.leaves import only_builtin_leaves
 from gqlnb.errors import Problem, QueryError, ServerError, plain
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
+from gqlnb.model.syntax import read
 from gqlnb.model.variables import bind
 from gqlnb.server import workers
 from gqlnb.server.placement import Done, Placement
@@ -270,7 +271,7 @@ def kind_of(text: str, operation: str | None, limits: Limits | None) -> str:
 def readable(text: str, limits: Limits | None) -> bool:
     """Tell whether a document has no error of syntax."""
     try:
-        parse(text, no_location=True, max_tokens=limits.tokens if limits is not None else None)
+        read(text, no_location=True, max_tokens=limits.tokens if limits is not None else None)
     except (GraphQLError, RecursionError):
         return False
     return True

@@ -234,6 +234,7 @@ def opened(thing: Any) -> list[object]:
     return list(seen.values())
 
 
+@pytest.mark.filterwarnings("ignore:No schema is known")
 def test_no_object_shows_a_token(
     assert_clean: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +266,7 @@ def test_no_object_shows_a_token(
         connections.forget("canary")
 
 
+@pytest.mark.filterwarnings("ignore:No schema is known")
 def test_a_frame_takes_no_token_to_a_file(
     assert_clean: Callable[..., None], tmp_path: Path
 ) -> None:

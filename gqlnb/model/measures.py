@@ -19,14 +19,14 @@ from graphql import (
 from graphql.error import GraphQLSyntaxError
 
 from gqlnb.errors import Problem, QueryError, plain
+from gqlnb.model.syntax import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from graphql import DocumentNode, Node
 
-    from gqlnb.model.syntax import read
-from gqlnb.model.limits import Limits
+    from gqlnb.model.limits import Limits
 
 __all__ = ["parse_within", "refuse_beyond"]
 

@@ -1,4 +1,4 @@
-"""Parsing: by the grammar that is published, whatever the installed graphql-core takes beyond it."""
+"""Parsing by the published grammar, whatever the installed graphql-core takes beyond it."""
 
 from __future__ import annotations
 

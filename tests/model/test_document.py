@@ -200,3 +200,11 @@ def test_long_names_that_are_alike_take_no_time(text, operation):
     with pytest.raises(QueryError):
         Document.parse(text.format(name), SCHEMA, operation and operation.format(name))
     assert process_time() - begun < 5  # graphql-core takes some minutes
+
+
+@pytest.mark.parametrize("text", ["{}", "{ a {} }", "query { }", "{ ...{} }", "fragment F on T {}"])
+@pytest.mark.parametrize("limits", [None, Limits()])
+def test_an_empty_selection_is_a_syntax_error(text, limits):
+    """The published grammar asks for a selection, whichever graphql-core is installed."""
+    with pytest.raises(QueryError, match=r"Syntax Error: Expected Name, found '}'\."):
+        Document.parse(text, limits=limits)

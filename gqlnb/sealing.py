@@ -23,31 +23,23 @@ def bare(error: E) -> E:
     return error.with_traceback(None)
 
 
-def unseen(*kinds: type[BaseException]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep the arguments and locals of a function out of the tracebacks of some exceptions.
+def unseen(function: Callable[P, R]) -> Callable[P, R]:
+    """Keep the arguments and locals of a function out of the tracebacks of what it raises.
 
     Debuggers, ``%xmode Verbose``, ``pytest --showlocals`` and services that collect errors show
-    the locals of each frame that an exception went through.
-
-    Parameters
-    ----------
-    *kinds
-        The exceptions that leave without the frames below.
+    the locals of each frame that an exception went through. A mistyped option is an exception too.
     """
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                return function(*args, **kwargs)
-            except kinds as error:
-                failure = bare(error)
-            del args, kwargs  # this frame is shown
-            raise failure
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            failure = bare(error)
+        del args, kwargs  # this frame is shown
+        raise failure
 
-        return call
-
-    return decorate
+    return call
 
 
 def sealed(value: str) -> Callable[[], str]:

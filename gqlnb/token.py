@@ -87,7 +87,7 @@ class Token:
         "_until",
     )
 
-    @unseen(AuthError)
+    @unseen
     def __init__(
         self,
         value: str | Callable[[], str],
@@ -124,7 +124,7 @@ class Token:
             _living.add(self)
 
     @classmethod
-    @unseen(AuthError)
+    @unseen
     def from_env(cls, name: str, scheme: str = "Bearer") -> Token:
         """Take the token from an environment variable.
 
@@ -143,7 +143,7 @@ class Token:
         return cls(checked(value, f"The token in environment variable {name}"), scheme)
 
     @classmethod
-    @unseen(AuthError)
+    @unseen
     def from_keyring(cls, name: str, scheme: str = "Bearer") -> Token:
         """Take the token from the keyring of the system, where it is filed under ``gqlnb``.
 
@@ -174,7 +174,7 @@ class Token:
         raise AuthError(msg)
 
     @classmethod
-    @unseen(AuthError)
+    @unseen
     def from_file(cls, path: str | os.PathLike[str], scheme: str = "Bearer") -> Token:
         """Take the token from a file that holds nothing else.
 
@@ -203,7 +203,7 @@ class Token:
         return cls(checked(value, f"The token in {shown}"), scheme)
 
     @classmethod
-    @unseen(AuthError)
+    @unseen
     def prompt(cls, text: str = "Token: ", scheme: str = "Bearer") -> Token:
         """Ask the person for the token; what is typed is not shown and not saved.
 
@@ -231,7 +231,7 @@ class Token:
         return cls(value, scheme)
 
     @classmethod
-    @unseen(AuthError)
+    @unseen
     def from_header(cls, line: str) -> Token:
         """Take the value of a header that is a secret, such as ``"Bearer abc"`` or cookies.
 
@@ -252,7 +252,7 @@ class Token:
         return made
 
     @classmethod
-    @unseen(AuthError)
+    @unseen
     def of(cls, source: object) -> Token | None:
         """Return the token that a `token=` argument means.
 
@@ -292,7 +292,7 @@ class Token:
         value = self._value()
         return f"{self._scheme} {value}" if self._scheme else value
 
-    @unseen(AuthError)
+    @unseen
     def _value(self) -> str:
         if self._ask is None:
             return self._sent[-1]()
@@ -347,7 +347,7 @@ class Token:
         self._begin(other._ask, list(other._sent), other._scheme, other._lifetime)
         self._parts, self._until = other._parts, other._until
 
-    @unseen(BaseException)
+    @unseen
     def hide(self, text: str) -> str:
         """Return `text` with the secret replaced wherever it stands in it, however it is spelled.
 

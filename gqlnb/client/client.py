@@ -25,7 +25,6 @@ from gqlnb.engine.adopting import held, is_schema
 from gqlnb.engine.documents import TEXT_KEPT
 from gqlnb.engine.schema import Schema
 from gqlnb.errors import (
-    AuthError,
     QueryError,
     SchemaError,
     TargetError,
@@ -109,7 +108,7 @@ class Client:
     {'hello': 'Hello world!'}
     """
 
-    @unseen(AuthError, TargetError)
+    @unseen
     def __init__(
         self,
         target: Any = None,
@@ -385,7 +384,7 @@ class Client:
         raise TypeError(msg)
 
 
-@unseen(AuthError, TargetError)
+@unseen
 def connect(
     target: Any = None,
     *,

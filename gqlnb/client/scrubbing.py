@@ -109,7 +109,7 @@ class Scrubbed:
         return "\n".join([head, *rows, "Revoke those that were real: there may be other copies."])
 
 
-@unseen(BaseException)
+@unseen
 def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> Scrubbed:
     """Find tokens in notebooks and other text files, and remove them.
 

@@ -163,6 +163,13 @@ def checked_headers(headers: object) -> dict[str, str | Token]:
     return {checked_name(name): checked_value(name, value) for name, value in headers.items()}
 
 
+# Headers of which a second opinion would let a body be read as another request.
+FRAMING = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
+    | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+
+
 def checked_name(name: object) -> str:
     """Return the name of a header.
 
@@ -171,6 +178,9 @@ def checked_name(name: object) -> str:
     TargetError
         If no header can have it.
     """
+    if isinstance(name, str) and name.lower() in FRAMING:
+        msg = f"The header {name} says how a request is sent, which the client does by itself."
+        raise TargetError(msg)
     if isinstance(name, str) and NAME.fullmatch(name):
         return name
     msg = (

@@ -6,7 +6,7 @@ import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphql import ExecutionResult
+from graphql import ExecutionResult, GraphQLError
 from graphql import execute as core_execute
 from graphql.execution.values import get_variable_values
 
@@ -360,7 +360,7 @@ def finished(
     errors = outcome.errors
     if not errors:
         return Result.whole(outcome.data, document, HERE, variables)
-    if outcome.data is None and all(error.path is None for error in errors):
+    if outcome.data is None and all(map(is_of_request, errors)):
         raise QueryError(text=document.text, problems=problems(errors))
     return Result(
         data=outcome.data,
@@ -371,3 +371,11 @@ def finished(
         variables=variables,
         causes=tuple(error.original_error for error in errors),
     )
+
+
+def is_of_request(error: GraphQLError) -> bool:
+    """Tell an error of a request from one of its execution, whose words nobody wrote for a client.
+
+    What a library's extension raises has neither a place in the answer nor one in the text.
+    """
+    return error.path is None and (error.original_error is None or bool(error.locations))

@@ -39,7 +39,7 @@ def demo(*, viewer: str = "demo", restricted: bool = False, **options: Any) -> C
     return Client(InProcess(standin, f"{DEMO}: {SOURCE}"), **options)
 
 
-@unseen(AuthError)
+@unseen
 def github(*, token: Token | TokenHolder | str | None = None, **options: Any) -> Client:
     """Return a client of GitHub's GraphQL API.
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import AuthError
+from gqlnb.errors import OptionError, plain
 from gqlnb.model.limits import Limits
 from gqlnb.sealing import unseen
 from gqlnb.server.execution import Executable, Execution, servable
@@ -26,7 +26,7 @@ from gqlnb.server.websocket import serve_socket
 from gqlnb.token import Token
 from gqlnb.wire.access import Access
 from gqlnb.wire.http import HttpRequest, absolute, fields
-from gqlnb.wire.protocol import respond
+from gqlnb.wire.protocol import failed, respond
 from gqlnb.wire.rules import LOOPBACK, Documentation, Rules
 from gqlnb.wire.screening import screen, too_slow
 
@@ -100,7 +100,7 @@ class App:
         How many operations are streamed.
     """
 
-    @unseen(AuthError)
+    @unseen
     def __init__(
         self,
         schema: Any,
@@ -111,6 +111,11 @@ class App:
         documentation: tuple[str, str] | None = None,
         hosts: frozenset[str] | None = LOOPBACK,
     ) -> None:
+        for name, value, kind in (("limits", limits, Limits), ("access", access, Access)):
+            if value is not None and not isinstance(value, kind):
+                word = kind.__name__
+                msg = f"{name}= takes a gqlnb.{word}(...); got {plain(type(value).__name__, 80)}."
+                raise OptionError(msg)
         access = access or Access()
         rules = Rules(
             token=Token.of(token),
@@ -200,7 +205,7 @@ class App:
         rules = serving.rules
         request = head_of(scope)
         closing = CLOSE if scope.get("http_version", "1.1") < "2" else ()
-        response = screen(request, rules)
+        response = screened(request, rules)
         if response is not None:
             self.journal.add(began, response)
             await give(send, response, receive if announces_body(request) else None, closing)
@@ -227,6 +232,14 @@ class App:
             await give(send, response, receive if more else None, closing)
         finally:
             self.running -= 1
+
+
+def screened(request: HttpRequest, rules: Rules) -> Response | None:
+    """Judge the head alone; where that fails, as a token may that is fetched, answer 500."""
+    try:
+        return screen(request, rules)
+    except Exception as error:
+        return failed(error, None, [])
 
 
 def head_of(scope: Mapping[str, Any]) -> HttpRequest:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from inspect import isawaitable
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from graphql import GraphQLError
@@ -117,12 +117,15 @@ class Work:
             document = self.schema.document(
                 text, name, limits=self.limits, introspection=self.access.introspection
             )
-            began = perf_counter()
+            began, busy = perf_counter(), thread_time()
             variables = bind(document, request.variables)
             result = self.schema.start(document, variables, budget=budget)
         except QueryError as error:
             return self.refused(request, error)
-        return Done(result, document, variables, perf_counter() - began)
+        except BaseException as error:
+            raise tamed(error) from error
+        seconds = perf_counter() - began
+        return Done(result, document, seconds, seconds - (thread_time() - busy))
 
     def refused(self, request: Request, error: QueryError) -> Response:
         """Return what is wrong with a request, and whether its syntax is."""
@@ -171,6 +174,11 @@ class Execution:
             return late(request, cast("Budget", budget))
         except QueryError as error:  # said by a library that executes by itself
             return self.work.refused(request, error)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise tamed(error) from error  # a resolver raised it
         return done if isinstance(done, Response) else response(done)
 
     async def begin(
@@ -180,17 +188,11 @@ class Execution:
         known = self.placement.known(request.raw)
         if known is not None and (known.begun or known.proof):
             return known.begun.pop() if known.begun else self.at_once(known, budget)
-        trusted = self.placement.text(request)
-        if trusted:
-            done = self.work(request, budget)
-        else:
-            patience = None if self._seconds is None else self._seconds + SLACK
-            done = await workers.run(lambda: self.work(request, budget), patience)
+        patience = None if self._seconds is None else self._seconds + SLACK
+        done = await workers.run(lambda: self.work(request, budget), patience)
         if isinstance(done, Response):
             return done
-        if trusted:
-            trusted.kept(done.seconds)
-        elif isinstance(done.outcome, Result):
+        if isinstance(done.outcome, Result):
             self.placement.learn(request, done)
         return done.outcome
 
@@ -199,13 +201,26 @@ class Execution:
         began = perf_counter()
         try:
             return self.work.schema.start(known.document, known.variables, budget=budget)
+        except BaseException as error:
+            raise tamed(error) from error
         finally:
-            known.kept(perf_counter() - began)
+            known.proof.kept(perf_counter() - began)
 
     def budget(self) -> Budget | None:
         """Return what one operation may spend."""
         limits = self.work.limits
         return Budget.of(limits) if limits is not None else None
+
+
+class StrayError(Exception):
+    """A resolver raised what is no Exception; it is the cause."""
+
+
+def tamed(error: BaseException) -> BaseException:
+    """Return an error that ends a request and no more: not the task, the loop or the server."""
+    if isinstance(error, Exception):
+        return error
+    return StrayError(f"A resolver raised {type(error).__name__}.")
 
 
 async def within(budget: Budget | None, awaitable: Awaitable[Result]) -> Result:

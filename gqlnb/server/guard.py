@@ -24,10 +24,12 @@ from typing import TYPE_CHECKING, Any
 from gqlnb.wire.screening import refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gqlnb.model.limits import Limits
     from gqlnb.server.app import App
 
-__all__ = ["BODY", "HEAD", "Guard", "Watch", "Watched"]
+__all__ = ["BODY", "HEAD", "Guard", "Watch", "Watched", "announces_body"]
 
 IDLE, HEAD, BODY, RUNNING, SENDING = "idle", "head", "body", "running", "sending"
 WAITING = {IDLE, HEAD, BODY}  # for the client
@@ -369,3 +371,9 @@ def response(status: int, headers: list[tuple[bytes, bytes]]) -> bytes:
     lines += [f"{name}: {text}".encode("latin-1") for name, text in made.headers.items()]
     lines += [b"content-length: %d" % len(made.body), b"connection: close", b"", made.body]
     return b"\r\n".join(lines)
+
+
+def announces_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Tell whether a head says that a body follows; a WebSocket's must not."""
+    lengths = {b"content-length", b"transfer-encoding"}
+    return any(name.lower() in lengths and value != b"0" for name, value in headers)

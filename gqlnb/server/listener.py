@@ -315,6 +315,8 @@ def websocket(watch: Watch, **options: Any) -> Any:
     """Return a watched WebSocket protocol; the first one of a process loads websockets."""
     from gqlnb.server.over_websockets import Protocol
 
+    # The limits may have changed since the listener was opened.
+    options["config"].ws_max_size = watch.app.limits.body
     made = Protocol(**options)
     made.watch, made.logger, made.conn.logger = watch, _HTTP, _HTTP
     return made

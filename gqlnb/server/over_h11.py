@@ -7,7 +7,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from gqlnb.server.guard import BODY, HEAD, Guard
+from gqlnb.server.guard import BODY, HEAD, Guard, announces_body
 
 __all__ = ["Protocol"]
 
@@ -44,6 +44,8 @@ class Protocol(Guard, H11Protocol):
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         """Hand over to a WebSocket, unless the head was refused."""
-        if not self._deaf:
+        if announces_body(self.headers):
+            self.fail(400)
+        elif not self._deaf:
             self._deaf, self._room = True, 0
             super().handle_websocket_upgrade(event)

@@ -7,7 +7,7 @@ from time import monotonic
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from gqlnb.server.guard import BODY, HEAD, Guard
+from gqlnb.server.guard import BODY, HEAD, Guard, announces_body
 
 __all__ = ["Protocol"]
 
@@ -89,8 +89,11 @@ class Protocol(Guard, HttpToolsProtocol):
         offset = sys.exception().args[0]  # type: ignore[union-attr]
         if self._get_upgrade() != b"websocket":
             self._declined = self._without_offer(), offset
-        elif self.cycle is not None and not self.cycle.response_complete:
-            self.fail(400)  # an answer is still to come in the old protocol
+        elif announces_body(self.headers) or (
+            self.cycle is not None and not self.cycle.response_complete
+        ):
+            # A WebSocket has no body, and an answer may still be to come in the old protocol.
+            self.fail(400)
         else:
             self._deaf, self._room = True, 0
             super().handle_websocket_upgrade()

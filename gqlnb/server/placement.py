@@ -2,14 +2,18 @@
 
 A hop to a thread and back costs more than a short operation; an operation that blocks the loop
 costs everybody. No resolver says which of the two it is, but it shows. A request that was executed
-fast `PROOF` times is proven: asked again word for word, variables included, it is executed on the
-loop. A text is proven when `TEXTS` requests of it are, which differ in their variables. After slow
-executions on the loop it must prove itself anew, and for longer each time.
+fast `PROOF` times, without waiting for anything, is proven: asked again word for word, variables
+included, it is executed on the loop. After slow executions on the loop it must prove itself anew,
+and for longer each time. What waits, however short, may wait for this very loop, and is left to
+threads.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from gqlnb.model.variables import bind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -28,9 +32,10 @@ SLOW = 0.005  # seconds: as long as another thread may keep the interpreter, whi
 TOO_SLOW = 0.05  # seconds
 SUSPECTED = 100  # fast executions
 PROOF = 2  # fast executions
-TEXTS = 16  # proven requests
-MOST = 1024  # fast executions or proven requests that are asked for at most
+WAIT = 0.00001  # seconds; the shortest exchange with another thread takes some times as long
+MOST = 1024  # fast executions that are asked for at most
 REQUESTS = 512  # remembered; the oldest are forgotten
+FLAT = frozenset({str, int, float, bool})
 BODY = 4096  # bytes of a request that is remembered, so that strangers fill two megabytes at most
 
 
@@ -41,16 +46,18 @@ class Done(NamedTuple):
     ----------
     outcome
         A Result, or an awaitable of one where a resolver was ``async``.
-    document, variables
+    document
         What was executed.
     seconds
         How long that took, without parsing and validation.
+    waited
+        For how many of them the thread did nothing.
     """
 
     outcome: Result | Awaitable[Result]
     document: Document
-    variables: Mapping[str, Any]
     seconds: float
+    waited: float
 
 
 class Proof:
@@ -87,35 +94,27 @@ class Known:
 
     Attributes
     ----------
-    document, variables
+    document
         What to execute.
-    proof, text
-        What it has shown, and what all requests of its text have.
+    proof
+        What it has shown.
     begun
         Executions on the loop that turned out to wait for something: for who asks next.
     """
 
-    __slots__ = ("begun", "document", "proof", "text", "variables")
+    __slots__ = ("_flat", "_variables", "begun", "document", "proof")
 
-    def __init__(self, done: Done, text: Proof) -> None:
-        self.document = done.document
-        self.variables = done.variables
-        self.text = text
+    def __init__(self, document: Document, variables: Mapping[str, Any]) -> None:
+        self.document = document
         self.proof = Proof(PROOF)
         self.begun: list[Any] = []
+        self._variables = variables
+        self._flat = all(value is None or type(value) in FLAT for value in variables.values())
 
-    def took(self, seconds: float) -> None:
-        """Note how long an execution took in a thread."""
-        if seconds > SLOW:
-            self.proof.fast = self.text.fast = 0
-        elif seconds <= FAST:
-            self.proof.fast += 1
-            self.text.fast += self.proof.fast == self.proof.needed
-
-    def kept(self, seconds: float) -> None:
-        """Note how long an execution kept the loop."""
-        self.proof.kept(seconds)
-        self.text.kept(seconds)
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """What to execute it with; nothing that a resolver could change for the next one."""
+        return self._variables if self._flat else deepcopy(self._variables)
 
 
 class Placement:
@@ -131,7 +130,6 @@ class Placement:
         self.schema = schema
         self._age = self._now()
         self._known: dict[bytes, Known] = {}
-        self._texts: dict[tuple[str, str | None], Proof] = {}
 
     def known(self, body: bytes) -> Known | None:
         """Return what is known of a request: nothing, where a resolver was replaced since."""
@@ -139,26 +137,22 @@ class Placement:
         if age != self._age:
             self._age = age
             self._known.clear()
-            self._texts.clear()
         return self._known.get(body)
 
-    def text(self, request: Request) -> Proof | None:
-        """Return what the requests of a text have shown."""
-        return self._texts.get((request.query, request.operation_name))
-
     def learn(self, request: Request, done: Done) -> None:
-        """Note that a request was executed in a thread, with nothing to wait for."""
+        """Note that a request was executed in a thread, with nothing to await."""
         body = request.raw
         if done.document.kind != "query" or not 0 < len(body) <= BODY:
             return
         known = self.known(body)
         if known is None:
-            text = self.text(request)
-            if text is None:
-                name = request.query, request.operation_name
-                text = added(self._texts, name, Proof(TEXTS))
-            known = added(self._known, body, Known(done, text))
-        known.took(done.seconds)
+            # Bound anew: a resolver has had the others in its hands.
+            variables = bind(done.document, request.variables)
+            known = added(self._known, body, Known(done.document, variables))
+        if done.seconds > SLOW:
+            known.proof.fast = 0
+        elif done.seconds <= FAST and done.waited <= WAIT:
+            known.proof.fast += 1
 
     def _now(self) -> int:
         return getattr(self.schema, "age", 0)

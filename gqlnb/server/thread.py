@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from gqlnb import runtime
-from gqlnb.errors import AuthError, ServerError, plain
+from gqlnb.errors import PortInUseError, ServerError, plain
 from gqlnb.sealing import unseen
 from gqlnb.server.app import App
 from gqlnb.server.cell import Cell, calling
@@ -143,7 +143,7 @@ class Server:
         return f'GraphQL at <a href="{url}" target="_blank" rel="noopener">{url}</a>'
 
 
-@unseen(AuthError)
+@unseen
 def serve(
     schema: Any,
     port: int = 4000,
@@ -242,11 +242,11 @@ def allowed(
 
 
 def taken_over(address: Address, app: App) -> Listener | None:
-    """Let our own server at an address serve `app`; close one that only has the same port."""
+    """Let our own server at an address serve `app`."""
     for listener in list(_listeners):
-        if listener.address.sockaddr[1] != address.sockaddr[1]:
+        if listener.address != address:
             continue
-        if listener.alive and listener.address == address:
+        if listener.alive:
             listener.app.become(app)
             return listener
         listener.owner.close()
@@ -273,8 +273,21 @@ def same_place(one: Address, other: Address) -> bool:
 
 
 def opened(address: Address, app: App) -> Listener:
-    """Bind a socket here, where a taken port is an error at once, and start its thread."""
-    listener = Listener(bind(address), app)
+    """Bind a socket here, where a taken port is an error at once, and start its thread.
+
+    A server of ours that is in the way, as one of all addresses is in that of each, is closed.
+    """
+    try:
+        sock = bind(address)
+    except PortInUseError:
+        port = address.sockaddr[1]
+        ours = [one for one in _listeners if one.address.sockaddr[1] == port]
+        if not ours:
+            raise
+        for one in ours:
+            one.owner.close()
+        sock = bind(address)
+    listener = Listener(sock, app)
     listener.start()
     return listener
 

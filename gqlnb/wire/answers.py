@@ -334,7 +334,7 @@ def _refused(
     words = asked.clean(first, 200) if first and isinstance(first, str) else "no reason given"
     where = f"{asked.source}: HTTP {response.status}"
     codes = set().union(*map(_codes, errors))
-    told = not LIMITED.isdisjoint(codes)
+    told = response.status == 429 or not LIMITED.isdisjoint(codes)
     wait = asked_wait(response.headers, asked.now, limited=told)
     if told or _limited(response, errors, words, wait):
         pause = f" Wait {wait:.0f} s." if wait is not None else ""

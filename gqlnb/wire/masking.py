@@ -21,6 +21,8 @@ Faults = list[tuple[str, BaseException]]
 _NULL = "Cannot return null for non-nullable field "
 # graphql-core puts what it suggests at the end of a message, as a question.
 _SUGGESTION = re.compile(r"\s*Did you mean .*\?\Z", re.DOTALL)
+# What graphql-core says of a value that does not fit its type: it shows the value.
+_REJECTED = re.compile(r"(?:Int|Float|String|Boolean|ID|Enum '\w+') cannot represent ")
 _LOG = logging.getLogger("gqlnb")
 _LOG.addHandler(logging.NullHandler())  # who wants to read it says so; a cell's output is not a log
 
@@ -105,7 +107,9 @@ def meant_to_be_shown(cause: BaseException) -> bool:
     """Tell a GraphQLError, or the engine's own sentence about a null, from an accident."""
     if isinstance(cause, GraphQLError):
         hidden = cause.original_error
-        return hidden is None or meant_to_be_shown(hidden)
+        if hidden is None:
+            return not _REJECTED.match(cause.message)
+        return meant_to_be_shown(hidden)
     return type(cause) is TypeError and str(cause).startswith(_NULL)
 
 

@@ -639,3 +639,14 @@ def test_a_websocket_offered_behind_a_request_is_refused(wire, server, gate, par
     assert status == (400 if parser == "httptools" else 403)
     assert json.loads(body)["errors"]
     assert one.closed()
+
+
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+def test_an_upgrade_with_a_body_is_refused(wire, method):
+    """A WebSocket has none; who announces one would be waited for."""
+    one = wire()
+    one.send(
+        method + b" /graphql HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+        b"Upgrade: websocket\r\nContent-Length: 1\r\n\r\n"
+    )
+    assert one.head()[0] in {400, 403, 405}

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gqlnb import Access, Schema, Token, serve
+from gqlnb import Access, Client, Schema, Token, serve
 from gqlnb.server import placement
 from gqlnb.server.app import App
 from gqlnb.server.placement import Placement, Proof
@@ -19,12 +19,16 @@ SDL = """
 scalar Any
 type Query {
   hello: String where: String slow(seconds: Float!): String later: String any: Any fail: String
-  text: String
+  text: String taken(x: Any): String
 }
 type Mutation { where: String }
 """
 LOOP = "gqlnb-server"
 OFTEN = 3 * placement.PROOF
+
+
+class Stray(BaseException):
+    """Raised by what is written in another language, say."""
 
 
 def where(*_):
@@ -291,14 +295,53 @@ def test_what_is_slow_never_holds_up_others(server, wire):
     assert server.log["status"].eq(200).all()
 
 
-def test_a_text_is_trusted_when_many_requests_of_it_were_fast(wire):
-    """Then one with values never seen is executed on the loop."""
+def test_other_variables_have_proven_nothing(wire):
+    """However often the text was fast."""
     one = wire()
     query = "query ($s: Float!) { slow(seconds: $s) where }"
-    for number in range(placement.TEXTS):
+    for number in range(30):
         ask(one, query, times=OFTEN, variables={"s": number * 1e-9})
     found = ask(one, query, variables={"s": 1e-6})
-    assert found[2]["data"]["where"].startswith(LOOP)
+    assert found[2]["data"]["where"].startswith("gqlnb-worker")
+
+
+def test_what_waits_is_never_executed_on_the_loop(schema, server, wire):
+    """It may wait for this very server, and would wait for itself."""
+    client = Client(server)
+    schema.resolver("Query.text")(lambda *_: client.execute("{ hello }")["hello"])
+    for _ in range(2 * OFTEN):
+        assert ask(wire(), "{ text }")[2] == {"data": {"text": "Hello!"}}
+
+
+def test_variables_are_of_one_request_alone(schema, wire):
+    """What a resolver does to them, the next one does not see."""
+    schema.resolver("Query.taken")(lambda _root, args, _context: str(args["x"].popitem()))
+    body = {"variables": {"x": {"a": [1]}}}
+    found = [ask(wire(), "query ($x: Any) { taken(x: $x) }", **body)[2] for _ in range(OFTEN)]
+    assert found == [{"data": {"taken": "('a', [1])"}}] * OFTEN
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, Stray])
+@pytest.mark.parametrize("times", [0, OFTEN])
+def test_what_is_no_exception_ends_no_more_than_its_request(schema, server, wire, error, times):
+    """On either road it is a fault with an id, and in the log."""
+    raised = []
+
+    @schema.resolver("Query.fail")
+    def fail(*_):
+        if raised:
+            raise error
+        return "fine"
+
+    one = wire()
+    ask(one, "{ fail }", times=max(1, times))
+    raised.append(1)
+    status, headers, members = ask(one, "{ fail }")
+    assert status == 500
+    assert headers["content-type"].startswith("application/json")
+    assert "Internal error" in members["errors"][0]["message"]
+    assert isinstance(server.error(server.log["error_id"].iloc[-1]).__cause__, error)
+    assert ask(one, "{ hello }")[0] == 200
 
 
 def test_one_outlier_is_forgiven_and_two_are_not():
@@ -335,7 +378,7 @@ def test_what_is_remembered_is_bounded(schema):
 
     asyncio.run(fill())
     kept = execution.placement
-    assert len(kept._known) == len(kept._texts) == placement.REQUESTS
+    assert len(kept._known) == placement.REQUESTS
     assert max(map(len, kept._known)) <= placement.BODY
 
 

@@ -594,3 +594,15 @@ def test_nothing_is_printed_and_no_logger_is_touched():
         assert state() == before
     """
     assert run(code) == (0, "", "")
+
+
+def test_a_server_that_is_not_in_the_way_goes_on(schema):
+    """The same port of another address is another place."""
+    with serve(schema, port=0) as one:
+        try:
+            other = serve(schema, port=one.port, host="::1")
+        except ServerError:
+            return  # no IPv6 on this machine
+        with other:
+            assert not one.closed
+            assert not other.closed

@@ -108,7 +108,7 @@ class TokenBox(anywidget.AnyWidget):
             bundle[0]["text/plain"] = repr(self)
         return bundle
 
-    @unseen(BaseException)
+    @unseen
     def _receive(self, _widget: object, content: Any, buffers: Sequence[memoryview] | None) -> None:
         """Do what the front end asks, in whichever thread its message came."""
         match content:

@@ -59,7 +59,7 @@ def price(document: Document, variables: Mapping[str, Any]) -> Price:
     document
         A document that is valid.
     variables
-        The values that were given, by name.
+        The values by name, coerced: 100.0 for an Int is 100.
     """
     given = defaults(document) | dict(variables)
     fragments = document.fragments
@@ -100,7 +100,9 @@ class _Pricing:
 
     def _field(self, fields: list[FieldNode]) -> _Sums:
         inner = self.sums(tuple(f.selection_set for f in fields if f.selection_set))
-        size = _page_size(fields[0], self._variables)
+        # One key may ask for pages of several sizes, where types exclude each other.
+        sizes = [_page_size(field, self._variables) for field in fields]
+        size = max((each for each in sizes if each is not None), default=None)
         if size is None:
             return inner
         return _Sums(1 + size * inner.requests, size + size * inner.nodes)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from graphql import DocumentNode, OperationDefinitionNode, SelectionSetNode
+from graphql.execution.values import get_variable_values
 
 from gqlnb.engine.schema import Schema
 from gqlnb.errors import Problem, QueryError
@@ -88,8 +89,9 @@ class StandIn(Schema):
         meter = METER.get() or Meter()
         token = METER.set(meter)
         try:
-            meter.price = price(document, variables)
-            dry = _dry(document, variables)
+            given = self._coerced(document, variables)
+            meter.price = price(document, given)
+            dry = _dry(document, given)
             meter.free = dry is not None
             if dry is None:
                 _bounded(meter, document)
@@ -99,6 +101,17 @@ class StandIn(Schema):
         if isinstance(begun, Result):
             return _in_their_form(begun, document)
         return _later(begun, document)
+
+    def _coerced(self, document: Document, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values that resolvers will see; as they are where some will be refused."""
+        declared = document.operation.variable_definitions
+        if not declared:
+            return variables
+        found: Any = get_variable_values(self.graphql, declared, dict(variables), max_errors=1)
+        if isinstance(found, list):
+            return variables
+        values: Mapping[str, Any] = getattr(found, "coerced", found)  # an object since 3.3
+        return values
 
     def __repr__(self) -> str:
         return f"StandIn({self.source!r})"

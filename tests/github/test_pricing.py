@@ -151,6 +151,25 @@ def test_too_many_nodes_are_refused_before_anything_is_done():
     assert caught.value.result.errors == ({"type": "MAX_NODE_LIMIT_EXCEEDED", "message": said},)
 
 
+def test_a_whole_number_written_as_a_float_counts_as_one():
+    """JSON's 100.0 is an Int to GraphQL: it is counted, and does not get past the limit."""
+    text = """query ($n: Int!, $m: Int!) { rateLimit { nodeCount }
+      viewer { repositories(first: $n) { nodes { owner { repositories(first: $m) { nodes {
+        owner { repositories(first: $m) { totalCount } } } } } } } } }"""
+    result = github.service().execute(text, {"n": 2.0, "m": 3.0})
+    assert result["rateLimit"]["nodeCount"] == 2 + 2 * 3 + 2 * 3 * 3
+    with pytest.raises(QueryError, match="1,010,100 possible nodes"):
+        github.service().execute(text, {"n": 100.0, "m": 100.0})
+
+
+@pytest.mark.parametrize("sizes", [(1, 100), (100, 1)])
+def test_the_largest_page_of_a_key_counts(sizes):
+    """Types that exclude each other may ask for pages of other sizes: the order is no matter."""
+    user, organization = (f"{{ {PAGE % f'first: {size}'} }}" for size in sizes)
+    text = f"{{ owner {{ ... on User {user} ... on Organization {organization} }} }}"
+    assert priced(text) == (1, 100)
+
+
 def test_the_reset_is_a_moment_to_come():
     """Without a budget to be simulated, a whole one begins with every query."""
     text = "{ rateLimit { resetAt } }"

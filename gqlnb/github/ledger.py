@@ -94,11 +94,14 @@ class Ledger:
         fresh = _Account(now + HOUR, minute=now)
         if not self._remembers:
             return fresh
-        key = sha256(caller.encode("utf-8", "replace")).digest()
+        scheme, _, credential = caller.partition(" ")
+        known = scheme.lower() in {"bearer", "token"}  # of one token, whichever is written
+        named = credential.strip() if known else caller
+        key = sha256(named.encode("utf-8", "replace")).digest()
         with self._lock:
             if len(self._accounts) >= _ACCOUNTS:
-                known = self._accounts.items()
-                self._accounts = {k: a for k, a in known if a.reset > now or a.running}
+                kept = self._accounts.items()
+                self._accounts = {k: a for k, a in kept if a.reset > now or a.running}
             account = self._accounts.setdefault(key, fresh)
             if account.reset <= now:
                 account.reset, account.used = now + HOUR, 0

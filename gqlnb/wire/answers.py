@@ -257,7 +257,7 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
     return Result(
         data=data,
         errors=tuple(errors if response.members is not None else map(asked.masked, errors)),
-        extensions=extensions if isinstance(extensions, Mapping) else {},
+        extensions=asked.masked(dict(extensions)) if isinstance(extensions, Mapping) else {},
         document=asked.document,
         response=response,
         source=asked.source,

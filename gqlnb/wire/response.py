@@ -40,7 +40,7 @@ class Response:
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    body: bytes = field(default=b"", repr=False)  # it may repeat a token, which data may hold
     members: Mapping[str, Any] | None = None
     causes: tuple[BaseException | None, ...] = ()
     operation: str | None = None

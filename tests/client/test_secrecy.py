@@ -178,11 +178,14 @@ def test_data_are_never_masked(canned):
     members = {
         "data": {"me": SECRET, SECRET: [SECRET]},
         "errors": [{"message": f"no {SECRET}", "path": ["me"]}],
+        "extensions": {"trace": [SECRET]},
     }
     canned.answers.append(answer("200 OK", members))
     result = Client(canned.url, token=Token(SECRET)).execute("{ me }")
     assert result.data == members["data"]
     assert result.errors == ({"message": "no ***", "path": ["me"]},)
+    assert result.extensions == {"trace": ["***"]}
+    assert SECRET not in repr(result.response)
     with pytest.raises(PartialError, match=r"no \*\*\*") as caught:
         result.raise_for_errors()
     assert SECRET not in str(caught.value)

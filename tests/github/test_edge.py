@@ -407,6 +407,14 @@ def test_a_budget_is_used_up_and_comes_back():
     assert post(app, RATE).json["data"]["rateLimit"]["remaining"] == 2
 
 
+def test_a_token_has_one_budget_however_its_scheme_is_written():
+    """The scheme is no part of it."""
+    app = simulated(budget=1)
+    assert "data" in post(app).json
+    for line in ("Bearer open-sesame", "token open-sesame", "BEARER  open-sesame"):
+        assert "data" not in post(app, token=None, authorization=line).json
+
+
 def test_the_budget_used_up_is_told_in_two_spellings():
     """Status 200 and RATE_LIMITED; or RATE_LIMIT, where headers say that something is left."""
     app = simulated(budget=0)

@@ -237,9 +237,13 @@ def _chain(chosen: Table, explode: str) -> list[str]:
     known = {t.name: t for t in chosen.walk() if t is not chosen}
     table = known.get(f"{chosen.name}.{explode}")
     if table is None:
+        wrong = f"explode={plain(explode, 80)!r}"
+        if isinstance(chosen.row, Table):
+            msg = f"{wrong}: the rows of {chosen.name!r} are lists. Take path={chosen.row.name!r}."
+            raise FrameError(msg)
         start = len(chosen.name) + 1
         listed = ", ".join(repr(name[start:]) for name in known) or "no list"
-        msg = f"explode={plain(explode, 80)!r}: the rows of {chosen.name!r} have {listed}."
+        msg = f"{wrong}: the rows of {chosen.name!r} have {listed}."
         raise FrameError(msg)
     names: list[str] = []
     while table is not None and table.name != chosen.name:

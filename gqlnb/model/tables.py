@@ -247,11 +247,12 @@ class _Builder:
         """Return what a row of a table is."""
         if shape.lists and self.cells != table.name:
             inner = Table(f"{table.name}[]", table)
-            if not self.leads(inner.name):
+            if self.leads(inner.name):
+                table.inner.append(inner)
+                inner.row = self.row(shape.item(), inner)
+                return inner
+            if not self.full(table):
                 return Place("")
-            table.inner.append(inner)
-            inner.row = self.row(shape.item(), inner)
-            return inner
         if shape.composite and not shape.lists:
             return self.place(shape, (), table, nullable=False)
         nullable = shape.nullable or shape.sometimes

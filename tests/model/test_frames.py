@@ -1,5 +1,6 @@
 """One tidy frame per list level, rows joined on request, names cut on request."""
 
+import json
 import warnings
 
 import pandas as pd
@@ -382,3 +383,37 @@ def test_values_of_no_one_kind_are_kept_as_they_came(values):
     frame = Result({"rows": [{"v": value} for value in values]}).frame()
     assert frame["v"].tolist() == values
     assert frame["v"].dtype == "object"
+
+
+MATRICES = build_schema(
+    """
+    type Query { list: [Row] mat: [[Int]] }
+    type Row { id: ID! matrix: [[Int]] }
+    """
+)
+
+
+def matrices(text, data):
+    """Return a result of the bytes of an answer."""
+    body = json.dumps({"data": data}).encode()
+    return Result.from_bytes(body, Document.parse(text, MATRICES))
+
+
+def test_a_list_of_lists_is_exploded_into_rows_with_a_list_each():
+    """Nothing of it is lost, and further levels can be named."""
+    data = {"list": [{"id": "1", "matrix": [[1, 2], None]}, {"id": "2", "matrix": None}]}
+    found = matrices("{ list { id matrix } }", data)
+    frame = found.frame(explode="matrix")
+    assert frame["id"].tolist() == ["1", "1", "2"]
+    assert frame["matrix"].iloc[0] == [1, 2]
+    assert frame["matrix"].isna().tolist()[1:] == [True, True]
+    assert records(found.frame(explode="matrix[]"))[:2] == [("1", 1), ("1", 2)]
+
+
+def test_rows_that_are_lists_are_taken_by_their_own_path():
+    """The message says which it is."""
+    found = matrices("{ mat }", {"mat": [[1]]})
+    for name in ("mat", "[]"):
+        with pytest.raises(FrameError, match=r"rows of 'mat' are lists. Take path='mat\[\]'"):
+            found.frame("mat", explode=name)
+    assert records(found.frame("mat[]")) == [(0, 1)]

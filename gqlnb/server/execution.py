@@ -23,6 +23,7 @@ from gqlnb.server import workers
 from gqlnb.server.placement import Done, Placement
 from gqlnb.wire.access import Access
 from gqlnb.wire.masking import without_hints
+from gqlnb.wire.protocol import FAULTS
 from gqlnb.wire.request import Request
 from gqlnb.wire.response import Response
 
@@ -123,7 +124,7 @@ class Work:
         except QueryError as error:
             return self.refused(request, error)
         except BaseException as error:
-            raise tamed(error) from error
+            raise tamed(error)  # noqa: B904 - it knows its cause
         seconds = perf_counter() - began
         return Done(result, document, seconds, seconds - (thread_time() - busy))
 
@@ -174,11 +175,12 @@ class Execution:
             return late(request, cast("Budget", budget))
         except QueryError as error:  # said by a library that executes by itself
             return self.work.refused(request, error)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+        except GeneratorExit:  # nobody waits any more
+            raise
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and cancelled():
                 raise
-            raise tamed(error) from error  # a resolver raised it
+            raise tamed(error)  # noqa: B904 - a resolver raised it; it knows its cause
         return done if isinstance(done, Response) else response(done)
 
     async def begin(
@@ -202,7 +204,7 @@ class Execution:
         try:
             return self.work.schema.start(known.document, known.variables, budget=budget)
         except BaseException as error:
-            raise tamed(error) from error
+            raise tamed(error)  # noqa: B904 - it knows its cause
         finally:
             known.proof.kept(perf_counter() - began)
 
@@ -218,9 +220,17 @@ class StrayError(Exception):
 
 def tamed(error: BaseException) -> BaseException:
     """Return an error that ends a request and no more: not the task, the loop or the server."""
-    if isinstance(error, Exception):
+    if isinstance(error, FAULTS):
         return error
-    return StrayError(f"A resolver raised {type(error).__name__}.")
+    made = StrayError(f"A resolver raised {type(error).__name__}.")
+    made.__cause__ = error
+    return made
+
+
+def cancelled() -> bool:
+    """Tell whether somebody has cancelled the running task."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 async def within(budget: Budget | None, awaitable: Awaitable[Result]) -> Result:

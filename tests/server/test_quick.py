@@ -344,6 +344,23 @@ def test_what_is_no_exception_ends_no_more_than_its_request(schema, server, wire
     assert ask(one, "{ hello }")[0] == 200
 
 
+@pytest.mark.parametrize("error", [asyncio.CancelledError, Stray])
+def test_what_an_async_resolver_raises_ends_no_more_either(schema, server, wire, error):
+    """It is awaited on the loop, beside others."""
+
+    @schema.resolver("Query.later")
+    async def later(*_):
+        await asyncio.sleep(0)
+        raise error
+
+    one = wire()
+    status, _, members = ask(one, "{ later }")
+    assert status == 500
+    assert "Internal error" in members["errors"][0]["message"]
+    assert isinstance(server.error(server.log["error_id"].iloc[-1]).__cause__, error)
+    assert ask(one, "{ hello }")[0] == 200
+
+
 def test_one_outlier_is_forgiven_and_two_are_not():
     """A busy machine makes anything slow; a very slow one needs no second."""
     proof = Proof(1)

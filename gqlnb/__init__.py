@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gqlnb import engine, github
     from gqlnb.client.client import Client, connect
+    from gqlnb.client.recordings import recorded
     from gqlnb.client.scrubbing import scrub
     from gqlnb.engine.schema import Schema, reference_schema
     from gqlnb.errors import (
         AnswerError,
         AuthError,
+        BatchError,
         FrameError,
         GqlnbError,
         MissingExtraError,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         PortInUseError,
         QueryError,
         RateLimited,
+        ReplayError,
         SchemaError,
         ServerError,
         TargetError,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from gqlnb.model.limits import Limits
     from gqlnb.model.result import Result
     from gqlnb.model.scalars import scalar
+    from gqlnb.model.upload import Upload
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
@@ -47,6 +51,7 @@ __all__ = [
     "Access",
     "AnswerError",
     "AuthError",
+    "BatchError",
     "Client",
     "FrameError",
     "GqlnbError",
@@ -57,6 +62,7 @@ __all__ = [
     "PortInUseError",
     "QueryError",
     "RateLimited",
+    "ReplayError",
     "Result",
     "Schema",
     "SchemaError",
@@ -67,10 +73,12 @@ __all__ = [
     "Token",
     "TokenBox",
     "TransportError",
+    "Upload",
     "connect",
     "engine",
     "github",
     "load_ipython_extension",
+    "recorded",
     "reference_schema",
     "scalar",
     "scrub",
@@ -83,6 +91,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "gqlnb.client.client": ("Client", "connect"),
+    "gqlnb.client.recordings": ("recorded",),
     "gqlnb.client.scrubbing": ("scrub",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
@@ -90,6 +99,7 @@ _HOMES = {
     "gqlnb.model.limits": ("Limits",),
     "gqlnb.model.result": ("Result",),
     "gqlnb.model.scalars": ("scalar",),
+    "gqlnb.model.upload": ("Upload",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
     "gqlnb.notebook.widgets.token_box": ("TokenBox",),

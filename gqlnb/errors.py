@@ -6,12 +6,14 @@
     ├── TextError                a text with something wrong in it; .problems say what and where
     │   ├── SchemaError          SDL, or a resolver that fits no field
     │   └── QueryError           query text, variables or a search expression
+    ├── BatchError               some documents of several failed; .outcomes holds all of them
     ├── PartialError             data came together with errors (Result.raise_for_errors)
     ├── TransportError           no usable answer: refused, reset, timed out, HTTP 4xx or 5xx
     │   ├── AuthError            no token, or the endpoint refused it
     │   └── RateLimited          the endpoint asks to wait; .wait in seconds
     ├── AnswerError              an answer came and it is not GraphQL, or not what was asked for
     ├── TargetError              no connection of that name, or nothing we can talk to
+    ├── ReplayError              a recording holds no answer to a request, or cannot be used
     ├── FrameError               the answer has no frame of that path
     ├── OptionError              a magic line with a wrong option or value
     ├── ServerError              a server cannot start
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerError",
     "AuthError",
+    "BatchError",
     "FrameError",
     "GqlnbError",
     "MissingExtraError",
@@ -44,6 +47,7 @@ __all__ = [
     "Problem",
     "QueryError",
     "RateLimited",
+    "ReplayError",
     "SchemaError",
     "ServerError",
     "TargetError",
@@ -257,6 +261,20 @@ class PartialError(GqlnbError):
     """Some fields failed; the data of the others is in ``.result.data``."""
 
 
+class BatchError(GqlnbError):
+    """Some documents of several failed.
+
+    Attributes
+    ----------
+    outcomes : list
+        What became of each document, in their order: a Result, or the error it ended with.
+    """
+
+    def __init__(self, message: str, outcomes: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.outcomes = list(outcomes)
+
+
 class TransportError(GqlnbError):
     """No usable answer came: refused, reset, timed out, or an HTTP error status.
 
@@ -269,6 +287,8 @@ class TransportError(GqlnbError):
     broken : bool
         Whether the connection ended before the whole answer had come; what was asked for may have
         been done.
+    replayed : bool
+        Whether it comes from a recording, so that asking again would give the same.
     """
 
     def __init__(
@@ -284,6 +304,7 @@ class TransportError(GqlnbError):
         self.status = status
         self.wait = wait
         self.broken = broken
+        self.replayed = False
 
 
 class AuthError(TransportError):
@@ -306,6 +327,13 @@ class TargetError(GqlnbError, LookupError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # LookupError's subclasses may quote it
+
+
+class ReplayError(GqlnbError, LookupError):
+    """A recording holds no answer to a request, or cannot be read or written."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class FrameError(GqlnbError, LookupError):

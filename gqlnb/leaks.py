@@ -26,6 +26,7 @@ __all__ = [
     "looks_secret",
     "masked",
     "prefixed",
+    "quoted",
     "replaced",
     "telling",
 ]
@@ -53,6 +54,9 @@ NAMED |= {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 URL_SAFE, STANDARD = str.maketrans("+/", "-_"), str.maketrans("-_", "+/")
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+
+JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+JSON_BARE = re.compile(r"[\w.+-]*")  # a number, or a word such as true
 
 # A run of base64 as long as an image's: letters in the middle of it spell no prefix.
 IMAGE = re.compile(r"[A-Za-z0-9+/]{400,}")
@@ -367,6 +371,32 @@ def replaced(text: str, leaks: Iterable[Leak]) -> tuple[str, list[Leak]]:
         parts += (text[at : leak.start], leak.instead)
         at = leak.end
     return "".join([*parts, text[at:]]), merged
+
+
+def quoted(text: str, leaks: Iterable[Leak]) -> list[Leak]:
+    """Return the secrets in a text of JSON so that it is JSON without them: a number is one whole.
+
+    Parameters
+    ----------
+    text
+        The text.
+    leaks
+        Where they are, in any order.
+    """
+    leaks = list(leaks)
+    strings = [match.span() for match in JSON_STRING.finditer(text)] if leaks else []
+    made = []
+    for leak in leaks:
+        number = bisect_right(strings, (leak.start, len(text))) - 1
+        after = strings[number][1] if number >= 0 else 0
+        if leak.start < after:
+            made.append(leak)
+            continue
+        before = max(after, *(text.rfind(mark, 0, leak.start) + 1 for mark in "{[:, \n"))
+        bare = JSON_BARE.match(text, before)
+        end = max(leak.end, bare.end() if bare else 0)
+        made.append(leak._replace(start=before, end=end, instead=f'"{MASK}"'))
+    return made
 
 
 def masked(text: str, words: Iterable[str] | None = None) -> str:

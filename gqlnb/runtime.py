@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
 
-__all__ = ["aside", "run", "servers"]
+__all__ = ["aside", "run", "servers", "start"]
 
 T = TypeVar("T")
 ASIDE = 256  # functions that may wait in threads of their own; each costs some 50 kB
@@ -83,8 +84,8 @@ class BackgroundLoop:
                 ).start()
             return self._loop
 
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
+    def start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine on the loop, to wait for its future; to cancel that cancels it."""
         loop = self.get()
         if _running_loop() is loop:
             coroutine.close()
@@ -93,7 +94,11 @@ class BackgroundLoop:
                 "itself for ever. Await aexecute() there."
             )
             raise RuntimeError(msg)
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
+        future = self.start(coroutine)
         try:
             return future.result()
         except BaseException:
@@ -110,6 +115,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 _background = BackgroundLoop()
 run = _background.run
+start = _background.start
 
 
 class Aside:

@@ -135,3 +135,24 @@ def test_functions_aside_are_counted(monkeypatch):
         return await aside.run(int)
 
     assert asyncio.run(one_more()) == 0
+
+
+def test_what_is_started_is_waited_for_or_cancelled():
+    """Whoever starts goes on meanwhile."""
+    begun, ended = threading.Event(), threading.Event()
+
+    async def forever():
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def soon():
+        return 7
+
+    future = runtime.start(forever())
+    assert begun.wait(10)
+    assert runtime.start(soon()).result(10) == 7
+    future.cancel()
+    assert ended.wait(10)

@@ -78,7 +78,8 @@ class Attempts:
         if ended is None:
             raise error
         attempt = Attempt(self.kind, ended, self._number, self._left, error.wait)
-        wait = decide(attempt, self._fraction()) if monotonic() < self.until else None
+        over = error.replayed or monotonic() >= self.until
+        wait = None if over else decide(attempt, self._fraction())
         if wait is None:
             error = self._first
             error.args = (f"{error.args[0]}{self._tried(error)}",)

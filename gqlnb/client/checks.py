@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import PROBLEMS_SHOWN, QueryError
+from gqlnb.model.upload import is_file
 from gqlnb.wire.json import faults
 
 if TYPE_CHECKING:
@@ -25,19 +27,42 @@ def is_asgi(target: Any) -> bool:
     return len(inspect.signature(target).parameters) == 3
 
 
-def check_json(variables: Mapping[str, Any]) -> None:
-    """Check that variables can be written as JSON, for every transport alike.
+def check_json(variables: Mapping[str, Any]) -> bool:
+    """Check that variables can be written as JSON, but for files, for every transport alike.
+
+    Returns
+    -------
+    bool
+        Whether there are files among them.
 
     Raises
     ------
     QueryError
         If one cannot: the message names the variable and the place in it, never the value.
     """
+    files = False
     for name, value in variables.items():
         fault = next(faults(value, ()), None)
+        if fault is not None:  # only then a look for files is worth its time
+            rest = without_files(value)
+            files, fault = files or rest is not value, next(faults(rest, ()), None)
         if fault is not None:
             msg = f"Variable '${name}': {fault}"
             raise QueryError(msg)
+    return files
+
+
+def without_files(value: Any) -> Any:
+    """Return a value with null for each file in it; the very value where there is none."""
+    if is_file(value):
+        return None
+    if isinstance(value, dict):
+        made = {key: without_files(item) for key, item in value.items()}
+        return value if all(made[key] is value[key] for key in made) else made
+    if isinstance(value, list):
+        rows = list(map(without_files, value))
+        return value if all(map(is_, rows, value)) else rows
+    return value
 
 
 def locate(error: QueryError, whence: str) -> None:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
 from gqlnb.client.checks import check_json, is_asgi, locate
 from gqlnb.client.http import Http
-from gqlnb.client.secrets import Secrets, checked_headers, sendable
+from gqlnb.client.reach import Reaching
+from gqlnb.client.recorder import granted, road
+from gqlnb.client.recordings import SERVER, Options, recording_of
+from gqlnb.client.schemas import Schemas
+from gqlnb.client.schemed import Schemed
+from gqlnb.client.secrets import sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
-from gqlnb.engine.adopting import held, is_schema
+from gqlnb.client.uploads import carried
+from gqlnb.engine.adopting import is_schema
 from gqlnb.engine.documents import TEXT_KEPT
 from gqlnb.engine.schema import Schema
 from gqlnb.errors import (
     QueryError,
-    SchemaError,
     TargetError,
     TransportError,
     plain,
@@ -56,7 +60,7 @@ OWN = "a transport of one's own sends its own headers. Give them to it."
 TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
-class Client:
+class Client(Schemed, Reaching):
     """Asks one endpoint, schema or application; safe to use from several threads.
 
     Parameters
@@ -77,8 +81,9 @@ class Client:
         that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``, and where it
         looks like one.
     schema
-        The endpoint's schema, to check documents before they are sent, as any object that
-        :meth:`Schema.adopt` takes; None for unknown.
+        The endpoint's schema, to check documents before they are sent: SDL text, the path of a file
+        with SDL or introspection JSON, an introspection result, or any object that
+        :meth:`Schema.adopt` takes; None to ask the endpoint when :attr:`schema` is first needed.
     timeout
         Longest time for an answer, from connecting to its last byte, in seconds, above 0. All
         attempts share it; waiting between them is not counted.
@@ -90,6 +95,9 @@ class Client:
         Whether TLS certificates are checked, or the path of a CA bundle; None for what the named
         connection says, else True: against the bundle in ``REQUESTS_CA_BUNDLE``,
         ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set.
+    recording, mode
+        The file of a recording, and ``"replay"``, ``"record"`` or ``"auto"``, as for
+        :func:`gqlnb.recorded`; or what that returned. While replaying no token is needed.
 
     Raises
     ------
@@ -100,6 +108,8 @@ class Client:
     AuthError
         If the token can't be found, would travel over plain http to another machine, or belongs to
         another endpoint.
+    ReplayError
+        If there is no recording to replay.
 
     Examples
     --------
@@ -119,19 +129,22 @@ class Client:
         timeout: float = TIMEOUT,
         limits: Limits | None = None,
         verify: bool | str | os.PathLike[str] | None = None,
+        **options: Unpack[Options],
     ) -> None:
         fault = unusable(timeout, limits, verify)
         if fault:
             raise TargetError(fault)
-        self._secrets = Secrets(Token.of(token), checked_headers(headers))
+        self.name: str | None = None  # of its connection
+        self._recording = recording_of(**options)
+        self._secrets, self._lacking = granted(token, headers, self._recording)
         self._timeout, self._verify = timeout, verify
         self._limits, self._given_limits = limits or Limits(), limits
-        self._schema: GraphQLSchema | None = None
+        self._schemas = Schemas()
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
-        self._lock = threading.Lock()
         if schema is not None:
-            self._schema = schema.graphql if isinstance(schema, Schema) else held(schema)
+            self._schemas = Schemas()  # a named connection's own stays as it is
+            self._schema = schema
         if isinstance(self._transport, InProcess):
             self._schema = self._transport.schema.graphql
         self._documents = lru_cache(DOCUMENTS_KEPT)(self._parse)
@@ -156,6 +169,7 @@ class Client:
             own = getattr(target, "token", None)
             if self._secrets.token is None and isinstance(own, Token):
                 self._secrets.token = own.unbound()  # a person's token may serve several servers
+            self.name = SERVER
             return self._http(url)
         if isinstance(target, Schema) or is_schema(target):
             self._no_headers(SCHEMA)
@@ -176,11 +190,14 @@ class Client:
         if target.startswith("/"):
             base, _, _ = connections.HERE.rpartition("/")
             return self._http(base + target)
+        if target.startswith(("ws://", "wss://")):  # the same host and port, as people copy it
+            target = f"http{target.removeprefix('ws')}"
         if "://" in target:
             return self._http(target)
         made = connections.named(target, **self._given())
-        self._secrets, self._schema = made._secrets, made._schema  # noqa: SLF001 - the same class
+        self._secrets, self._schemas = made._secrets, made._schemas  # noqa: SLF001 - the same class
         self._timeout, self._limits = made._timeout, made._limits  # noqa: SLF001 - the same class
+        self.name, self._lacking = made.name, made._lacking  # noqa: SLF001 - the same class
         return made._transport  # noqa: SLF001 - the same class
 
     def _given(self) -> dict[str, Any]:
@@ -196,6 +213,8 @@ class Client:
             given["limits"] = self._given_limits
         if self._verify is not None:
             given["verify"] = self._verify
+        if self._recording is not None:
+            given["recording"] = self._recording
         return given
 
     def _no_headers(self, why: str) -> None:
@@ -224,21 +243,9 @@ class Client:
         return self._transport.source
 
     @property
-    def schema(self) -> GraphQLSchema:
-        """The schema of the endpoint, asked for once by introspection.
-
-        Raises
-        ------
-        TransportError, AuthError, AnswerError
-            If the endpoint did not give it.
-        SchemaError
-            If what it gave is no valid introspection result.
-        """
-        with self._lock:
-            if self._schema is None:
-                self._schema = introspected(self)
-                self._documents = lru_cache(DOCUMENTS_KEPT)(self._parse)
-            return self._schema
+    def _road(self) -> Transport:
+        """What carries a request now: a recording may stand before the endpoint."""
+        return road(self._transport, self.name, self._recording, self._lacking)
 
     def execute(
         self,
@@ -288,7 +295,7 @@ class Client:
         operation: str | None = None,
     ) -> Result:
         """Do as :meth:`execute`, without blocking the running loop."""
-        request, asked = self._ask(text, variables, operation)
+        request, asked = await self._aask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
         while True:
             outcome = await self._aattempt(replace(request, until=attempts.until), asked)
@@ -300,13 +307,13 @@ class Client:
         """Ask once; what another attempt might mend is returned, not raised."""
         try:
             # The response gets no name here: a traceback may show it.
-            return read(self._transport.send(request), replace(asked, now=time.time()))
+            return read(self._road.send(request), replace(asked, now=time.time()))
         except TransportError as error:
             return bare(error)
 
     async def _aattempt(self, request: Request, asked: Asked) -> Result | TransportError:
         try:
-            return read(await self._transport.asend(request), replace(asked, now=time.time()))
+            return read(await self._road.asend(request), replace(asked, now=time.time()))
         except TransportError as error:
             return bare(error)
 
@@ -324,15 +331,22 @@ class Client:
     def _ask(
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
     ) -> tuple[Request, Asked]:
+        return self._surely(self._checked, text, variables, operation)
+
+    def _checked(
+        self, text: str, variables: Mapping[str, Any] | None, operation: str | None
+    ) -> tuple[Request, Asked]:
         try:
             document = self._find(text, operation)
             values = bind(document, variables)
-            check_json(values)
+            if check_json(values):
+                values = carried(values, document, self._road)
             if not isinstance(self._transport, InProcess):
                 check(document, values)  # in process the engine does it
         except QueryError as error:
             locate(error, self._whence)
             raise
+        self._schemas.asked_with(text)
         request = Request(text, values, operation, document)
         expected = None
         if document.schema is not None and not isinstance(self._transport, InProcess):
@@ -350,7 +364,7 @@ class Client:
             If the text is wrong.
         """
         try:
-            return self._find(text, operation)
+            return self._surely(self._find, text, operation)
         except QueryError as error:
             locate(error, self._whence)
             raise
@@ -359,14 +373,16 @@ class Client:
         if isinstance(self._transport, InProcess):
             return self._transport.schema.document(text, operation)
         keep = type(text) is str and len(text) <= TEXT_KEPT
-        return (self._documents if keep else self._parse)(text, operation)
+        return (self._documents if keep else self._parse)(text, operation, self._schemas.known)
 
-    def _parse(self, text: str, operation: str | None) -> Document:
-        return Document.parse(text, self._schema, operation)
+    def _parse(self, text: str, operation: str | None, schema: GraphQLSchema | None) -> Document:
+        return Document.parse(text, schema, operation)
 
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""
         self._transport.close()
+        if self._recording is not None:
+            self._recording.close()
 
     def __enter__(self) -> Self:
         return self
@@ -379,7 +395,8 @@ class Client:
 
     def __reduce__(self) -> Any:
         if isinstance(self._transport, Http):
-            return Client, (self._transport.source,)  # the token stays in this process
+            # The token stays in this process.
+            return partial(Client, recording=self._recording), (self._transport.source,)
         msg = "Only a client of an address can be pickled."
         raise TypeError(msg)
 
@@ -420,8 +437,8 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    first = {"token": Token.of(token), "headers": checked_headers(headers)}
-    given = {name: value for name, value in first.items() if value} | options
+    first = {"token": token, "headers": headers or None}
+    given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
     if isinstance(target, Client) and given:
         msg = (
             f"This client is made already, so {', '.join(f'{name}=' for name in given)} would have "
@@ -433,25 +450,6 @@ def connect(
     if isinstance(target, str) and not target.startswith("/") and "://" not in target:
         return connections.named(target, **given)
     return Client(target, **given)
-
-
-def introspected(client: Client) -> GraphQLSchema:
-    """Return the schema that an endpoint describes.
-
-    Raises
-    ------
-    SchemaError
-        If its answer is no valid introspection result.
-    """
-    from graphql import GraphQLError, build_client_schema, get_introspection_query
-
-    answer = client.execute(get_introspection_query())
-    try:
-        return build_client_schema(answer.data)
-    except (GraphQLError, TypeError, KeyError) as error:
-        reason = type(error).__name__
-    msg = f"{client.source} answered introspection with no valid schema ({reason})."
-    raise SchemaError(msg)
 
 
 def unusable(timeout: object, limits: object, verify: object) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb import runtime
 from gqlnb.client.addresses import shown
+from gqlnb.client.recordings import spared
 from gqlnb.errors import TargetError
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class Connection:
     name: str
     make: Factory
     about: str
+
+    def open(self, **options: Any) -> Client:
+        """Return its client, which knows the name: recordings know endpoints by it."""
+        client = self.make(**options)
+        client.name = self.name
+        return client
 
 
 _lock = threading.RLock()
@@ -136,10 +143,11 @@ def named(name: str, **options: Any) -> Client:
     with _lock:
         connection = _find(name)
         if options:
-            return connection.make(**options)
+            return connection.open(**options)
         client = _open.get(name)
-        if client is None:
-            client = _open[name] = connection.make()
+        # Made without a token while a recording answered; there may be one by now.
+        if client is None or (getattr(client, "_lacking", None) is not None and not spared()):
+            client = _open[name] = connection.open()
         return client
 
 

@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from time import monotonic
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -24,18 +25,21 @@ from gqlnb.client.transports import ACCEPT, user_agent
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.model.limits import MIB
 from gqlnb.sealing import bare
+from gqlnb.wire.multipart import Multipart, body_of
 from gqlnb.wire.response import Response
 from gqlnb.wire.unpack import BodyTooLargeError, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
     from gqlnb.client.secrets import Secrets
     from gqlnb.wire.request import Request
 
-__all__ = ["Http"]
+    Body = bytes | Multipart  # the latter is read while it is sent
+
+__all__ = ["CHUNK", "CONNECT", "KEPT", "Http", "head_of"]
 
 FOLLOWED = frozenset({307, 308})  # the two that keep method and body
 REDIRECTS = 5
@@ -43,6 +47,7 @@ CONNECT = 10.0  # seconds; a host that does not answer the handshake by then is 
 CAP = 64 * MIB  # bytes of an answer, as it travels and unpacked
 CHUNK = 1 << 18  # bytes read at a time
 KEPT = 32  # connections kept alive, and threads of `asend`
+NONE: Mapping[str, str] = MappingProxyType({})
 NEVER = Retry(total=False, redirect=False)  # whether to ask again is not urllib3's to say
 
 
@@ -103,7 +108,8 @@ class Http:
         self.secrets = secrets
         self.timeout = timeout
         self.cap = cap
-        self._verify = verify
+        self.verify = verify
+        self.way: str | None = None  # of subscriptions, once it is known
         self._open: Way | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._started = 0  # the process that has the threads
@@ -154,34 +160,44 @@ class Http:
     def _outcome(self, request: Request, call: Call) -> Response | BaseException:
         """Return the response, or the exception to raise."""
         asks = request.document is not None and request.document.kind == "query"
-        lost = False
         try:
-            return self._follow(request.encode(), call, again=asks)
-        except GqlnbError as error:
+            body = body_of(request)
+            return self.follow(lambda url: self._exchange(url, body, call, again=asks))
+        except BaseException as error:
+            return self.failed(error, call, changes=not asks)
+
+    def failed(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
+        """Return the error of ours for what ended a call, without its frames.
+
+        Parameters
+        ----------
+        changes
+            Whether it may have changed something, so that nobody should repeat it blindly.
+        """
+        if isinstance(error, GqlnbError) or not isinstance(error, Exception):
             return bare(error)
-        except (TooLargeError, BodyTooLargeError):
+        lost = False
+        if isinstance(error, (TooLargeError, BodyTooLargeError)):
             why = f"the answer is larger than {self._granted()}. Ask for fewer rows at a time."
-        except Exception as error:
+        else:
             lost = broken(error)
             why = self._reason(error, call)
-        except BaseException as error:
-            return bare(error)
-        if not asks and call.line is not None:  # whatever it was, it had been sent
+        if changes and call.line is not None:  # whatever it was, it had been sent
             why = f"{why.partition(' Try again')[0].rstrip('.')}. {MAYBE}"
         return TransportError(f"POST {self.source}: {why}", broken=lost)
 
-    def _follow(self, body: bytes, call: Call, *, again: bool) -> Response:
-        """Send a request, and again to where a redirect leads."""
+    def follow(self, ask: Callable[[str], Response]) -> Response:
+        """Ask an address, and then where its redirects lead."""
         url = self.url
         for _ in range(REDIRECTS):
-            response = self._exchange(url, body, call, again=again)
+            response = ask(url)
             if not 300 <= response.status < 400:
                 return self.secrets.unechoed(response)
             url = self._next(url, response)
         msg = f"POST {self.source}: redirected more than {REDIRECTS} times."
         raise TransportError(msg)
 
-    def _exchange(self, url: str, body: bytes, call: Call, *, again: bool) -> Response:
+    def _exchange(self, url: str, body: Body, call: Call, *, again: bool) -> Response:
         """Send a request; a kept connection that turns out to be closed is replaced once.
 
         Only for queries: the endpoint may have closed it after it had taken the request.
@@ -191,35 +207,44 @@ class Http:
         except ClosedPoolError:
             pass  # another thread closed the client; nothing was sent
         except Exception as error:
+            again = again and getattr(body, "again", True)
             if not (again and call.reused and not call.received and broken(error)):
                 raise
         return self._post(url, body, call)
 
-    def _post(self, url: str, body: bytes, call: Call) -> Response:
-        way = self._way()
-        headers = {**fixed_headers(), **self.secrets.lines()}
+    def _post(self, url: str, body: Body, call: Call) -> Response:
+        said = body.headers if isinstance(body, Multipart) else NONE
         with call:
-            answer = way.pool.urlopen(
-                "POST",
-                target(url, whole=way.whole),
-                body=body,
-                headers=headers,
-                retries=NEVER,
-                redirect=False,
-                assert_same_host=False,
-                timeout=Timeout(connect=min(CONNECT, call.left()), read=None),
-                preload_content=False,
-                decode_content=False,
-            )
-            received = {name.lower(): answer.headers[name] for name in answer.headers}
-            try:
-                self._check_length(received)
-                encoding = received.get("content-encoding", "")
-                read = unpacked(parts(answer), encoding, self.cap)
-            except BaseException:
-                answer.close()  # what was not read would be taken for the next answer
-                raise
-            return Response(answer.status, received, read)
+            return self.whole(self.begin(url, body, call, said))
+
+    def begin(
+        self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NONE
+    ) -> BaseHTTPResponse:
+        """Send a request, and return its answer as far as the head; within ``with call``."""
+        way = self._way()
+        return way.pool.urlopen(
+            "POST",
+            target(url, whole=way.whole),
+            body=body,
+            headers={**fixed_headers(), **headers, **self.secrets.lines()},
+            retries=NEVER,
+            redirect=False,
+            assert_same_host=False,
+            timeout=Timeout(connect=min(CONNECT, call.left()), read=None),
+            preload_content=False,
+            decode_content=False,
+        )
+
+    def whole(self, answer: BaseHTTPResponse) -> Response:
+        """Read the rest of an answer."""
+        head = head_of(answer)
+        try:
+            self._check_length(head)
+            read = unpacked(parts(answer), head.get("content-encoding", ""), self.cap)
+        except BaseException:
+            answer.close()  # what was not read would be taken for the next answer
+            raise
+        return Response(answer.status, head, read)
 
     def _check_length(self, headers: dict[str, str]) -> None:
         """Refuse a length that is none, or too large, before a byte of it is read."""
@@ -255,7 +280,7 @@ class Http:
             return way
         with self._lock:
             if self._open is None or self._open.process != os.getpid():
-                self._open = opened(self.url, self._verify)
+                self._open = opened(self.url, self.verify)
             return self._open
 
     def _executor(self) -> ThreadPoolExecutor:
@@ -295,6 +320,11 @@ def target(url: str, *, whole: bool) -> str:
     """Return what the first line of a request names, quoted: a path, or the whole address."""
     request = requests.Request("POST", url).prepare()
     return urldefragauth(request.url or "") if whole else request.path_url
+
+
+def head_of(answer: BaseHTTPResponse) -> dict[str, str]:
+    """Return the headers of an answer by lower-case name."""
+    return {name.lower(): answer.headers[name] for name in answer.headers}
 
 
 def parts(answer: BaseHTTPResponse) -> Iterator[bytes]:

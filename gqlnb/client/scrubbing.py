@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, TargetError, plain
-from gqlnb.leaks import MASK, Leak, found, known, replaced, telling
+from gqlnb.leaks import MASK, Leak, found, known, quoted, replaced, telling
 from gqlnb.sealing import unseen
 from gqlnb.token import words
 
@@ -45,6 +45,7 @@ SKIPPED = frozenset({"node_modules", "__pycache__"})
 STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]')
 STATE = ("metadata", "widgets", "application/vnd.jupyter.widget-state+json", "state")
 PASSES = 3  # a secret may come to light when the one around it is gone
+RECORDING = '{"gqlnb":"recording"'  # how a recording begins; its lines have to stay JSON
 SHORTEST = 8  # characters of a password that is looked for in the rest of its notebook
 
 
@@ -117,7 +118,8 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> Scrubbed:
     ``AKIA``, JSON Web Tokens and others) and by what stands around them (an ``Authorization``
     header, an address), those that living Tokens hold or environment variables such as ``X_TOKEN``
     name, and what was typed into ipywidgets' ``Password``; also where they are percent-encoded,
-    escaped or in base64. Each becomes ``***``. The rest of a file stays byte for byte what it was.
+    escaped or in base64. Each becomes ``***``. The rest of a file stays byte for byte what it was;
+    a recording can still be replayed.
 
     Parameters
     ----------
@@ -182,11 +184,13 @@ def _walk(folder: Path) -> Iterator[Path]:
 def _clean(file: Path, data: bytes) -> tuple[bytes, list[Finding]]:
     """Return the bytes of a file without secrets, and those it held."""
     text = data.decode("utf-8", "surrogateescape")  # back to the same bytes, whatever they are
+    recorded = text.startswith(RECORDING)
     findings: list[Finding] = []
     for _ in range(PASSES):
         notebook = _notebook(file, text)
         extra = [] if notebook is None else list(_passwords(notebook, text))
-        clean, leaks = replaced(text, [*_search(text), *extra])
+        found_here = [*_search(text), *extra]
+        clean, leaks = replaced(text, quoted(text, found_here) if recorded else found_here)
         if not leaks:
             break
         if notebook is not None and _notebook(file, clean) is None:

@@ -27,6 +27,7 @@ __all__ = ["Adapter", "Call", "TooLargeError"]
 HEAD = 1 << 20  # bytes granted to the head of an answer beside its body
 INTERIM = 32  # answers with a status 1xx before the final one; two are usual
 BUFFER = 1 << 16  # bytes
+PIECES = 64  # of a request; one of JSON has two
 # RFC 9112, 7.1; int(text, 16) would take "-1" too, and read until the endpoint tires of sending.
 SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
@@ -148,15 +149,19 @@ class Line:
     def sendall(self, data: Any) -> None:
         """Keep bytes until all of a request is there.
 
-        In one piece it wakes the other side once, not for the head and again for the body.
+        In one piece it wakes the other side once, not for the head and again for the body. What
+        is read from a file while it is sent goes on its way at once.
         """
         self._kept.append(data)
+        if len(data) >= BUFFER or len(self._kept) >= PIECES:
+            self.flush()
 
     def flush(self) -> None:
         """Send what was kept in the time that is left."""
         data, self._kept = b"".join(self._kept), []
-        self._sock.settimeout(self._left())
-        self._sock.sendall(data)
+        if data:
+            self._sock.settimeout(self._left())
+            self._sock.sendall(data)
 
     def makefile(self, *_: object, **__: object) -> io.BufferedReader:
         """Return a buffered file to read one answer from."""
@@ -174,8 +179,8 @@ class Line:
         return count
 
     def _left(self) -> float | None:
-        call = self._call
-        return None if call is None else call.left()
+        left = inf if self._call is None else self._call.left()
+        return None if left == inf else left
 
 
 class Incoming(io.RawIOBase):

@@ -15,13 +15,13 @@ from gqlnb.sealing import bare
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from gqlnb.engine.schema import Schema
     from gqlnb.model.result import Result
     from gqlnb.wire.request import Request
 
-__all__ = ["Asgi", "InProcess", "Transport"]
+__all__ = ["Asgi", "InProcess", "Transport", "response_of"]
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
@@ -62,12 +62,12 @@ class InProcess:
         """Execute a request and return its response."""
         begun = self._begin(request)
         result = runtime.run(_awaited(begun)) if inspect.isawaitable(begun) else begun
-        return _response(result)
+        return response_of(result)
 
     async def asend(self, request: Request) -> Response:
         """Execute a request, awaiting resolvers on the running loop."""
         begun = self._begin(request)
-        return _response(await begun if inspect.isawaitable(begun) else begun)
+        return response_of(await begun if inspect.isawaitable(begun) else begun)
 
     def _begin(self, request: Request) -> Result | Awaitable[Result]:
         document = request.document
@@ -83,7 +83,8 @@ async def _awaited(begun: Awaitable[Result]) -> Result:
     return await begun
 
 
-def _response(result: Result) -> Response:
+def response_of(result: Result) -> Response:
+    """Return what an engine of this process handed back as a response."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members["errors"] = list(result.errors)
@@ -115,6 +116,7 @@ class Asgi:
         self.secrets = Secrets(None, {}) if secrets is None else secrets
         self.path = path
         self.source = "ASGI app"
+        self.way: str | None = None  # of subscriptions, once it is known
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""
@@ -164,21 +166,31 @@ class Asgi:
             else:
                 parts.append(message.get("body", b""))
 
-        await self.app(self._scope(body), receive, send)
+        length = {"content-length": str(len(body))}
+        await self.app(self.scope("http", length), receive, send)
         headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in started["headers"]}
         return self.secrets.unechoed(Response(started["status"], headers, b"".join(parts)))
 
-    def _scope(self, body: bytes) -> dict[str, Any]:
+    def scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the application is asked for; it holds the headers with their secrets.
+
+        Parameters
+        ----------
+        kind
+            ``"http"`` or ``"websocket"``.
+        headers
+            Headers by lower-case name, beside those of every request.
+        """
         headers = {
             "host": "127.0.0.1",
             "content-type": "application/json",
-            "content-length": str(len(body)),
             "accept": ACCEPT,
             "user-agent": user_agent(),
+            **headers,
             **{name.lower(): value for name, value in self.secrets.lines().items()},
         }
         return {
-            "type": "http",
+            "type": kind,
             "asgi": {"version": "3.0", "spec_version": "2.4"},
             "http_version": "1.1",
             "method": "POST",

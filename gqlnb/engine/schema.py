@@ -13,6 +13,7 @@ from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
 from gqlnb.engine.budget import Budget
 from gqlnb.engine.building import REFERENCE_SDL, built, outline, waits
 from gqlnb.engine.documents import remembering
+from gqlnb.engine.mocking.mock import Mocking
 from gqlnb.engine.run import run
 from gqlnb.engine.subscribing import Subscribing
 from gqlnb.model.document import Document
@@ -28,7 +29,7 @@ __all__ = ["Schema", "reference_schema"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Schema(Subscribing):
+class Schema(Mocking, Subscribing):
     """A GraphQL schema and the functions that resolve its fields.
 
     It keeps no state between operations and may be used from any thread.

@@ -59,6 +59,8 @@ class Stream(AsyncIterator[Result]):
     def __init__(self, begin: Callable[[], Any], document: Document) -> None:
         self.document = document
         self._results: Any = results(begin, document)
+        self._waiting: asyncio.Task[Any] | None = None  # of a thread that waits for a result
+        self._closing = False
 
     async def __anext__(self) -> Result:
         return await anext(self._results)
@@ -87,12 +89,31 @@ class Stream(AsyncIterator[Result]):
             self.close()
 
     async def _next(self) -> Result | None:
-        return await anext(self._results, None)
+        if self._closing:
+            return None
+        self._waiting = asyncio.current_task()
+        try:
+            return await anext(self._results, None)
+        except asyncio.CancelledError:
+            if not self._closing:  # it was interrupted
+                raise
+            return None
+        finally:
+            self._waiting = None
 
     def close(self) -> None:
-        """End the subscription; for who does not await."""
-        if not self._results.ag_running:  # else it was interrupted, and is about to end
-            runtime.run(self.aclose())
+        """End the subscription, from any thread; who waits for a result finds the end."""
+        runtime.run(self._close())
+
+    async def _close(self) -> None:
+        """End it on the loop where `_next` runs, so that neither comes in between the other."""
+        waiting = self._waiting
+        if waiting is None and not self._results.ag_running:
+            self._closing = True
+            await self.aclose()
+        elif waiting is not None and not waiting.cancelling():  # else it was interrupted
+            self._closing = True
+            waiting.cancel()
 
     def __enter__(self) -> Self:
         return self

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.connections import known, register
+from gqlnb.client.recordings import spared
 from gqlnb.errors import AuthError
 from gqlnb.sealing import unseen
 from gqlnb.token import Token, TokenHolder
@@ -54,11 +55,12 @@ def github(*, token: Token | TokenHolder | str | None = None, **options: Any) ->
     Raises
     ------
     AuthError
-        If there is no token; the message says how to get one.
+        If there is no token, and no recording to answer instead; the message says how to get one.
     """
     from gqlnb.client.client import Client
 
-    if token is None and not os.environ.get(_VARIABLE, "").strip():
+    free = spared(options.get("recording"), options.get("mode", "auto"))
+    if token is None and not os.environ.get(_VARIABLE, "").strip() and not free:
         msg = (
             f"GitHub answers GraphQL only with a token, and {_VARIABLE} is not set. Create a "
             "personal access token at https://github.com/settings/personal-access-tokens (for "

@@ -8,6 +8,7 @@ from datetime import date, time
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from graphql.utilities import type_from_ast
 from gqlnb.errors import Problem, QueryError, at, plain
 from gqlnb.model import scalars
 from gqlnb.model.document import Document, problems, type_text
+from gqlnb.model.upload import is_file
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
@@ -148,8 +150,8 @@ def _typed(value: Any, kind: Any) -> Any:
     """Return a value in the form of its declared type, a type of a schema or of a document."""
     if isinstance(kind, (NonNullTypeNode, GraphQLNonNull)):
         return _typed(value, kind.type if isinstance(kind, NonNullTypeNode) else kind.of_type)
-    if value is None:
-        return None
+    if value is None or is_file(value):
+        return value
     if isinstance(kind, (ListTypeNode, GraphQLList)):
         inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
         items = value.tolist() if hasattr(value, "tolist") else value
@@ -183,6 +185,7 @@ def wire_value(value: Any) -> Any:
 
     Dates and times become ISO 8601 text, decimals and UUIDs text, enum members their names, NumPy
     and pandas scalars plain ones (NaT and NA null), arrays and Series lists, data classes objects.
+    Files stay as they are: whoever carries them says how.
 
     Raises
     ------
@@ -202,10 +205,24 @@ def wire_value(value: Any) -> Any:
         return wire_value(value.tolist())
     if _missing_value(value):
         return None
+    return _gathered(value)
+
+
+def _gathered(value: Any) -> Any:
+    """Return an iterable as a list, and a file as it is."""
+    if is_file(value):
+        return value
     if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
         return [member(index, item) for index, item in enumerate(value)]
     what = f"a {type(value).__name__}"
-    raise UnfitError(what)
+    raise UnfitError(what, advice(value))
+
+
+def advice(value: Any) -> str:
+    """Say what to give instead of bytes and paths, which are files perhaps."""
+    if isinstance(value, (bytes, bytearray, PurePath)):
+        return " To send a file, give gqlnb.Upload(...) of it."
+    return ""
 
 
 def member(step: str | int, value: Any) -> Any:

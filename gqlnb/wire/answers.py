@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gqlnb.wire.response import Response
     from gqlnb.wire.typed import Typed
 
-__all__ = ["Asked", "read"]
+__all__ = ["ABOUT_THE_QUERY", "Asked", "labelled", "read"]
 
 # The types and codes of errors that are rate limits: GitHub spells its own in two ways, and neither
 # has an HTTP status of its own; Shopify and others have theirs.
@@ -133,6 +133,8 @@ def read(response: Response, asked: Asked) -> Result:
         return _read(response, asked)
     except GqlnbError as error:
         failure = bare(error)
+    if isinstance(failure, TransportError):
+        failure.replayed = response.replayed
     del response  # a traceback may show these locals, and a foreign body may hold our token
     raise failure
 
@@ -163,12 +165,12 @@ def _read(response: Response, asked: Asked) -> Result:
 
 def _typed(response: Response, asked: Asked) -> Mapping[str, Any] | None:
     """Return the members of an answer that is just as expected; most are."""
-    if asked.expected is None or response.members is not None or not _labelled(response):
+    if asked.expected is None or response.members is not None or not labelled(response):
         return None
     return asked.expected.load(response.body)
 
 
-def _labelled(response: Response) -> bool:
+def labelled(response: Response) -> bool:
     """Tell whether the media type of a response is one that JSON travels under."""
     media = response.headers.get("content-type", "").partition(";")[0].strip()
     return JSON_TYPE.fullmatch(media) is not None
@@ -187,7 +189,7 @@ def _members(response: Response, asked: Asked) -> Mapping[str, Any]:
     graphql = isinstance(members, dict) and (
         "data" in members or isinstance(members.get("errors"), list)
     )
-    if graphql and _labelled(response):
+    if graphql and labelled(response):
         return members  # type: ignore[no-any-return]
     said = members.get("message") if isinstance(members, dict) else None
     errors = [{"message": said}] if isinstance(said, str) else []
@@ -213,7 +215,7 @@ def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | 
         )
     if fault is not None:
         reason = f"no JSON ({fault})"
-    elif not _labelled(response):
+    elif not labelled(response):
         label = asked.clean(response.headers.get("content-type", ""), 40)
         reason = f"labelled {label!r}, which is no JSON"
     elif not isinstance(members, dict):
@@ -283,7 +285,7 @@ def _check(result: Result, asked: Asked) -> None:
     more = " There are more." if len(first) > SHOWN else ""
     msg = (
         f"{asked.source}: the answer does not fit query and schema {'; '.join(lines)}.{more} "
-        "What came is in error.result. If the schema has changed, make the client anew."
+        "What came is in error.result. If the schema has changed, call client.refresh_schema()."
     )
     raise AnswerError(msg, result=result)
 

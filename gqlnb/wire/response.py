@@ -36,6 +36,8 @@ class Response:
         The exceptions whose words were kept from a client, each with the id it got instead.
     sound
         Whether the types of its leaves let it hold only what JSON can, so that nobody need look.
+    replayed
+        Whether it comes from a recording: what it says of budgets and waits is past.
     """
 
     status: int
@@ -46,3 +48,4 @@ class Response:
     operation: str | None = None
     faults: tuple[tuple[str, BaseException], ...] = ()
     sound: bool = False
+    replayed: bool = False

@@ -8,16 +8,28 @@ other status than 200; what is wrong with the request itself is answered as alwa
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gqlnb.wire.negotiation import quality, ranges
 from gqlnb.wire.response import GRAPHQL_JSON, JSON
+from gqlnb.wire.unpack import BodyTooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["COMPLETE", "EVENTS", "HEADERS", "KEEP_ALIVE", "event", "welcome"]
+__all__ = [
+    "COMPLETE",
+    "EVENTS",
+    "HEADERS",
+    "KEEP_ALIVE",
+    "Event",
+    "Reader",
+    "event",
+    "is_events",
+    "welcome",
+]
 
 EVENTS = "text/event-stream"
 HEADERS: Mapping[str, str] = {
@@ -52,3 +64,102 @@ def welcome(accept: str | None) -> Literal["always", "subscriptions", "never"]:
 def event(body: bytes) -> bytes:
     """Return the ``next`` event of a result; JSON holds no line end."""
     return b"event: next\ndata: " + body + b"\n\n"
+
+
+# ---------------------------------------------------------------- the client's side
+
+LINE = re.compile(rb"\r\n|\n|\r")
+
+
+class Event(NamedTuple):
+    """One event.
+
+    Attributes
+    ----------
+    name
+        What it is called; ``"message"`` where it has no name.
+    data
+        Its data lines, joined.
+    """
+
+    name: str
+    data: bytes
+
+
+class Reader:
+    """Reads events from bytes, however they are cut.
+
+    Parameters
+    ----------
+    most
+        Bytes that an event may have; None for any number.
+
+    Notes
+    -----
+    Source: HTML, "Interpreting an event stream". The fields ``id`` and ``retry`` are passed over:
+    no server of GraphQL resumes a stream.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._left = bytearray()  # the line that has not ended yet
+        self._seen = 0  # bytes of it that were searched for an end
+        self._first = True
+        self._name = ""
+        self._data: list[bytes] = []
+        self._size = 0
+
+    def feed(self, part: bytes) -> Iterator[Event]:
+        """Take what came, and yield the events that are whole.
+
+        Raises
+        ------
+        BodyTooLargeError
+            If an event has more bytes than it may.
+        """
+        self._left += part
+        for line in self._lines():
+            found = self._take(line)
+            if found is not None:
+                yield found
+        self._check(len(self._left))
+
+    def _lines(self) -> Iterator[bytes]:
+        begin = 0
+        for end in LINE.finditer(self._left, max(0, self._seen - 1)):
+            if end[0] == b"\r" and end.end() == len(self._left):
+                break  # the other half of a line end may come
+            yield bytes(self._left[begin : end.start()])
+            begin = end.end()
+        del self._left[:begin]
+        self._seen = len(self._left)
+
+    def _take(self, line: bytes) -> Event | None:
+        if self._first:
+            line, self._first = line.removeprefix(b"\xef\xbb\xbf"), False
+        if not line:
+            return self._end()
+        word, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if word == b"data":
+            self._check(len(value) + 1)
+            self._size += len(value) + 1
+            self._data.append(value)
+        elif word == b"event":
+            self._name = value.decode(errors="replace")
+        return None
+
+    def _end(self) -> Event | None:
+        """Return the event that an empty line ends; None where it has no data."""
+        name, data = self._name or "message", self._data
+        self._name, self._data, self._size = "", [], 0
+        return Event(name, b"\n".join(data)) if data else None
+
+    def _check(self, more: int) -> None:
+        if self._most is not None and self._size + more > self._most:
+            raise BodyTooLargeError
+
+
+def is_events(media_type: str) -> bool:
+    """Tell whether a ``Content-Type`` is that of events."""
+    return media_type.partition(";")[0].strip().lower() == EVENTS

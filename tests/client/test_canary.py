@@ -22,11 +22,13 @@ import sys
 import textwrap
 import traceback
 import warnings
+import zlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import nbformat
 import pytest
+from graphql import build_schema, introspection_from_schema, print_schema
 from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
@@ -36,6 +38,7 @@ import gqlnb
 from gqlnb import Client, Token
 from gqlnb.client import connections
 from gqlnb.server.app import App
+from tests.client.faults import Endpoint, json_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -183,6 +186,47 @@ def test_no_failure_leaves_a_token(
         client.close()
         assert_clean(*left, *capfd.readouterr(), everything_logged.getvalue())
     assert CANARY.encode() in canned.requests[0]
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+def test_no_recording_holds_a_token(
+    canned: Any,
+    assert_clean: Callable[..., None],
+    everything_logged: io.StringIO,
+    options: Callable[[], dict[str, Any]],
+    echo: str,
+    tmp_path: Path,
+) -> None:
+    """Whatever an endpoint answers, data included, and whatever is asked of it."""
+    path = tmp_path / "it.jsonl"
+    answers = echoing(echo)
+    answers["data"] = plain("200 OK", f'{{"data": {{"a": "{echo}", "{echo}": ["<{echo}>"]}}}}')
+    text = f"query A($a: A) {{ a(b: {json.dumps(CANARY)}, a: $a) }} # {CANARY}"
+    ended: list[str] = []
+    for mode in ("record", "replay"):
+        for name, answer in answers.items():
+            canned.answers[:] = [answer] * 2
+            given = options() if mode == "record" else {}
+            client = Client(canned.url, **given, recording=path, mode=mode)
+            asked = text.replace("query A", f"query {name.replace(' ', '_')}")
+            ended.append("data")
+            try:
+                client.execute(asked, {"a": echo})
+            except gqlnb.GqlnbError as error:
+                ended[-1] = type(error).__name__
+                assert_clean(str(error), repr(error))
+            client.close()
+    assert ended[: len(answers)] == ended[len(answers) :]
+    written = path.read_bytes()
+    assert written.count(b"\n") == len(answers) + 1
+    assert_clean(written, everything_logged.getvalue())
+    assert not gqlnb.scrub(path)
+    token = Token(CANARY)  # a secret is known as long as somebody has it
+    with pytest.raises(gqlnb.ReplayError) as caught:
+        client.execute(text, {"a": CANARY})
+    assert token
+    assert_clean(str(caught.value), repr(caught.value), caught.value.args)
 
 
 def test_no_connection_that_fails_leaves_a_token(
@@ -449,3 +493,30 @@ def test_a_notebook_that_is_run_and_saved_holds_no_token(
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert "a.ipynb" in {file.name for file in files}
     assert_clean(page, *(file.read_bytes() for file in files))
+
+
+@pytest.mark.parametrize("how", OPTIONS)
+@pytest.mark.parametrize("echo", ECHOES)
+def test_the_cache_of_schemas_holds_no_token(
+    assert_clean: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    echo: str,
+) -> None:
+    """Nor does the schema, also where the endpoint writes the token into a description."""
+    monkeypatch.setenv("CANARY_VARIABLE", CANARY)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("GQLNB_CACHE", "1")
+    schema = build_schema("type Query { hello: String }")
+    assert schema.query_type is not None
+    schema.query_type.description = f"You sent {ECHOES[echo]}."
+    with Endpoint(json_answer({"data": introspection_from_schema(schema)})) as endpoint:
+        client = Client(endpoint.url, **OPTIONS[how]())
+        assert_clean(print_schema(client.schema), *client.schema_notes)
+        assert CANARY.encode() in endpoint.requests[0]
+        assert_clean(client.schema_changes(), vars(client._schemas))
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) == 1
+    head, _, packed = files[0].read_bytes().partition(b"\n")
+    assert_clean(files[0].name, head, packed, zlib.decompress(packed))

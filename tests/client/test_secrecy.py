@@ -13,7 +13,16 @@ from types import SimpleNamespace
 import pytest
 
 import gqlnb
-from gqlnb import AuthError, Client, GqlnbError, PartialError, TargetError, Token, TransportError
+from gqlnb import (
+    AuthError,
+    Client,
+    GqlnbError,
+    PartialError,
+    ReplayError,
+    TargetError,
+    Token,
+    TransportError,
+)
 from gqlnb.client.addresses import address, shown
 from gqlnb.client.transports import InProcess
 
@@ -49,6 +58,32 @@ def test_an_interrupt_shows_no_header(canned, options):
     canned.answers.append(lambda _: signal.pthread_kill(main, signal.SIGINT))
     with pytest.raises(KeyboardInterrupt) as caught:
         Client(canned.url, **options()).execute("{ hello }")
+    assert SECRET.encode() in canned.requests[0]
+    assert caught.value.__context__ is None
+    assert SECRET not in report(caught.value)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("how", ["send", "asend"])
+def test_an_answer_that_cannot_be_recorded_is_not_shown(
+    canned, tmp_path, monkeypatch, options, how
+):
+    """The disk is full, and the endpoint has repeated our token in data and headers."""
+    ends = [b"\n"]  # when it is made ready; then the disk is full
+
+    def end(_):
+        if ends:
+            return ends.pop()
+        raise OSError(28, "No space left on device")
+
+    reply = answer("200 OK", {"data": {"a": SECRET}, "extensions": {SECRET: [SECRET]}})
+    canned.answers.append(reply.replace(b"Connection", f"X-Seen: {SECRET}\r\nConnection".encode()))
+    client = Client(canned.url, **options(), recording=tmp_path / "it.jsonl", mode="record")
+    client.close()
+    monkeypatch.setattr("gqlnb.client.tape._last", end)
+    ask = client.execute if how == "send" else lambda text: asyncio.run(client.aexecute(text))
+    with pytest.raises(ReplayError, match="No space left on device") as caught:
+        ask("{ hello }")
     assert SECRET.encode() in canned.requests[0]
     assert caught.value.__context__ is None
     assert SECRET not in report(caught.value)

@@ -8,6 +8,7 @@ import threading
 import warnings
 
 import pytest
+from websockets.sync.server import serve
 
 from gqlnb import Client, Limits, Token, TransportError
 from gqlnb.client.certificates import VARIABLES
@@ -130,6 +131,44 @@ def test_the_deadline_holds(secure, certificate):
     with pytest.raises(TransportError, match=r"not complete within 0.3 s"):
         made.execute("{ hello }")
     assert server.gone.wait(10)
+
+
+@pytest.fixture
+def websocket(certificate):
+    """Yield the address of a WebSocket over TLS, and what was sent to it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    heard = []
+
+    def talk(link):
+        heard.append(link.request.headers["Authorization"])
+        link.recv()
+        link.send('{"type":"connection_ack"}')
+        link.recv()
+        link.send('{"id":"1","type":"next","payload":{"data":{"a":1}}}')
+        link.send('{"id":"1","type":"complete"}')
+
+    protocols = ["graphql-transport-ws"]
+    with serve(talk, "127.0.0.1", 0, ssl=context, subprotocols=protocols) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"https://127.0.0.1:{server.socket.getsockname()[1]}/graphql", heard
+        server.shutdown()
+        thread.join(10)
+
+
+def test_the_certificate_of_a_websocket_is_checked(websocket, certificate):
+    """By the same rules, and before the token is sent."""
+    url, heard = websocket
+    with pytest.raises(TransportError, match="TLS certificate was not accepted") as caught:
+        list(Client(url, token=Token(SECRET)).subscribe("subscription { a }", transport="ws"))
+    assert caught.value.__context__ is None
+    assert heard == []
+    for verify in (str(certificate), False):
+        client = Client(url, token=Token(SECRET), verify=verify)
+        (result,) = client.subscribe("subscription { a }", transport="ws")
+        assert result["a"] == 1
+    assert heard == [f"Bearer {SECRET}"] * 2
 
 
 def test_the_deadline_holds_before_there_is_tls():

@@ -1,6 +1,7 @@
-"""One contract for every transport: in process, ASGI, a socket."""
+"""One contract for every transport: in process, ASGI, a socket, and a recording of each."""
 
 import asyncio
+from contextlib import contextmanager
 
 import pytest
 
@@ -55,14 +56,41 @@ RESOLVERS = {
 }
 
 
-@pytest.fixture(params=["in process", "asgi", "socket"])
-def client(request):
-    """Yield one client three ways: in process, through the ASGI app, over a socket."""
+LIVE = ["in process", "asgi", "socket"]
+
+
+@contextmanager
+def living():
+    """Yield what can be asked in each way."""
     schema = Schema(SDL, RESOLVERS)
     with serve(schema, port=0) as server:
-        target = {"in process": schema, "asgi": App(schema), "socket": server.url}[request.param]
-        with Client(target) as made:
-            yield made
+        yield {"in process": schema, "asgi": App(schema), "socket": server.url}
+
+
+async def gone(scope, receive, send):
+    """Be an application that answers nobody."""
+    msg = "replayed, and asked all the same"
+    raise RuntimeError(msg)
+
+
+@pytest.fixture(params=[*LIVE, *(f"{way}, replayed" for way in LIVE)])
+def client(request, tmp_path):
+    """Yield a client three ways: in process, through the ASGI app, over a socket.
+
+    Each once more from a recording: the test runs twice then, first against what is living, and
+    then against a schema without resolvers, an application that is broken, a closed server.
+    """
+    way, _, replayed = request.param.partition(", ")
+    with living() as targets:
+        if not replayed:
+            with Client(targets[way]) as made:
+                yield made
+            return
+        arguments = {k: v for k, v in request.node.callspec.params.items() if k != "client"}
+        with Client(targets[way], recording=tmp_path / "it.jsonl", mode="record") as made:
+            request.function(client=made, **arguments)
+    target = {"in process": Schema(SDL), "asgi": gone, "socket": targets["socket"]}[way]
+    yield Client(target, recording=tmp_path / "it.jsonl", mode="replay")
 
 
 def test_hello_is_the_same_on_every_transport(client):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, assert_type
 
 import pandas as pd
+from graphql import GraphQLSchema
 
 import gqlnb
 from gqlnb import Client, Result, Schema, Server, Token
@@ -47,13 +48,37 @@ def ask(token: Token) -> None:
 
 async def ask_later(client: Client) -> Result:
     """Ask without blocking."""
+    assert_type(await client.aexecute_many([document]), list[Result])
+    async with client.asubscribe("subscription { a }") as events:
+        async for event in events:
+            assert_type(event, Result)
     return await client.aexecute(document)
+
+
+def ask_much(client: Client, token: Token) -> None:
+    """Subscribe, and ask several documents at a time."""
+    assert_type(client.execute_many([document, (document, {"n": 1})]), list[Result])
+    outcomes = client.execute_many(iter([document]), concurrency=8, return_errors=True)
+    assert_type(outcomes, list[Result | gqlnb.GqlnbError])
+    client.execute_many([5])  # type: ignore[list-item]
+    events = client.subscribe("subscription { a }", {"n": 1}, transport="ws", init={"t": token})
+    assert_type(next(events), Result)
+    assert_type(events.reconnects, int)
+    client.subscribe("subscription { a }", transport="smoke")  # type: ignore[arg-type]
 
 
 assert_type(gqlnb.stars(">100000", limit=10), pd.DataFrame)
 assert_type(gqlnb.stars(1000, limit=None, client="demo"), pd.DataFrame)
 stand_in: Schema = gqlnb.github.service()
 assert_type(Token.from_env("NAME"), Token)
+
+with gqlnb.recorded("it.jsonl", mode="replay") as recording:
+    Client("github", recording=recording)
+    assert_type(gqlnb.connect(schema, recording="it.jsonl", mode="record"), Client)
+    gqlnb.recorded("it.jsonl", mode="rewind")  # type: ignore[arg-type]
+    Client(schema, recording="it.jsonl", mode="rewind")  # type: ignore[arg-type]
+    Client(schema, recording=5)  # type: ignore[arg-type]
+    Client(schema, rekording="it.jsonl")  # type: ignore[call-arg]
 
 try:
     gqlnb.connect("nowhere")
@@ -72,3 +97,22 @@ def keep_a_secret(box: gqlnb.TokenBox) -> None:
     gqlnb.connect("github", token=Token(lambda: "abc", lifetime=60.0).unbound())
     gqlnb.connect("github", token=5)  # type: ignore[arg-type]
     assert_type([finding.where for finding in gqlnb.scrub("a.ipynb", dry_run=True)], list[str])
+
+
+mocked = Schema.mock("type Query { hello: String }", seed=7, scalars={"Money": "Decimal"})
+assert_type(mocked, Schema)
+Schema.mock(mocked, scalars={"Money": lambda number: number % 10}, nulls=0, sizes=(0, 100))
+Schema.mock(mocked, seed="x")  # type: ignore[arg-type]
+uploaded = gqlnb.Upload("table.csv", content_type="text/csv")
+assert_type(uploaded.size, int | None)
+assert_type(uploaded.read(), bytes)
+
+
+def know_a_schema(client: Client) -> None:
+    """Read it, peek at it, ask anew, and see what has changed."""
+    assert_type(client.schema, GraphQLSchema)
+    assert_type(client.peek_schema(), GraphQLSchema | None)
+    assert_type(client.refresh_schema(), GraphQLSchema)
+    assert_type(client.schema_notes, tuple[str, ...])
+    assert_type([change.place for change in client.schema_changes(since="old.graphql")], list[str])
+    assert_type(client.schema_changes().frame(), pd.DataFrame)

@@ -1,8 +1,10 @@
-"""Server-sent events: who wants them, and how they are written."""
+"""Server-sent events: who wants them, how they are written, and how they are read."""
 
 import pytest
 
 from gqlnb.wire import sse
+from gqlnb.wire.sse import COMPLETE, KEEP_ALIVE, Event, Reader, event, is_events
+from gqlnb.wire.unpack import BodyTooLargeError
 
 GRAPHQL = "application/graphql-response+json"
 
@@ -45,3 +47,62 @@ def test_what_keeps_a_connection_open_is_a_comment():
     """It dispatches nothing."""
     assert sse.KEEP_ALIVE.startswith(b":")
     assert sse.KEEP_ALIVE.endswith(b"\n\n")
+
+
+STREAM = (
+    b'\xef\xbb\xbf:\r\n\r\nevent: next\r\nid: 7\r\ndata: {"a":\r\ndata: 1}\r\n\r\n'
+    b"data:\xc3\xbc\r\revent: ping\n\nretry: 5\ndata\n\nevent: complete\ndata:\n\ndata: cut"
+)
+READ = [
+    Event("next", b'{"a":\n1}'),
+    Event("message", "ü".encode()),
+    Event("message", b""),
+    Event("complete", b""),
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_events_are_read_however_they_are_cut(size):
+    """Three line ends, comments, several data lines, fields passed over, a cut at the end."""
+    reader = Reader()
+    parts = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
+    assert [event for part in parts for event in reader.feed(part)] == READ
+
+
+def test_what_is_written_is_read():
+    """Ours of the server and ours of the client."""
+    stream = KEEP_ALIVE + event(b'{"data":null}') + KEEP_ALIVE + COMPLETE
+    assert list(Reader().feed(stream)) == [Event("next", b'{"data":null}'), Event("complete", b"")]
+
+
+@pytest.mark.parametrize(
+    "stream", [b"x" * 200, b"data: " + b"x" * 200, b"data: x\n" * 60, b"data\n" * 200]
+)
+@pytest.mark.parametrize("size", [10, 1000])
+def test_an_event_without_end_is_refused(stream, size):
+    """In one line or many, whole or in parts."""
+    reader = Reader(100)
+    parts = [stream[at : at + size] for at in range(0, len(stream), size)]
+    with pytest.raises(BodyTooLargeError):
+        [event for part in parts for event in reader.feed(part)]
+
+
+def test_the_limit_is_for_each_event():
+    """A stream may be as long as it likes."""
+    reader = Reader(100)
+    assert sum(len(list(reader.feed(b"data: " + b"x" * 80 + b"\n\n"))) for _ in range(50)) == 50
+
+
+@pytest.mark.parametrize(
+    ("media", "yes"),
+    [
+        ("text/event-stream", True),
+        ("Text/Event-Stream; charset=utf-8", True),
+        ("text/event-streams", False),
+        ("application/json", False),
+        ("", False),
+    ],
+)
+def test_a_media_type_says_whether_events_follow(media, yes):
+    """In any case, with parameters."""
+    assert is_events(media) is yes

@@ -1,0 +1,144 @@
+"""Many documents at a time: a bounded number of them under way, outcomes in the order given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, TypeAlias
+
+from gqlnb import runtime
+from gqlnb.client.http import KEPT
+from gqlnb.errors import BatchError, GqlnbError, OptionError, plain
+from gqlnb.model.result import Result
+
+__all__ = ["Item", "Outcome", "abatch", "batch", "whole"]
+
+Item: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
+Outcome: TypeAlias = Result | GqlnbError
+Ask: TypeAlias = Callable[[str, Mapping[str, Any] | None], Coroutine[Any, Any, Result]]
+
+
+def items_of(documents: Iterable[Item], concurrency: int) -> Iterator[Item]:
+    """Return an iterator over what is to be asked.
+
+    Raises
+    ------
+    OptionError
+        If it is none, or `concurrency` is no number of requests.
+    """
+    if isinstance(documents, (str, bytes, Mapping)) or not isinstance(documents, Iterable):
+        msg = (
+            "execute_many() takes an iterable of texts or of pairs (text, variables), not a "
+            f"{type(documents).__name__}."
+        )
+        raise OptionError(msg)
+    if type(concurrency) is not int or not 1 <= concurrency <= KEPT:
+        msg = f"concurrency= takes a number from 1 to {KEPT}, not {plain(repr(concurrency), 40)}."
+        raise OptionError(msg)
+    return iter(documents)
+
+
+async def one(item: Item, ask: Ask) -> Outcome:
+    """Return the outcome of one document: its result, or the error it ended with."""
+    match item:
+        case str(text):
+            variables = None
+        case (str(text), None | Mapping() as variables):
+            pass
+        case _:
+            return OptionError(
+                "Each item of execute_many() is a text or a pair (text, variables), not a "
+                f"{type(item).__name__}."
+            )
+    try:
+        return await ask(text, variables)
+    except GqlnbError as error:
+        return error
+
+
+def batch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[Outcome]:
+    """Return the outcomes of documents in their order.
+
+    The documents are taken from their iterable in the thread that calls, one for each that may
+    begin; they are asked on the process's background loop. An interrupt cancels those under way,
+    and carries the outcomes there are.
+    """
+    items = items_of(documents, concurrency)
+    outcomes: list[Outcome | None] = []
+    running: dict[Future[Outcome], int] = {}
+    try:
+        for item in items:
+            running[runtime.start(one(item, ask))] = len(outcomes)
+            outcomes.append(None)
+            if len(running) >= concurrency:
+                settle(running, outcomes, FIRST_COMPLETED)
+        while running:
+            settle(running, outcomes, FIRST_COMPLETED)
+    except BaseException as error:
+        for future in running:
+            future.cancel()
+        keep(error, outcomes)
+        raise
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def settle(running: dict[Future[Outcome], int], outcomes: list[Outcome | None], when: str) -> None:
+    """Wait for documents, and put their outcomes where they belong."""
+    for future in wait(running, return_when=when).done:
+        outcomes[running.pop(future)] = future.result()
+
+
+async def abatch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[Outcome]:
+    """Do as :func:`batch` on the running loop."""
+    items = items_of(documents, concurrency)
+    outcomes: list[Outcome | None] = []
+
+    async def work() -> None:
+        for item in items:  # shared: each takes the next one
+            place = len(outcomes)
+            outcomes.append(None)
+            outcomes[place] = await one(item, ask)
+
+    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
+    try:
+        await asyncio.gather(*tasks)
+    except BaseException as error:
+        keep(error, outcomes)
+        raise
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def keep(error: BaseException, outcomes: list[Outcome | None]) -> None:
+    """Attach the outcomes there are to what ended a batch early, an interrupt most often."""
+    done = sum(outcome is not None for outcome in outcomes)
+    error.outcomes = outcomes  # type: ignore[attr-defined]
+    error.add_note(f"{done} of {len(outcomes)} documents were answered: sys.last_value.outcomes")
+
+
+def whole(outcomes: list[Outcome]) -> list[Result]:
+    """Return outcomes that are all results.
+
+    Raises
+    ------
+    BatchError
+        If one is an error; it holds them all.
+    """
+    failed = [
+        (number, each) for number, each in enumerate(outcomes) if isinstance(each, GqlnbError)
+    ]
+    if not failed:
+        return [each for each in outcomes if isinstance(each, Result)]
+    number, first = failed[0]
+    reason = f"{type(first).__name__}: {plain(first, 300)}"
+    count = f"{len(failed)} of {len(outcomes)} documents"
+    msg = (
+        f"{count} failed. The first of them is number {number} (counted from 0). {reason}\n"
+        "All outcomes, results and errors, are in error.outcomes; with return_errors=True they are "
+        "returned."
+    )
+    raise BatchError(msg, outcomes)

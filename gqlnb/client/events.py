@@ -1,0 +1,201 @@
+"""Subscriptions over server-sent events: one POST whose answer goes on."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import urllib3.exceptions
+
+from gqlnb import runtime
+from gqlnb.client.http import CHUNK, Http, head_of
+from gqlnb.client.sockets import Call
+from gqlnb.errors import TransportError
+from gqlnb.wire.graphql_ws_client import HEADERS
+from gqlnb.wire.response import Response
+from gqlnb.wire.sse import EVENTS, Event, Reader, is_events
+from gqlnb.wire.unpack import IDENTITY, PackedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from urllib3 import BaseHTTPResponse
+
+    from gqlnb.wire.request import Request
+
+__all__ = ["ACCEPTED", "Answers", "over_events"]
+
+# Without packing: a packed stream would come in lumps.
+ACCEPTED: Mapping[str, str] = {"Accept": EVENTS, "Accept-Encoding": "identity"}
+GONE = "nobody is there any more; the stream was not complete."
+CUT = "the stream breaks off before the subscription was complete."
+
+
+# Seconds of silence before the first question, seconds between them, how many: a minute in all.
+PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+
+
+class Answers:
+    """The answers in a stream of events.
+
+    Parameters
+    ----------
+    most
+        Bytes that an event may have; None for any number.
+
+    Attributes
+    ----------
+    ended
+        Whether nothing more will come.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.ended = False
+        self._reader = Reader(most)
+        self._unnamed = False
+
+    def feed(self, part: bytes) -> list[Response]:
+        """Take what came, and return the answers that are whole."""
+        answers = []
+        for event in self._reader.feed(part):
+            self._note(event)
+            if not self.ended and event.name in ("next", "message") and event.data.strip():
+                answers.append(Response(200, HEADERS, event.data))
+        return answers
+
+    def _note(self, event: Event) -> None:
+        self.ended = self.ended or event.name == "complete"
+        self._unnamed = self._unnamed or event.name == "message"
+
+    def may_end(self) -> bool:
+        """Tell whether the end of the bytes is the end of the stream.
+
+        Servers that do not name their events have no other way to say so.
+        """
+        return self.ended or self._unnamed
+
+
+class Reading:
+    """Reads one stream, in whichever thread a step of it runs.
+
+    No exception leaves its frames, whose locals hold headers: it returns them.
+    """
+
+    def __init__(self, http: Http, body: bytes, seconds: float) -> None:
+        self._http, self._body = http, body
+        self._call = Call(monotonic() + seconds, http.cap)
+        self._answer: BaseHTTPResponse | None = None
+        self._answers = Answers(http.cap)
+        self._turn = threading.Lock()  # closing waits for who reads
+        self._left = False
+
+    def begin(self) -> Response | BaseException | None:
+        """Ask; return None where events follow, else the answer."""
+        with self._turn:
+            try:
+                response = self._http.follow(self._ask)
+            except BaseException as error:
+                return self._http.failed(error, self._call, changes=False)
+            finally:
+                self._done()
+        if not (response.status == 200 and self._answer is not None):
+            return response
+        self._call.cap = self._call.until = inf  # from here on each event has its own limit
+        watch(self._call.line)
+        return None
+
+    def _ask(self, url: str) -> Response:
+        with self._call:
+            answer = self._http.begin(url, self._body, self._call, ACCEPTED)
+            head = head_of(answer)
+            if answer.status != 200 or not is_events(head.get("content-type", "")):
+                return self._http.whole(answer)
+            self._answer = answer
+            if head.get("content-encoding", "").strip().lower() not in IDENTITY:
+                msg = "it is packed, which was not asked for."
+                raise PackedError(msg)
+            return self._http.secrets.unechoed(Response(200, head))
+
+    def more(self) -> list[Response] | BaseException | None:
+        """Return the answers that came next, perhaps none; None at the end."""
+        with self._turn:
+            if self._answers.ended or self._answer is None:
+                return None
+            try:
+                part = self._answer.read1(CHUNK)
+                found = self._answers.feed(part)
+            except (TimeoutError, urllib3.exceptions.ReadTimeoutError):
+                return TransportError(f"POST {self._http.source}: {GONE}", broken=True)
+            except BaseException as error:
+                return self._http.failed(error, self._call, changes=False)
+            finally:
+                self._done()
+        if part or found:
+            return found
+        if self._answers.may_end():
+            return None
+        return TransportError(f"POST {self._http.source}: {CUT}", broken=True)
+
+    def close(self) -> None:
+        """End it, from any thread: who reads is woken, and closes behind itself."""
+        self._left = True
+        self._call.cancel()
+        if self._turn.acquire(blocking=False):
+            self._done()
+            self._turn.release()
+
+    def _done(self) -> None:
+        if self._left and self._answer is not None:
+            with suppress(OSError):
+                self._answer.close()
+
+
+def watch(line: Any) -> None:
+    """Have the system ask a silent peer whether it is there, and end the connection if not."""
+    with suppress(OSError):
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in PROBES.items():
+            if hasattr(socket, name):  # not on every system
+                line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+async def over_events(
+    http: Http, request: Request, seconds: float
+) -> AsyncGenerator[Response | None, None]:
+    """Subscribe over server-sent events.
+
+    Parameters
+    ----------
+    seconds
+        Until the head of the answer must be there.
+
+    Yields
+    ------
+    Response or None
+        None where the endpoint has begun the stream, then a response for each event. Where there
+        is no stream, the one response that came instead.
+
+    Raises
+    ------
+    TransportError
+        If no response came, or the stream breaks off.
+    """
+    reading = Reading(http, request.encode(), seconds)
+    try:
+        begun = await runtime.aside(reading.begin)
+        if isinstance(begun, BaseException):
+            raise begun
+        yield begun
+        if begun is not None:
+            return
+        while (found := await runtime.aside(reading.more)) is not None:
+            if isinstance(found, BaseException):
+                raise found
+            for response in found:
+                yield response
+    finally:
+        reading.close()

@@ -1,0 +1,200 @@
+"""What a client does with the schema of its endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gqlnb.client.attempts import Attempts
+from gqlnb.client.http import Http
+from gqlnb.client.introspection import Told
+from gqlnb.client.schemas import Endpoint, Schemas
+from gqlnb.client.transports import InProcess
+from gqlnb.errors import QueryError
+from gqlnb.model.document import Document
+from gqlnb.model.result import Result
+from gqlnb.wire.answers import Asked
+from gqlnb.wire.request import Request
+
+if TYPE_CHECKING:
+    from graphql import GraphQLSchema
+
+    from gqlnb.client.drift import SchemaChanges
+    from gqlnb.client.secrets import Secrets
+    from gqlnb.client.transports import Transport
+    from gqlnb.errors import TransportError
+    from gqlnb.model.limits import Limits
+
+__all__ = ["Schemed"]
+
+T = TypeVar("T")
+
+
+class Schemed:
+    """What a client knows of its endpoint's schema; it is a part of :class:`gqlnb.Client`."""
+
+    _schemas: Schemas
+    _transport: Transport
+    _secrets: Secrets
+    _timeout: float
+    _limits: Limits
+
+    if TYPE_CHECKING:
+
+        @property
+        def source(self) -> str:
+            """Where answers are from."""
+
+        @property
+        def _road(self) -> Transport:
+            """What carries a request now."""
+
+        def _ask(
+            self, text: str, variables: Mapping[str, Any] | None, operation: str | None
+        ) -> tuple[Request, Asked]: ...
+
+        def _attempt(self, request: Request, asked: Asked) -> Result | TransportError: ...
+
+    @property
+    def schema(self) -> GraphQLSchema:
+        """The schema of the endpoint: as given, kept from a few days ago, or asked for, once.
+
+        One that is kept on this machine is used for seven days, and later too where the endpoint
+        can't be reached, which a warning says with its age; before a document is called wrong
+        because of it, the endpoint is asked again. Kept are the schemas of other machines, without
+        any secret; with ``GQLNB_CACHE=1`` in the environment those of this machine too, with
+        ``GQLNB_CACHE=0`` none. The endpoint is asked for all that introspection has, and for less
+        where it refuses, four times at most.
+
+        Raises
+        ------
+        SchemaError
+            If the endpoint does not tell its schema, or described none. Documents are then sent
+            without being checked; ``Client(..., schema=...)`` takes one from elsewhere.
+        TransportError, AuthError, AnswerError
+            If the endpoint gave no usable answer, and no schema is kept.
+        """
+        return self._schemas.get(self._endpoint())
+
+    def peek_schema(self) -> GraphQLSchema | None:
+        """Return the schema if it is known by now, else None; this never waits and never fails.
+
+        The first call begins to load it in a background thread, by one request per step, without
+        another attempt. What goes wrong there is said when :attr:`schema` is asked for. A function
+        that gives a token is called in that thread. With a recording nothing is loaded: what is
+        recorded would depend on who was quicker.
+        """
+        if self._road is not self._transport:
+            return self._schemas.known
+        return self._schemas.peek(self._endpoint(quiet=True))
+
+    def refresh_schema(self) -> GraphQLSchema:
+        """Ask the endpoint for its schema anew, keep it, and return it.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If it gave none; the schema that was known stays.
+        """
+        if isinstance(self._transport, InProcess):
+            return self._transport.schema.graphql
+        return self._schemas.refresh(self._endpoint())
+
+    @property
+    def schema_notes(self) -> tuple[str, ...]:
+        """What is to be known about the schema, a sentence each; empty while it is not loaded.
+
+        How old it is where it was kept, what the endpoint does not tell, and mistakes in SDL that
+        were passed over.
+        """
+        return self._schemas.notes
+
+    def schema_changes(self, since: Any = None) -> SchemaChanges:
+        """Ask for the schema anew, and return what in it may break queries.
+
+        Parameters
+        ----------
+        since
+            What to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has; None
+            for the schema that this session began with: as given, as it was kept on this machine,
+            or as it was first asked for.
+
+        Returns
+        -------
+        SchemaChanges
+            Breaking and dangerous changes, those first that touch what this client has asked.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If the endpoint gave no schema, or `since` is none.
+        """
+        return self._schemas.changes(self._endpoint(), since)
+
+    @property
+    def _schema(self) -> GraphQLSchema | None:
+        """The schema if it is known."""
+        return self._schemas.known
+
+    @_schema.setter
+    def _schema(self, schema: Any) -> None:
+        if schema is not None:
+            self._schemas.give(schema)
+
+    def _surely(self, find: Callable[..., T], *given: Any) -> T:
+        """Call what checks a text; before it says no by a schema from the cache, ask for it anew.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong.
+        """
+        try:
+            return find(*given)
+        except QueryError:
+            if not self._schemas.doubtful:
+                raise
+        self._schemas.renew(self._endpoint())
+        return find(*given)
+
+    async def _aask(
+        self, text: str, variables: Mapping[str, Any] | None, operation: str | None
+    ) -> tuple[Request, Asked]:
+        """Check a text as `_ask` does, in a thread if the endpoint may be asked for its schema."""
+        if self._schemas.doubtful:
+            return await asyncio.to_thread(self._ask, text, variables, operation)
+        return self._ask(text, variables, operation)
+
+    def _endpoint(self, *, quiet: bool = False) -> Endpoint:
+        """Return what loading the schema takes; quiet asks once and says nothing."""
+        kept = isinstance(self._transport, Http) and self._road is self._transport  # no recording
+        url = getattr(self._transport, "url", "") if kept else ""
+        names = list(self._secrets.headers)
+        if self._secrets.token is not None:
+            names.append("authorization")
+        ask = self._told_once if quiet else self._told
+        return Endpoint(ask, self.source, self._secrets.hide, url, names)
+
+    def _told(self, text: str) -> Result:
+        """Execute an introspection query, without checking it: the schema may be a wrong one."""
+        request, asked = self._unchecked(text)
+        attempts = Attempts("query", self.source, self._timeout, self._limits.wait)
+        while True:
+            outcome = self._attempt(replace(request, until=attempts.until), asked)
+            if isinstance(outcome, Result):
+                return outcome
+            time.sleep(attempts.pause(outcome))
+
+    def _told_once(self, text: str) -> Result:
+        outcome = self._attempt(*self._unchecked(text))
+        if isinstance(outcome, Result):
+            return outcome
+        raise outcome
+
+    def _unchecked(self, text: str) -> tuple[Request, Asked]:
+        document = Document.parse(text)
+        asked = Asked(document, self.source, self._secrets.hide, expected=Told())
+        return Request(text, {}, None, document), asked

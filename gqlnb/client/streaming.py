@@ -1,0 +1,172 @@
+"""Which way a subscription takes: in process, over a WebSocket, or over server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from gqlnb.client.asgi_streams import asgi_opened, over_asgi_events
+from gqlnb.client.buffers import buffered
+from gqlnb.client.events import over_events
+from gqlnb.client.http import Http
+from gqlnb.client.transports import Asgi, InProcess, response_of
+from gqlnb.client.websocket import NotOfferedError, conversation, opened
+from gqlnb.errors import GqlnbError, Problem, QueryError, TargetError, plain
+from gqlnb.token import Token
+from gqlnb.wire.graphql_ws_client import Operation
+from gqlnb.wire.json import dump
+from gqlnb.wire.response import Response
+
+if TYPE_CHECKING:
+    from gqlnb.client.transports import Transport
+    from gqlnb.wire.request import Request
+
+__all__ = ["Responses", "Way", "Ways", "checked_carrier", "responses"]
+
+Way = Literal["ws", "sse"]
+Responses = AsyncGenerator[Response | None, None]
+# Statuses of a handshake that are no word on WebSockets: about the token, or about to pass.
+ELSEWHERE = frozenset({401, 407, 429, 502, 503, 504})
+
+
+class Ways(NamedTuple):
+    """How to subscribe.
+
+    Attributes
+    ----------
+    way
+        ``"ws"``, ``"sse"``, or None for what the endpoint offers.
+    init
+        The payload of ``connection_init``, with Tokens in it; True for the client's headers; None
+        for none.
+    timeout
+        Seconds until an endpoint must have let us in.
+    """
+
+    way: Way | None
+    init: Mapping[str, Any] | bool | None
+    timeout: float
+
+
+def responses(transport: Transport, request: Request, ways: Ways) -> Responses:
+    """Return the answers to a subscription: None when it is let in, then one for each event."""
+    carrier = checked_carrier(transport)
+    if isinstance(carrier, InProcess):
+        return in_process(carrier, request)
+    cap = carrier.cap if isinstance(carrier, Http) else None
+    return buffered(chosen(carrier, request, ways), size, cap)
+
+
+def checked_carrier(transport: Transport) -> InProcess | Http | Asgi:
+    """Return a transport that carries subscriptions.
+
+    Raises
+    ------
+    TargetError
+        If this one does not.
+    """
+    if isinstance(transport, (InProcess, Http, Asgi)):
+        return transport
+    msg = (
+        f"{transport.source}: a {type(transport).__name__} carries single answers, not "
+        "subscriptions; recordings hold none. Subscribe at the endpoint itself."
+    )
+    raise TargetError(msg)
+
+
+def size(response: Response | None) -> int:
+    """Return the bytes of an answer."""
+    return 0 if response is None else len(response.body)
+
+
+async def in_process(transport: InProcess, request: Request) -> Responses:
+    """Yield the answers of a schema of this process.
+
+    Raises
+    ------
+    QueryError
+        If the function of the field fails after it has begun; what it raised is the cause.
+    """
+    document = request.document
+    if document is None or document.schema is not transport.schema.graphql:
+        document = transport.schema.document(request.query, request.operation_name)
+    failed: Exception | None = None
+    yield None
+    async with aclosing(transport.schema.stream(document, request.variables or {})) as results:
+        while failed is None:
+            try:
+                result = await anext(results, None)
+            except GqlnbError:
+                raise
+            except Exception as error:  # whatever the function raises
+                failed = error
+                break
+            if result is None:
+                return
+            yield response_of(result)
+    problem = Problem(plain(failed) or type(failed).__name__)
+    raise QueryError(text=document.text, problems=[problem]) from failed
+
+
+async def chosen(transport: Http | Asgi, request: Request, ways: Ways) -> Responses:
+    """Yield answers by the way that was asked for, else by the first that the endpoint offers.
+
+    WebSockets come first: whether there are any is found out before the operation is sent.
+    """
+    until = monotonic() + ways.timeout
+    way = ways.way or transport.way
+    if way != "sse":
+        link = await open_link(transport, ways.timeout)
+        if isinstance(link, NotOfferedError) and way is None:
+            link = None
+        if isinstance(link, BaseException):
+            raise link
+        if isinstance(link, Response):
+            yield link  # it says by itself what is wrong
+            return
+        if link is not None:
+            transport.way = "ws"
+            operation = Operation(request, init_of(transport, ways))
+            left = until - monotonic()
+            talk = conversation(link, operation, transport.source, transport.secrets.hide, left)
+            async with aclosing(talk) as came:
+                async for response in came:
+                    yield response
+            return
+    over = over_events if isinstance(transport, Http) else over_asgi_events
+    async with aclosing(over(transport, request, until - monotonic())) as came:  # type: ignore[arg-type]
+        async for response in came:
+            if response is None:
+                transport.way = "sse"
+            yield response
+
+
+async def open_link(transport: Http | Asgi, seconds: float) -> Any:
+    """Return a WebSocket, the answer instead of it, or the error to raise."""
+    if isinstance(transport, Asgi):
+        return await asgi_opened(transport, seconds)
+    link = await opened(transport, seconds)
+    if not isinstance(link, Response) or link.status in ELSEWHERE:
+        return link
+    return NotOfferedError(
+        f"{transport.source}: no WebSocket is opened there (HTTP {link.status}).",
+        status=link.status,
+    )
+
+
+def init_of(transport: Http | Asgi, ways: Ways) -> bytes | None:
+    """Return the payload of ``connection_init``, with its secrets: at the moment of sending."""
+    if not ways.init:
+        return None
+    return dump(transport.secrets.lines() if ways.init is True else revealed(ways.init))
+
+
+def revealed(value: Any) -> Any:
+    """Return a payload with what its Tokens send in their place."""
+    if isinstance(value, Token):
+        return value.header()
+    if isinstance(value, Mapping):
+        return {name: revealed(each) for name, each in value.items()}
+    return value

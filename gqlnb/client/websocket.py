@@ -1,0 +1,304 @@
+"""Subscriptions over WebSocket: the socket and the clock around the rules of the protocol.
+
+The library is :mod:`websockets`. It follows no redirect here, logs nothing, unpacks nothing, and
+none of its exceptions, which hold headers, leaves this file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from gqlnb import runtime
+from gqlnb.client.addresses import loopback
+from gqlnb.client.http import CONNECT
+from gqlnb.client.reasons import broken, reason
+from gqlnb.client.transports import user_agent
+from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, plain
+from gqlnb.sealing import bare
+from gqlnb.wire.graphql_ws import SUBPROTOCOL, Send
+from gqlnb.wire.graphql_ws_client import BAD_MESSAGE, BadMessageError, Operation, closed
+from gqlnb.wire.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from gqlnb.client.http import Http
+
+__all__ = ["Dropped", "Link", "NotOfferedError", "SocketLink", "conversation", "opened"]
+
+SILENCE = 20.0  # seconds after which a ping asks whether anybody is still there
+GOODBYE = 1.0  # seconds for the other side to agree that it is over
+FRAMES = 2  # messages the library reads ahead; the buffer behind it is ours
+HEAD = 1 << 10  # bytes of a close frame and such beside the event
+# A logger in no tree, so that nobody turns it on: the library logs headers.
+SILENT = logging.Logger("gqlnb.websocket", logging.CRITICAL + 1)
+BROKE = "the connection failed: it was closed before the WebSocket was open. Try again."
+TOKEN = "Pass a token the endpoint knows; some look for it in connection_init: init=True."  # noqa: S105
+
+# What we close with, and why: RFC 6455, section 7.4.1.
+OURS = {
+    1002: "what it sent is no WebSocket.",
+    1007: "it sent text that is no UTF-8.",
+    1009: "an event is larger than limits.answer allows. Ask for fewer fields.",
+}
+
+
+class NotOfferedError(TransportError):
+    """The endpoint opens no WebSocket for this protocol."""
+
+
+class Dropped(NamedTuple):
+    """The other side has closed.
+
+    Attributes
+    ----------
+    code
+        Its close code; None where there was none.
+    reason
+        Its words.
+    ours
+        The code we closed with before, for what it had sent; None if we had not.
+    """
+
+    code: int | None
+    reason: str = ""
+    ours: int | None = None
+
+
+class Link(Protocol):
+    """A WebSocket that is open."""
+
+    async def send(self, text: str) -> None:
+        """Send a message; where the other side has closed, :meth:`receive` says so in its turn."""
+
+    async def receive(self) -> str | bytes | Dropped:
+        """Wait for the next message."""
+
+    async def close(self, code: int = 1000) -> None:
+        """Close it; it never fails."""
+
+
+class SocketLink:
+    """A WebSocket over the network."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def send(self, text: str) -> None:
+        """Send a message; what came before the other side closed is still to be read."""
+        from websockets.exceptions import ConnectionClosed
+
+        with suppress(ConnectionClosed):
+            await self._connection.send(text)
+
+    async def receive(self) -> str | bytes | Dropped:
+        """Wait for the next message; where none comes for long, ask whether anybody is there."""
+        from websockets.exceptions import ConnectionClosed
+
+        pong: Any = None
+        while True:
+            try:
+                async with asyncio.timeout(SILENCE):
+                    return await self._connection.recv()  # type: ignore[no-any-return]
+            except ConnectionClosed as error:
+                return dropped(error)
+            except TimeoutError:
+                if pong is not None and not pong.done():
+                    return Dropped(None, "it does not answer any more")
+            try:
+                pong = await self._connection.ping()
+            except ConnectionClosed as error:
+                return dropped(error)
+
+    async def close(self, code: int = 1000) -> None:
+        """Close it; the other side has a second to agree."""
+        with suppress(Exception):
+            await self._connection.close(code)
+
+
+def dropped(error: Any) -> Dropped:
+    """Return what an exception of the library says."""
+    sent, received = error.sent, error.rcvd
+    if sent is not None and not error.rcvd_then_sent:
+        return Dropped(None, ours=sent.code)
+    return Dropped(None) if received is None else Dropped(received.code, received.reason)
+
+
+async def opened(http: Http, seconds: float) -> SocketLink | Response | TransportError:
+    """Open a WebSocket to an endpoint; return the answer of one that refused, or what went wrong.
+
+    Nothing is raised but what cancels it: the frames below hold headers.
+    """
+    try:
+        made = await connection(http, seconds)
+    except Exception as error:
+        return unopened(http, error, seconds)
+    if made.subprotocol == SUBPROTOCOL:
+        return SocketLink(made)
+    await SocketLink(made).close()
+    return NotOfferedError(f"{http.source}: its WebSockets do not speak {SUBPROTOCOL}.")
+
+
+def unopened(http: Http, error: Exception, seconds: float) -> Response | TransportError:
+    """Return the answer of an endpoint that refused, or in our words why there is no WebSocket."""
+    from websockets.exceptions import InvalidHandshake, InvalidProxy, InvalidStatus, ProxyError
+
+    if isinstance(error, (ProxyError, InvalidProxy)):
+        return NotOfferedError(f"{http.source}: the proxy did not let a WebSocket through.")
+    if isinstance(error, InvalidStatus):
+        said = error.response
+        head = {name.lower(): value for name, value in said.headers.raw_items()}
+        return http.secrets.unechoed(Response(said.status_code, head, bytes(said.body or b"")))
+    if isinstance(error, InvalidHandshake) and not isinstance(error.__cause__, (EOFError, OSError)):
+        return NotOfferedError(f"{http.source}: what answers there does not speak WebSocket.")
+    if isinstance(error, InvalidHandshake):
+        return TransportError(f"{http.source}: {BROKE}", broken=True)
+    if isinstance(error, TimeoutError):
+        return TransportError(f"{http.source}: no WebSocket was open within {seconds:.3g} s.")
+    host = urlsplit(http.url).hostname or ""
+    why = reason(error, host, min(CONNECT, seconds), seconds)
+    return TransportError(f"{http.source}: {why}", broken=broken(error))
+
+
+async def connection(http: Http, seconds: float) -> Any:
+    """Return the library's connection."""
+    from requests.utils import get_environ_proxies, select_proxy
+
+    proxies = {} if loopback(http.url) else get_environ_proxies(http.url)
+    options: dict[str, Any] = {}
+    if http.url.startswith("https:"):
+        options["ssl"] = await runtime.aside(lambda: context(http.verify))
+    return await straight()(
+        f"ws{http.url.removeprefix('http')}",
+        subprotocols=[SUBPROTOCOL],
+        additional_headers=http.secrets.lines(),
+        user_agent_header=user_agent(),
+        proxy=select_proxy(http.url, proxies),
+        compression=None,
+        open_timeout=seconds,
+        ping_interval=None,
+        close_timeout=GOODBYE,
+        max_size=None if http.cap is None else http.cap + HEAD,
+        max_queue=FRAMES,
+        logger=SILENT,
+        **options,
+    )
+
+
+@cache
+def straight() -> Any:
+    """Return the library's ``connect``, but one that follows no redirect."""
+    from websockets.asyncio.client import connect
+
+    class Straight(connect):
+        """Goes where it is told to: on a redirect, headers would travel along."""
+
+        def process_redirect(self, exc: Exception) -> Exception:
+            """Return the answer as what it is."""
+            return exc
+
+    return Straight
+
+
+def context(verify: bool | str) -> ssl.SSLContext:
+    """Return what a certificate is checked against, as :mod:`requests` would."""
+    from requests.utils import DEFAULT_CA_BUNDLE_PATH
+
+    path = Path(DEFAULT_CA_BUNDLE_PATH if verify is True or not verify else verify)
+    place = {"capath": path} if path.is_dir() else {"cafile": path}
+    made = ssl.create_default_context(**place)  # type: ignore[arg-type]
+    if verify is False:
+        made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+    return made
+
+
+async def conversation(
+    link: Link, operation: Operation, source: str, hide: Callable[[str], str], seconds: float
+) -> AsyncGenerator[Response | None, None]:
+    """Subscribe over an open WebSocket, and close it in the end.
+
+    Parameters
+    ----------
+    source
+        Where it leads, as it is shown.
+    hide
+        Hides secrets in words of the other side.
+    seconds
+        Until the other side must have let us in.
+
+    Yields
+    ------
+    Response or None
+        None when it has, then a response for each event; one without data ends the stream.
+
+    Raises
+    ------
+    TransportError, AuthError
+        If the other side closes.
+    AnswerError
+        If it sends what is no message of the protocol.
+    """
+    code = 1000
+    gone: Dropped | None = None
+    try:
+        greeting = asyncio.timeout(seconds)
+        try:
+            async with greeting:
+                await link.send(operation.hello())
+                while not operation.greeted and gone is None:
+                    _, gone = await step(link, operation)
+        except TimeoutError:
+            msg = f"{source}: the WebSocket is open, but nobody greeted in time."
+            raise TransportError(msg) from None
+        if gone is None:
+            yield None
+        while gone is None and not operation.ended:
+            response, gone = await step(link, operation)
+            if response is not None:
+                yield response
+        if gone is not None:
+            raise lost(gone, source, hide)
+    except BadMessageError as error:
+        code, why = BAD_MESSAGE, str(error)
+    finally:
+        if (text := operation.goodbye()) is not None and code == 1000:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GOODBYE):
+                    await link.send(text)
+        await link.close(code)
+    if code != 1000:
+        msg = f"{source} sent what is no message of {SUBPROTOCOL}: {hide(why)}"
+        raise AnswerError(msg)
+
+
+async def step(link: Link, operation: Operation) -> tuple[Response | None, Dropped | None]:
+    """Take one message, and answer it where it is to be answered."""
+    message = await link.receive()
+    if isinstance(message, Dropped):
+        return None, message
+    action = operation.receive(message)
+    if not isinstance(action, Send):
+        return action, None
+    await link.send(action.text)
+    return None, None
+
+
+def lost(gone: Dropped, source: str, hide: Callable[[str], str]) -> GqlnbError:
+    """Return the error for a WebSocket that the other side has closed."""
+    if gone.ours in OURS:
+        return AnswerError(f"{source}: {OURS[gone.ours]}")
+    what = closed(gone.code)
+    said = plain(hide(gone.reason), 120)
+    words = f" ({said.rstrip('.')})" if said else ""
+    number = f", close code {gone.code}" if gone.code else ""
+    msg = f"{source}: {what.why}{words}{number}."
+    if what.refused:
+        return AuthError(f"{msg} {TOKEN}")
+    return bare(TransportError(msg, broken=what.passing))

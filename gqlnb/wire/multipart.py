@@ -1,0 +1,160 @@
+"""A request with files as a multipart body, which is read while it is sent.
+
+Source: "GraphQL multipart request specification", J. de Seric, github.com/jaydenseric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from gqlnb.errors import TransportError, plain
+from gqlnb.model.upload import Upload
+from gqlnb.wire.json import JSONError, dump
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gqlnb.wire.request import Request
+
+__all__ = ["Multipart", "body_of"]
+
+# HTML, "Multipart form data": these three have no other way to stand in a name.
+QUOTED = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
+
+
+def body_of(request: Request) -> bytes | Multipart:
+    """Return the body of a POST: JSON, or parts where a variable holds a file.
+
+    Raises
+    ------
+    JSONError
+        If a variable is neither a JSON value nor a file.
+    """
+    try:
+        return request.encode()
+    except JSONError:
+        variables, places = taken_out(request.variables or {}, "variables", [])
+        if not places:
+            raise
+    return Multipart(replace(request, variables=variables), places)
+
+
+def taken_out(
+    value: Any, path: str, places: list[tuple[str, Upload]]
+) -> tuple[Any, list[tuple[str, Upload]]]:
+    """Return a value with null for each file, and the files with their places."""
+    if isinstance(value, Upload):
+        places.append((path, value))
+        return None, places
+    if isinstance(value, dict):
+        items = {k: taken_out(item, f"{path}.{k}", places)[0] for k, item in value.items()}
+        return items, places
+    if isinstance(value, list):
+        rows = [taken_out(item, f"{path}.{at}", places)[0] for at, item in enumerate(value)]
+        return rows, places
+    return value, places
+
+
+class Multipart:
+    """The parts of a request: iterated over, it gives the body, reading files as it goes.
+
+    Parameters
+    ----------
+    request
+        The request, with null where a file goes.
+    places
+        The files, and where each goes; one that goes to several places is sent once.
+
+    Attributes
+    ----------
+    headers : dict
+        What is to be said of the body, its length if that is known.
+    again : bool
+        Whether it can be sent a second time.
+    """
+
+    def __init__(self, request: Request, places: list[tuple[str, Upload]]) -> None:
+        by_file: dict[int, tuple[Upload, list[str]]] = {}
+        for path, file in places:
+            by_file.setdefault(id(file), (file, []))[1].append(path)
+        self._files = [file for file, _ in by_file.values()]
+        self._boundary = f"gqlnb-{uuid4().hex}"
+        self.again = all(file.again for file in self._files)
+        paths = {str(at): found for at, (_, found) in enumerate(by_file.values())}
+        self._head = b"".join(
+            self._part(f'name="{name}"', "application/json") + body + b"\r\n"
+            for name, body in (("operations", request.encode()), ("map", dump(paths)))
+        )
+        self._end = f"--{self._boundary}--\r\n".encode()
+        # Apollo Server refuses a form without such a header, which no form of a page can have.
+        self.headers = {
+            "Content-Type": f"multipart/form-data; boundary={self._boundary}",
+            "Apollo-Require-Preflight": "true",
+        }
+        self._sizes = [size_of(file) for file in self._files]
+        known = [size for size in self._sizes if size is not None]
+        if len(known) == len(self._files):
+            heads = sum(len(head) + 2 for head in map(self._of_file, range(len(self._files))))
+            length = len(self._head) + heads + sum(known) + len(self._end)
+            self.headers["Content-Length"] = str(length)
+
+    def _part(self, disposition: str, content_type: str) -> bytes:
+        return (
+            f"--{self._boundary}\r\nContent-Disposition: form-data; {disposition}\r\n"
+            f"Content-Type: {content_type}\r\n\r\n"
+        ).encode("utf-8", "replace")
+
+    def _of_file(self, at: int) -> bytes:
+        """Return the head of a file's part."""
+        file = self._files[at]
+        name = file.filename.translate(QUOTED)
+        return self._part(f'name="{at}"; filename="{name}"', file.content_type)
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._head
+        for at, file in enumerate(self._files):
+            yield self._of_file(at)
+            yield from self._content(file, self._sizes[at])
+            yield b"\r\n"
+        yield self._end
+
+    def _content(self, file: Upload, size: int | None) -> Iterator[bytes]:
+        """Yield the bytes of a file, as many as were announced.
+
+        Raises
+        ------
+        TransportError
+            If they are fewer, or can't be read.
+        """
+        sent = 0
+        try:
+            for part in file.parts():
+                given = part if size is None else part[: size - sent]
+                sent += len(given)
+                yield given
+        except (OSError, ValueError) as error:
+            reason = f"could not be read ({type(error).__name__})"
+        else:
+            if size is None or sent == size:
+                return
+            reason = f"became shorter while it was sent: {sent:,} bytes, not {size:,}"
+        msg = f"The file {plain(file.filename, 80)!r} {reason}. Nothing was executed."
+        raise TransportError(msg)
+
+
+def size_of(file: Upload) -> int | None:
+    """Return the bytes of a file, None for a stream.
+
+    Raises
+    ------
+    TransportError
+        If there is no such file any more, or it was closed.
+    """
+    try:
+        return file.size
+    except (OSError, ValueError) as error:
+        reason = type(error).__name__
+    msg = f"The file {plain(file.filename, 80)!r} could not be read ({reason}). Nothing was sent."
+    raise TransportError(msg)

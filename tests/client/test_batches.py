@@ -1,0 +1,250 @@
+"""Many documents at a time: in order, bounded, nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import (
+    BatchError,
+    Client,
+    OptionError,
+    QueryError,
+    Result,
+    Schema,
+    TransportError,
+    serve,
+)
+from gqlnb.server.app import App
+from tests.client.faults import Endpoint, json_answer, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 20.0  # seconds until a test gives up
+SDL = "type Query { twice(n: Int!): Int, meet: Int, hello: String }"
+TWICE = "query ($n: Int!) { twice(n: $n) }"
+
+
+class Meeting:
+    """A schema with a field that several must ask for at once, and that counts how many do."""
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted, self.inside, self.most = wanted, 0, 0
+        self.changed = threading.Condition()
+        twice = {"twice": lambda root, args, context: 2 * args["n"]}
+        hello = {"hello": lambda *_: "Hello world!"}
+        self.schema = Schema(SDL, {"Query": {**twice, **hello, "meet": self.meet}})
+
+    def meet(self, root: Any, args: Any, context: Any) -> int:
+        """Wait until as many are here as are wanted."""
+        with self.changed:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: self.most >= self.wanted, PATIENCE)
+            self.inside -= 1
+        return self.most
+
+
+@pytest.fixture(params=["in process", "asgi", "socket"])
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """Yield one client three ways."""
+    schema = Meeting(4).schema
+    with serve(schema, port=0) as server:
+        yield Client(
+            {"in process": schema, "asgi": App(schema), "socket": server.url}[request.param]
+        )
+
+
+@pytest.fixture(params=["execute_many", "aexecute_many"])
+def many(request: pytest.FixtureRequest) -> Any:
+    """Return a function that executes many, of the sync or the async kind."""
+    if request.param == "execute_many":
+        return lambda client, *given, **options: client.execute_many(*given, **options)
+    return lambda client, *given, **options: asyncio.run(client.aexecute_many(*given, **options))
+
+
+@pytest.mark.parametrize("concurrency", [1, 4, 32])
+def test_results_come_in_order(client, many, concurrency):
+    """Texts and pairs, of any iterable."""
+    items = ((TWICE, {"n": n}) for n in range(50))
+    results = many(client, items, concurrency=concurrency)
+    assert [result["twice"] for result in results] == [2 * n for n in range(50)]
+    assert many(client, ["{ hello }", ("{ hello }", None)])[1]["hello"] == "Hello world!"
+    assert many(client, []) == []
+
+
+def test_as_many_are_under_way_as_were_asked_for():
+    """Not fewer: each waits for the others. Not more."""
+    for target in ("in process", "socket"):
+        meeting = Meeting(4)
+        with serve(meeting.schema, port=0) as server:
+            client = Client(meeting.schema if target == "in process" else server.url)
+            results = client.execute_many(["{ meet }"] * 8, concurrency=4)
+        assert len(results) == 8
+        assert meeting.most == 4
+
+
+def test_documents_are_taken_as_others_end(client, many):
+    """A generator is never far ahead of what is asked."""
+    taken = 0
+
+    def made() -> Iterator[Any]:
+        nonlocal taken
+        for n in range(20):
+            taken = n + 1
+            yield TWICE, {"n": n}
+
+    started = []
+    original = client._transport.asend
+
+    async def counted(request):
+        started.append(taken)
+        return await original(request)
+
+    client._transport.asend = counted
+    many(client, made(), concurrency=2)
+    ahead = [there - asked for asked, there in enumerate(started)]
+    assert max(ahead, default=0) <= 3
+
+
+def test_an_error_keeps_its_place(client, many):
+    """Nothing is lost, be it raised or returned."""
+    items = ["{ hello }", "{ helo }", (TWICE, {"n": 4}), (TWICE, {"n": "x"}), 5]
+    outcomes = many(client, items, return_errors=True)
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds == [Result, QueryError, Result, QueryError, OptionError]
+    with pytest.raises(BatchError, match=r"3 of 5 documents failed.*number 1 .*helo") as caught:
+        many(client, items)
+    assert [type(outcome) for outcome in caught.value.outcomes] == kinds
+    assert caught.value.outcomes[2]["twice"] == 8
+
+
+@pytest.mark.parametrize(
+    ("documents", "options", "words"),
+    [
+        ("{ hello }", {}, "an iterable of texts or of pairs"),
+        (5, {}, "an iterable of texts or of pairs"),
+        ({"a": 1}, {}, "an iterable of texts or of pairs"),
+        ([], {"concurrency": 0}, "concurrency= takes a number from 1 to 32"),
+        ([], {"concurrency": 33}, "concurrency= takes a number from 1 to 32"),
+        ([], {"concurrency": True}, "concurrency= takes a number from 1 to 32"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(many, documents, options, words):
+    """A single text is no list of texts."""
+    with pytest.raises(OptionError, match=words):
+        many(Client("http://127.0.0.1:1/graphql"), documents, **options)
+
+
+class Waiting:
+    """Answers one request, and leaves the others without an answer."""
+
+    def __init__(self) -> None:
+        self.held = threading.Semaphore(0)
+
+    def __call__(self, connection: Any, over: threading.Event) -> None:
+        """Take a request and say nothing."""
+        self.held.release()
+        silent(connection, over)
+
+
+def test_an_interrupt_stops_what_is_under_way_and_keeps_what_is_there():
+    """At once: the endpoint would never answer."""
+    waiting = Waiting()
+    with Endpoint(json_answer({"data": {"hello": "Hi"}}), waiting) as endpoint:
+        client = Client(endpoint.url)
+        main = threading.main_thread().ident
+
+        def interrupt() -> None:
+            for _ in range(2):
+                assert waiting.held.acquire(timeout=PATIENCE)
+            signal.pthread_kill(main, signal.SIGINT)
+
+        killer = threading.Thread(target=interrupt)
+        killer.start()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            client.execute_many(["{ hello }"] * 10, concurrency=2)
+        killer.join(PATIENCE)
+        assert endpoint.gone.wait(PATIENCE)
+    outcomes = caught.value.outcomes  # either of the first two may have come first
+    assert [each["hello"] for each in outcomes if each is not None] == ["Hi"]
+    assert len(outcomes) == 3
+    assert "1 of 3 documents" in caught.value.__notes__[0]
+
+
+def test_a_task_that_is_cancelled_stops_what_is_under_way():
+    """And the connection is not used again."""
+    waiting = Waiting()
+
+    async def work(client: Client) -> None:
+        task = asyncio.create_task(client.aexecute_many(["{ hello }"] * 4, concurrency=2))
+        await asyncio.to_thread(waiting.held.acquire, timeout=PATIENCE)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with Endpoint(waiting) as endpoint:
+        client = Client(endpoint.url)
+        asyncio.run(work(client))
+        assert endpoint.gone.wait(PATIENCE)
+        before = endpoint.connections
+        endpoint.answers[:] = [json_answer({"data": {"hello": "Hi"}})]
+        assert client.execute("{ hello }")["hello"] == "Hi"
+        assert endpoint.connections == before + 1
+
+
+def test_documents_that_cannot_be_made_end_it(many):
+    """The error is the generator's own, with the outcomes so far."""
+
+    def made() -> Iterator[str]:
+        yield "{ hello }"
+        msg = "no more"
+        raise LookupError(msg)
+
+    with pytest.raises(LookupError, match="no more") as caught:
+        many(Client(Meeting(1).schema), made())
+    assert len(caught.value.outcomes) == 1
+
+
+def test_documents_may_be_made_by_asking(client):
+    """The iterable is read where `execute_many` was called, so it may itself ask."""
+    made = ((TWICE, {"n": client.execute(TWICE, {"n": n})["twice"]}) for n in range(6))
+    found = [result["twice"] for result in client.execute_many(made, concurrency=2)]
+    assert found == [4 * n for n in range(6)]
+
+
+def test_it_works_inside_a_running_loop(client):
+    """In a notebook the cell runs on one."""
+
+    async def cell() -> list[Any]:
+        here = client.execute("{ hello }")
+        there = await client.aexecute("{ hello }")
+        together = client.execute_many(["{ hello }"] * 3)
+        apart = await client.aexecute_many(["{ hello }"] * 3)
+        return [r["hello"] for r in (here, there, *together, *apart)]
+
+    assert asyncio.run(cell()) == ["Hello world!"] * 8
+
+
+def test_nobody_waits_for_itself():
+    """On the background loop the sync kind would wait for ever; it says so."""
+
+    async def asks(root: Any, args: Any, context: Any) -> str:
+        client.execute_many(["{ hello }"])
+        return ""
+
+    client = Client(Schema("type Query { asks: String hello: String }", {"Query": {"asks": asks}}))
+    (error,) = client.execute("{ asks }").errors
+    assert "would wait for itself for ever" in error["message"]
+
+
+def test_an_endpoint_that_is_not_there_fails_each():
+    """Each by itself."""
+    outcomes = Client("http://127.0.0.1:1/graphql").execute_many(["{ a }"] * 3, return_errors=True)
+    assert [type(outcome) for outcome in outcomes] == [TransportError] * 3

@@ -1,0 +1,220 @@
+"""Asking for a schema: everything first, less where an endpoint refuses, and never for long."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import build_schema, introspection_from_schema
+
+from gqlnb import AnswerError, AuthError, Client, RateLimited, Schema, SchemaError, TransportError
+from tests.client.faults import Endpoint, answer, json_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SDL = 'schema { query: Query } "A root." type Query { hello(x: [[Int!]!]! = [[1]]): String }'
+TOLD = json_answer({"data": introspection_from_schema(build_schema(SDL))})
+RICH = ("isOneOf", "specifiedByURL", "isRepeatable", "args(includeDeprecated: true)")
+
+
+def refusal(*messages: str, code: str | None = None, status: str = "200 OK") -> bytes:
+    """Return an answer of errors alone."""
+    more = {"extensions": {"code": code}} if code else {}
+    return json_answer({"errors": [{"message": it, **more} for it in messages]}, status)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Callable[..., Endpoint]]:
+    """Return a function that starts an endpoint with these answers."""
+    begun: list[Endpoint] = []
+
+    def begin(*answers: Any) -> Endpoint:
+        begun.append(Endpoint(*answers))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
+
+
+def asked(endpoint: Endpoint) -> list[str]:
+    """Return the texts that were asked."""
+    return [json.loads(request.partition(b"\r\n\r\n")[2])["query"] for request in endpoint.requests]
+
+
+def test_a_modern_endpoint_is_asked_once_for_everything(
+    endpoint: Callable[..., Endpoint],
+) -> None:
+    """Descriptions, deprecated arguments, and what newer specifications added."""
+    made = endpoint(TOLD)
+    client = Client(made.url)
+    assert client.schema.query_type is not None
+    assert client.schema is client.schema
+    (text,) = asked(made)
+    assert all(word in text for word in (*RICH, "description"))
+    assert client.schema_notes == ()
+
+
+def test_our_own_server_tells_everything_at_once() -> None:
+    """Also what is deprecated, repeatable, specified elsewhere or one of several."""
+    from gqlnb import serve
+
+    sdl = """"All of it." schema { query: Query }
+    directive @again repeatable on FIELD
+    scalar Day @specifiedBy(url: "https://day.example")
+    input Either @oneOf { a: Int b: Int }
+    type Query { hello(old: Int @deprecated(reason: "No.") either: Either): Day }"""
+    with serve(Schema(sdl), port=0) as server:
+        made = Client(server.url).schema
+    assert made.description == "All of it."
+    assert made.get_directive("again").is_repeatable
+    assert made.type_map["Day"].specified_by_url == "https://day.example"
+    assert made.query_type.fields["hello"].args["old"].deprecation_reason == "No."
+    assert made.type_map["Either"].is_one_of
+
+
+@pytest.mark.parametrize(
+    ("message", "dropped"),
+    [
+        ('Cannot query field "isOneOf" on type "__Type".', ["isOneOf"]),
+        ("Field 'specifiedByURL' doesn't exist on type '__Type'", ["specifiedByURL"]),
+        ("field 'isRepeatable' not found in type: '__Directive'", ["isRepeatable"]),
+        ('Unknown argument "includeDeprecated" on field "__Field.args".', [RICH[3]]),
+        ('Cannot query field "isDeprecated" on type "__InputValue".', [RICH[3]]),
+    ],
+)
+@pytest.mark.parametrize("status", ["200 OK", "400 Bad Request"])
+def test_what_an_endpoint_names_is_not_asked_again(
+    endpoint: Callable[..., Endpoint], message: str, dropped: list[str], status: str
+) -> None:
+    """The second request lacks that alone, and a note says so."""
+    made = endpoint(refusal(message, status=status), TOLD)
+    client = Client(made.url)
+    assert client.schema.query_type is not None
+    first, second = asked(made)
+    assert [word for word in RICH if word not in second] == dropped
+    assert all(word in first for word in RICH)
+    assert "does not tell" in client.schema_notes[0]
+
+
+def test_several_are_dropped_together(endpoint: Callable[..., Endpoint]) -> None:
+    """Endpoints list all that is wrong."""
+    old = [
+        f'Cannot query field "{name}" on type "__Type".' for name in ("isOneOf", "specifiedByURL")
+    ]
+    made = endpoint(refusal(*old, 'Cannot query field "description" on type "__Schema".'), TOLD)
+    assert Client(made.url).schema
+    assert len(made.requests) == 2
+    assert "isRepeatable" in asked(made)[1]
+
+
+@pytest.mark.parametrize("status", ["400 Bad Request", "500 Oops", "422 No"])
+def test_an_endpoint_that_does_not_say_why_gets_the_plainest(
+    endpoint: Callable[..., Endpoint], status: str
+) -> None:
+    """Some fail on what they do not know."""
+    made = endpoint(answer("<p>Oops", status, Content_Type="text/html"), TOLD)
+    assert Client(made.url).schema
+    assert not any(word in asked(made)[1] for word in RICH)
+
+
+def test_an_endpoint_that_limits_depth_gets_shallower_types(
+    endpoint: Callable[..., Endpoint],
+) -> None:
+    """Nine levels of types are more than most schemas have."""
+    made = endpoint(refusal("Query is too deep: 15 exceeds the maximum depth of 11."), TOLD)
+    client = Client(made.url)
+    assert client.schema
+    first, second = asked(made)
+    assert second.count("ofType") < first.count("ofType")
+    assert "3 levels" in client.schema_notes[0]
+
+
+FORBIDDING = {
+    "Apollo": refusal(
+        "GraphQL introspection is not allowed by Apollo Server, but the query contained __schema "
+        "or __type.",
+        code="INTROSPECTION_DISABLED",
+        status="400 Bad Request",
+    ),
+    "graphql-js": refusal(
+        "GraphQL introspection has been disabled, but the requested query contained the field "
+        '"__schema".'
+    ),
+    "graphql-ruby": refusal("Field '__schema' doesn't exist on type 'Query'"),
+    "403": json_answer({"message": "Forbidden"}, "403 Forbidden"),
+    "403 page": answer("<p>No", "403 Forbidden", Content_Type="text/html"),
+    "null": json_answer(
+        {"data": {"__schema": None}, "errors": [{"message": "Introspection is off."}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("whose", FORBIDDING)
+def test_an_endpoint_that_forbids_it_is_asked_once_and_works_without(
+    endpoint: Callable[..., Endpoint], whose: str
+) -> None:
+    """The error says what to do, is the same the next time, and queries are sent."""
+    made = endpoint(FORBIDDING[whose], json_answer({"data": {"hello": "Hi"}}))
+    client = Client(made.url)
+    for _ in range(2):
+        with pytest.raises(SchemaError, match=r"does not tell its schema: .*pass schema= the path"):
+            client.schema  # noqa: B018
+    assert len(made.requests) == 1
+    assert client.execute("{ hello }").data == {"hello": "Hi"}
+    assert client.schema_notes == ()
+
+
+def test_our_own_server_may_forbid_it() -> None:
+    """As others do; refreshing asks again."""
+    from gqlnb import Access, reference_schema, serve
+
+    with serve(reference_schema(), port=0, access=Access(introspection=False)) as server:
+        client = Client(server.url)
+        with pytest.raises(SchemaError, match="introspection has been disabled"):
+            client.schema  # noqa: B018
+        with pytest.raises(SchemaError, match="introspection has been disabled"):
+            client.refresh_schema()
+        assert client.execute("{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_whoever_refuses_for_ever_is_asked_four_times(endpoint: Callable[..., Endpoint]) -> None:
+    """Not more."""
+    made = endpoint(
+        refusal('Cannot query field "isOneOf" on type "__Type".'), refusal("I do not like this.")
+    )
+    with pytest.raises(SchemaError, match="I do not like this"):
+        Client(made.url).schema  # noqa: B018
+    assert len(made.requests) <= 4
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (json_answer({"message": "Bad credentials"}, "401 No"), AuthError),
+        (json_answer({"message": "Slow"}, "429 Slow", Retry_After="86400"), RateLimited),
+        (json_answer({"message": "Not found"}, "404 Not Found"), TransportError),
+        (answer("<p>Hello", Content_Type="text/html"), AnswerError),
+    ],
+)
+def test_what_is_no_refusal_stays_what_it_is(
+    endpoint: Callable[..., Endpoint], said: bytes, kind: type[Exception]
+) -> None:
+    """A token that is wrong, a limit, a wrong address."""
+    made = endpoint(said)
+    with pytest.raises(kind):
+        Client(made.url).schema  # noqa: B018
+    assert len(made.requests) == 1
+
+
+def test_an_answer_that_is_no_schema_is_an_error_that_says_why(
+    endpoint: Callable[..., Endpoint],
+) -> None:
+    """With what graphql-core missed."""
+    kinds = [{"kind": "OBJECT", "name": "Query", "fields": [], "interfaces": []}]
+    schema = {"queryType": {"name": "Nope"}, "types": kinds, "directives": []}
+    made = endpoint(json_answer({"data": {"__schema": schema}}))
+    with pytest.raises(SchemaError, match=r"describes no schema: .*unknown type: Nope"):
+        Client(made.url).schema  # noqa: B018

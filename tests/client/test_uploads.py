@@ -1,0 +1,419 @@
+"""Files as variables: sent to an application that implements the multipart specification."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import os
+import socket
+import threading
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import strawberry
+import uvicorn
+from strawberry.asgi import GraphQL
+from strawberry.file_uploads import Upload as Received
+from strawberry.schema.config import StrawberryConfig
+
+import gqlnb
+from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
+from gqlnb.client.http import Http
+from gqlnb.server.app import App
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The application leaves its temporary files to the collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+MIB = 1 << 20
+HELLO = b"a,b\n1,2\n"
+SINGLE = "mutation ($file: Upload!) { read(file: $file) { name type size digest } }"
+MANY = "mutation ($files: [Upload!]!) { many(files: $files) { name size digest } }"
+FOLDER = "mutation ($folder: Folder!) { folder(folder: $folder) { name size digest } }"
+
+
+@strawberry.type
+class Seen:
+    """What came of a file."""
+
+    name: str
+    type: str
+    size: int
+    digest: str
+
+
+@strawberry.input
+class Folder:
+    """Files below a name."""
+
+    title: str
+    files: list[Received]
+
+
+async def seen(file: Any) -> Seen:
+    """Read a file."""
+    data = await file.read()
+    return Seen(name=file.filename, type=file.content_type, size=len(data), digest=digest(data))
+
+
+def digest(data: bytes) -> str:
+    """Return what tells contents apart."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@strawberry.type
+class Query:
+    """Queries take files too."""
+
+    @strawberry.field
+    async def look(self, file: Received) -> Seen:
+        """Tell what came."""
+        return await seen(file)
+
+
+@strawberry.type
+class Mutation:
+    """One file, several, and files in an input object."""
+
+    @strawberry.mutation
+    async def read(self, file: Received) -> Seen:
+        """Tell what came."""
+        return await seen(file)
+
+    @strawberry.mutation
+    async def many(self, files: list[Received]) -> list[Seen]:
+        """Tell what came."""
+        return [await seen(file) for file in files]
+
+    @strawberry.mutation
+    async def folder(self, folder: Folder) -> list[Seen]:
+        """Tell what came."""
+        return [await seen(file) for file in folder.files]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the application on a free port."""
+    schema = strawberry.Schema(Query, Mutation, config=StrawberryConfig())
+    app: Any = GraphQL(schema, multipart_uploads_enabled=True)  # a Starlette application
+    listener = socket.create_server(("127.0.0.1", 0))
+    ready = threading.Event()
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            ready.set()
+
+    server = Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
+    thread.start()
+    assert ready.wait(20)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/graphql"
+    server.should_exit = True
+    thread.join(20)
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[Client]:
+    """Return a client of it."""
+    with Client(address) as made:
+        yield made
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Return the path of a small file."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(HELLO)
+    return path
+
+
+def test_an_open_file_is_sent(client: Client, table: Path) -> None:
+    """It arrives with its name, its type and its bytes, and stays open."""
+    with table.open("rb") as file:
+        found = client.execute(SINGLE, {"file": file})["read"]
+        assert not file.closed
+    assert found == {"name": "table.csv", "type": "text/csv", "size": 8, "digest": digest(HELLO)}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Path, str, Path.read_bytes, lambda path: path.open("rb")],
+    ids=["path", "text", "bytes", "open"],
+)
+def test_an_upload_has_a_name_and_type_of_its_own(client: Client, table: Path, make: Any) -> None:
+    """Of a path, of bytes and of an open file."""
+    given = Upload(make(table), filename='a "b".dat', content_type="application/x-own")
+    found = client.execute(SINGLE, {"file": given})["read"]
+    assert found["type"] == "application/x-own"
+    assert found["digest"] == digest(HELLO)
+    assert found["name"] in {'a "b".dat', "a %22b%22.dat"}
+
+
+def test_several_files_and_files_in_objects(client: Client, table: Path) -> None:
+    """Each comes to its place; one file for a list is a list of one, as lists are coerced."""
+    given = [io.BytesIO(b"one"), Upload(table)]
+    rows = client.execute(MANY, {"files": given})["many"]
+    assert [row["digest"] for row in rows] == [digest(b"one"), digest(HELLO)]
+    folder = {"title": "t", "files": [io.BytesIO(b"x"), io.BytesIO(b"")]}
+    rows = client.execute(FOLDER, {"folder": folder})["folder"]
+    assert [row["size"] for row in rows] == [1, 0]
+
+
+def test_it_is_awaited_too(client: Client, table: Path) -> None:
+    """`aexecute` sends files as `execute` does."""
+    found = asyncio.run(client.aexecute(SINGLE, {"file": Upload(table)}))
+    assert found["read"]["digest"] == digest(HELLO)
+
+
+def test_it_is_checked_against_the_schema(client: Client, table: Path) -> None:
+    """Where the schema is known, a file fits an Upload, and no Int."""
+    assert client.schema.type_map["Upload"]
+    assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8
+    text = "mutation ($t: String!) { folder(folder: {title: $t, files: []}) { name } }"
+    with pytest.raises(QueryError, match="String cannot represent"):
+        client.execute(text, {"t": Upload(table)})
+
+
+def test_it_is_sent_from_where_it_stands(client: Client, table: Path) -> None:
+    """What was read of an open file is not sent, and a second request sends the same."""
+    with table.open("rb") as file:
+        file.readline()
+        for _ in range(2):
+            place = file.tell()
+            found = client.execute(SINGLE, {"file": Upload(file)})["read"]
+            assert found["digest"] == digest(HELLO[4:])
+            file.seek(place if place < len(HELLO) else 4)
+
+
+def test_a_stream_of_unknown_length_is_sent_in_chunks(client: Client) -> None:
+    """A pipe has no length and no way back; it is sent as it comes."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(b"from a pipe")
+    with os.fdopen(reading, "rb") as pipe:
+        found = client.execute(SINGLE, {"file": pipe})["read"]
+    assert found["digest"] == digest(b"from a pipe")
+
+
+def test_a_member_of_an_archive_is_sent(client: Client, tmp_path: Path) -> None:
+    """Whatever reads bytes is a file."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("inner.txt", "packed")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive, archive.open("inner.txt") as member:
+        found = client.execute(SINGLE, {"file": member})["read"]
+    assert (found["name"], found["digest"]) == ("inner.txt", digest(b"packed"))
+
+
+def test_a_large_file_is_never_whole_in_memory(client: Client, tmp_path: Path) -> None:
+    """Of 48 MiB no more than a few pieces are held at a time by the client."""
+    path = tmp_path / "large.bin"
+    with path.open("wb") as file:
+        file.truncate(48 * MIB)
+    made = Upload(path)
+    client.execute(SINGLE, {"file": io.BytesIO(b"warm")})
+    highest = 0
+
+    class Watched(io.FileIO):
+        def read(self, size: int = -1) -> bytes:
+            nonlocal highest
+            assert size > 0
+            highest = max(highest, size)
+            return super().read(size)
+
+    with Watched(path) as file:
+        found = client.execute(SINGLE, {"file": file})["read"]
+    assert found["size"] == 48 * MIB == made.size
+    assert highest <= MIB
+
+
+# -- what is sent, to the byte
+
+
+def answer(**data: Any) -> bytes:
+    """Return an HTTP answer."""
+    body = json.dumps({"data": data}).encode()
+    head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+    return f"{head}{len(body)}\r\n\r\n".encode() + body
+
+
+def failing(status: int) -> bytes:
+    """Return an HTTP answer of failure."""
+    return f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def test_the_body_is_as_the_specification_says(canned: Any) -> None:
+    """`operations` with nulls, then `map`, then the files; the token goes to its endpoint."""
+    canned.answers = [answer(a=1)]
+    file = io.BytesIO(b"once")
+    text = "mutation ($a: Upload, $b: In) { a(a: $a, b: $b) }"
+    with Client(canned.url, token=gqlnb.Token("t0ken-abcdef")) as client:
+        client.execute(text, {"a": file, "b": {"n": 1, "files": [None, file]}})
+    sent = canned.requests[0]
+    head, _, body = sent.partition(b"\r\n\r\n")
+    headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+    boundary = headers["Content-Type"].removeprefix("multipart/form-data; boundary=")
+    assert headers["Authorization"] == "Bearer t0ken-abcdef"
+    assert int(headers["Content-Length"]) == len(body)
+    parts = [part.strip(b"\r\n") for part in body.split(f"--{boundary}".encode())]
+    assert parts[0] == b""
+    assert parts[-1] == b"--"
+    operations = json.loads(parts[1].partition(b"\r\n\r\n")[2])
+    assert operations["variables"] == {"a": None, "b": {"n": 1, "files": [None, None]}}
+    assert b'name="map"' in parts[2]
+    assert b'filename="file"' in parts[3]
+    assert parts[3].endswith(b"once")
+    assert json.loads(parts[2].partition(b"\r\n\r\n")[2]) == {
+        "0": ["variables.a", "variables.b.files.1"]
+    }
+
+
+def test_a_query_is_asked_again_where_its_file_can_be_read_again(canned: Any) -> None:
+    """After HTTP 503 a query sends its file once more, from the start."""
+    canned.answers = [failing(503), answer(look=1)]
+    with Client(canned.url) as client:
+        found = client.execute("query ($f: Upload) { look(f: $f) }", {"f": io.BytesIO(b"twice")})
+    assert found.data == {"look": 1}
+    assert [request.count(b"twice") for request in canned.requests] == [1, 1]
+
+
+def test_a_stream_is_never_sent_twice(canned: Any) -> None:
+    """What can't be read again is an error that says so, and nothing half is sent."""
+    canned.answers = [failing(503), answer(look=1)]
+    reading, writing = os.pipe()
+    os.write(writing, b"once")
+    os.close(writing)
+    with (
+        os.fdopen(reading, "rb") as pipe,
+        Client(canned.url) as client,
+        pytest.raises(TransportError, match="can't be sent a second time") as caught,
+    ):
+        client.execute("query ($f: Upload) { look(f: $f) }", {"f": pipe})
+    assert "Upload(path)" in str(caught.value)
+    assert sum(request.count(b"once") for request in canned.requests) == 1
+
+
+def test_a_mutation_is_sent_once(canned: Any) -> None:
+    """Whatever its file can do."""
+    canned.answers = [failing(503), answer(read=1)]
+    with Client(canned.url) as client, pytest.raises(TransportError, match="503"):
+        client.execute(SINGLE, {"file": io.BytesIO(b"x")})
+    assert len(canned.requests) == 1
+
+
+def test_the_deadline_holds_while_a_file_is_sent(tmp_path: Path) -> None:
+    """An endpoint that takes nothing ends the call at its deadline."""
+    path = tmp_path / "large.bin"
+    with path.open("wb") as file:
+        file.truncate(64 * MIB)
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    with listener, Client(url, timeout=0.3) as client, pytest.raises(TransportError) as caught:
+        client.execute(SINGLE, {"file": Upload(path)})
+    assert "0.3 s" in str(caught.value)
+    assert "may have been executed" in str(caught.value)
+
+
+# -- what is no file, and who takes none
+
+
+def test_in_process_the_resolver_gets_the_object(table: Path) -> None:
+    """Nothing is turned into bytes on the way to a schema of this process."""
+    got: list[Any] = []
+    sdl = "scalar Upload type Query { a: Int } type Mutation { read(file: Upload!): Int }"
+    schema = Schema(sdl, {"Mutation": {"read": lambda _r, args, _c: got.append(args["file"]) or 1}})
+    file, upload = io.BytesIO(b"x"), Upload(table)
+    for given in (file, upload):
+        Client(schema).execute("mutation ($f: Upload!) { read(file: $f) }", {"f": given})
+    assert got == [file, upload]
+    assert upload.read() == HELLO
+
+
+def test_our_server_says_that_it_takes_none() -> None:
+    """HTTP 415, with what it takes instead."""
+    schema = Schema("scalar Upload type Query { read(file: Upload): Int }")
+    text = "query ($f: Upload) { read(file: $f) }"
+    with serve(schema, port=0) as server, Client(server.url) as client:  # noqa: SIM117
+        with pytest.raises(TransportError, match="415"):
+            client.execute(text, {"f": io.BytesIO(b"x")})
+
+
+def test_another_transport_refuses_a_file(tmp_path: Path) -> None:
+    """An ASGI application and a recording take JSON alone; the error names the variable."""
+    app = App(Schema("scalar Upload type Query { read(file: Upload): Int }"))
+    with pytest.raises(QueryError, match=r"\$f' holds a file, which ASGI app can't take"):
+        Client(app).execute("query ($f: Upload) { read(file: $f) }", {"f": io.BytesIO(b"x")})
+    client = Client("http://127.0.0.1:9/", recording=tmp_path / "a.jsonl", mode="record")
+    with client, pytest.raises(QueryError, match="which a recording or a transport of one's own"):
+        client.execute(SINGLE, {"file": io.BytesIO(b"x")})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Path.read_bytes, "give gqlnb.Upload"),
+        (lambda path: path, "give gqlnb.Upload"),
+        (lambda path: path.open(), "Open it so: open\\(path, 'rb'\\)"),
+        (lambda _path: io.StringIO("x"), "read as bytes"),
+    ],
+    ids=["bytes", "path", "text file", "text"],
+)
+def test_what_may_be_meant_as_a_file_is_explained(table: Path, make: Any, message: str) -> None:
+    """Bytes, paths and text files are errors that say what to give."""
+    given = make(table)
+    with Client("http://127.0.0.1:9/") as client, pytest.raises(QueryError, match=message):
+        client.execute(SINGLE, {"file": given})
+    if hasattr(given, "close"):
+        given.close()
+
+
+def test_a_file_that_is_closed_or_gone_is_explained(table: Path) -> None:
+    """Nothing is sent of it."""
+    file = table.open("rb")
+    file.close()
+    with Client("http://127.0.0.1:9/") as client:
+        with pytest.raises(QueryError, match="is closed"):
+            client.execute(SINGLE, {"file": file})
+        upload = Upload(table)
+        table.unlink()
+        with pytest.raises(TransportError, match="could not be read"):
+            client.execute(SINGLE, {"file": upload})
+    with pytest.raises(gqlnb.OptionError, match="there is no file"):
+        Upload(table)
+
+
+def test_a_file_that_became_shorter_ends_the_request(address: str, table: Path) -> None:
+    """What was announced does not come, and the connection is not used again."""
+
+    class Shrinking(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            self.truncate(4)
+            return super().read(size)
+
+    with Client(address) as client:
+        assert isinstance(client._transport, Http)
+        with pytest.raises(TransportError, match="became shorter while it was sent: 4 bytes"):
+            client.execute(SINGLE, {"file": Shrinking(HELLO)})
+        assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8
+
+
+def test_a_file_below_a_key_with_a_dot_is_refused() -> None:
+    """The map of the specification could not name its place."""
+    text = "query ($j: JSON) { look(j: $j) }"
+    with (
+        Client("http://127.0.0.1:9/") as client,
+        pytest.raises(QueryError, match=r"the key 'a\.b'"),
+    ):
+        client.execute(text, {"j": {"a.b": [io.BytesIO(b"x")]}})
+
+
+def test_neither_repr_nor_errors_show_what_is_in_a_file(table: Path) -> None:
+    """Name, type and length are all that is shown."""
+    assert repr(Upload(table)) == "Upload('table.csv', 'text/csv', 8 bytes)"
+    assert repr(Upload(b"s3cret")) == "Upload('file', 'application/octet-stream', 6 bytes)"

@@ -1,0 +1,417 @@
+"""A mock: what it makes of arguments, mutations and subscriptions, and resolvers beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import graphql
+import pytest
+import strawberry
+
+import gqlnb
+from gqlnb import Client, Schema, SchemaError, serve
+
+SDL = """
+scalar DateTime
+scalar Money
+enum Color { RED GREEN }
+interface Node { id: ID! }
+interface Nobody { id: ID! }
+type PageInfo {
+  hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String
+}
+type RepoEdge { cursor: String! node: Repo }
+type RepoConnection { edges: [RepoEdge] nodes: [Repo] pageInfo: PageInfo! totalCount: Int! }
+type Repo implements Node {
+  id: ID! name: String! owner: User! stars: Int createdAt: DateTime! updatedAt: DateTime!
+  color: Color price: Money tags: [String!]! paths: [[String!]!]!
+}
+type User implements Node {
+  id: ID! login: String! name: String email: String repo(name: String!): Repo
+  repos(first: Int, after: String, last: Int, before: String, orderBy: Color, color: Color):
+    RepoConnection!
+}
+type Point { x: Int! y: Int! }
+type Thing { id: Int! name: String! }
+union Any = Repo | User
+input RepoInput { name: String!, color: Color, tags: [String!], note: String }
+input UpdateInput { id: ID!, name: String, repo: RepoInput }
+type RepoPayload { note: String repo: Repo edge: RepoEdge errors: [String!]! userName: String }
+type Query {
+  viewer: User! user(login: String!): User node(id: ID!): Node nodes(ids: [ID!]!): [Node]!
+  repo(owner: String, name: String): Repo! search(text: String!, first: Int): [Any!]!
+  thing(id: ID, name: String): Thing! nobody: Nobody sure: [Nobody!]! point(x: Int): Point!
+  words: [String] hello: String
+}
+type Mutation {
+  createRepo(input: RepoInput!): RepoPayload updateRepo(input: UpdateInput!): RepoPayload
+  renameUser(userId: ID!, name: String!): User
+}
+type Subscription { added(owner: String): Repo! count: Int! json: DateTime }
+"""
+
+
+@pytest.fixture(scope="module")
+def schema() -> Schema:
+    """Return a mock of the schema above."""
+    return Schema.mock(SDL, seed=1)
+
+
+def ask(schema: Schema, text: str, **variables: Any) -> Any:
+    """Return the data of an answer without errors."""
+    result = schema.execute(text, variables)
+    assert not result.errors
+    return result.data
+
+
+# -- looked up
+
+
+def test_an_object_has_the_values_it_is_looked_up_by(schema: Schema) -> None:
+    """A user found by login has this login, and is found by its id with it."""
+    found = ask(schema, '{ user(login: "ada") { id login name email } }')["user"]
+    assert found["login"] == "ada"
+    text = "query ($i: ID!) { node(id: $i) { ... on User { id login name email } } }"
+    assert ask(schema, text, i=found["id"])["node"] == found
+
+
+def test_an_object_below_another_is_its_own(schema: Schema) -> None:
+    """Repositories of one name are different ones below different users, each found again."""
+    text = 'query ($l: String!) { user(login: $l) { repo(name: "web") { id name stars } } }'
+    ada, bob = (ask(schema, text, l=login)["user"]["repo"] for login in ("ada", "bob"))
+    assert ada["name"] == bob["name"] == "web"
+    assert ada["id"] != bob["id"]
+    text = "query ($i: [ID!]!) { nodes(ids: $i) { ... on Repo { id name stars } } }"
+    assert ask(schema, text, i=[bob["id"], ada["id"]])["nodes"] == [bob, ada]
+
+
+def test_an_argument_that_is_no_field_still_tells_apart(schema: Schema) -> None:
+    """`owner` is no text of a repository, but those of two owners are two."""
+    text = 'query ($o: String) { repo(owner: $o, name: "web") { id name } }'
+    found = [ask(schema, text, o=owner)["repo"] for owner in ("ada", "bob", "ada")]
+    assert found[0] == found[2] != found[1]
+
+
+def test_an_id_of_another_type_is_made_to_fit(schema: Schema) -> None:
+    """An Int is found by a text of it; what is no number finds one all the same."""
+    assert ask(schema, '{ thing(id: "12") { id } }') == {"thing": {"id": 12}}
+    assert ask(schema, '{ thing(id: "x") { id } }')["thing"]["id"] > 0
+    assert ask(schema, '{ thing(name: "nut") { name } }') == {"thing": {"name": "nut"}}
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [
+        'User:{"login":5,"name":null,"repos":1}',
+        'Repo:{"color":"BLUE","stars":99999999999,"createdAt":7}',
+        'Repo:{"color":["RED"],"stars":true}',
+        'User:{"login',
+        "User:{" + '"a":{' * 5000,
+        "Nobody:1",
+        ":",
+        "",
+        "\ud83e\udd86",
+    ],
+)
+def test_an_id_that_somebody_made_up_is_answered(schema: Schema, identity: str) -> None:
+    """Whatever an id says, the object has it and is right by type."""
+    text = """query ($i: ID!) { node(id: $i) { id ... on User { login repos { totalCount } }
+              ... on Repo { color stars createdAt } } }"""
+    assert ask(schema, text, i=identity)["node"]["id"] == identity
+
+
+def test_two_ways_to_one_person_agree(schema: Schema) -> None:
+    """Name, login and e-mail are of the same person, and what is created is updated later."""
+    text = '{ search(text: "x", first: 50) { ... on User { name login email } } }'
+    people = [row for row in ask(schema, text)["search"] if row]
+    assert people
+    for row in people:
+        if row["name"] and row["email"]:
+            first, last = row["name"].lower().split()
+            assert re.fullmatch(f"{first}-{last}[0-9]+", row["login"])
+            assert row["email"].startswith(f"{first}.{last}")
+    text = "{ viewer { repos { nodes { createdAt updatedAt } } } }"
+    rows = ask(schema, text)["viewer"]["repos"]["nodes"]
+    assert rows
+    assert all(row["createdAt"] < row["updatedAt"] for row in rows)
+
+
+def test_an_id_of_another_object_leads_to_it() -> None:
+    """`authorId` is the id of the author beside it, `userId` one of any user."""
+    sdl = """type Query { posts: [Post!]! }
+        type Post { authorId: ID! author: User! userId: ID! thingId: Int! thingsId: ID! }
+        type User { id: ID! } type Thing { id: Int! }"""
+    rows = ask(Schema.mock(sdl), "{ posts { authorId author { id } userId thingId thingsId } }")
+    for row in rows["posts"]:
+        assert row["authorId"] == row["author"]["id"]
+        assert re.fullmatch("User:[0-9]+", row["userId"])
+        assert row["thingId"] > 0
+        assert ":" not in row["thingsId"]
+
+
+# -- lists and pages
+
+
+def test_orders_change_nothing_and_filters_choose(schema: Schema) -> None:
+    """A connection in another order has the same size; of another filter it is another one."""
+    text = """{ viewer { a: repos { ...P } b: repos(orderBy: RED) { ...P }
+              c: repos(color: RED) { ...P } } }
+              fragment P on RepoConnection { totalCount nodes { id } }"""
+    found = ask(schema, text)["viewer"]
+    assert found["a"] == found["b"] != found["c"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("first: -1", "'first' of 'repos' is 0 or more; got -1."),
+        ('after: "Y3Vy"', "'Y3Vy' is no cursor of 'repos'. Take one from its last answer."),
+    ],
+)
+def test_a_page_that_cannot_be_is_an_error(schema: Schema, arguments: str, message: str) -> None:
+    """A negative number and somebody else's cursor are errors, as they would be at an API."""
+    result = schema.execute(f"{{ viewer {{ repos({arguments}) {{ totalCount }} }} }}")
+    assert [error["message"] for error in result.errors] == [message]
+
+
+def test_a_page_beyond_the_end_is_empty(schema: Schema) -> None:
+    """Behind the last cursor there is nothing, and it says so."""
+    text = """query ($c: String) { viewer { repos(after: $c) { nodes { id }
+              pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
+    whole = ask(schema, text)["viewer"]["repos"]
+    rest = ask(schema, text, c=whole["pageInfo"]["endCursor"])["viewer"]["repos"]
+    assert rest == {
+        "nodes": [],
+        "pageInfo": {
+            "hasNextPage": False,
+            "hasPreviousPage": True,
+            "startCursor": None,
+            "endCursor": None,
+        },
+    }
+
+
+def test_an_interface_of_nobody_is_null(schema: Schema) -> None:
+    """Where no object type could be, there is null, or an empty list."""
+    assert ask(schema, "{ nobody { id } sure { id } }") == {"nobody": None, "sure": []}
+
+
+def test_nulls_come_at_their_rate() -> None:
+    """About a third of the nullable values are null when that is asked for."""
+    made = Schema.mock(SDL, nulls=1 / 3, sizes=(600, 600))
+    rows = ask(made, "{ viewer { repos { nodes { stars color createdAt } } } }")["viewer"]["repos"]
+    for name in ("stars", "color"):
+        assert 0.25 < sum(row[name] is None for row in rows["nodes"]) / 600 < 0.42
+    assert all(row["createdAt"] for row in rows["nodes"])
+
+
+# -- mutations and subscriptions
+
+
+def test_a_mutation_returns_what_it_was_given(schema: Schema) -> None:
+    """Fields of the input stand in the payload and in the objects it holds, and nothing failed."""
+    text = """mutation { createRepo(input: {name: "new", color: GREEN, tags: ["a"], note: "n"}) {
+        note errors repo { id name color tags owner { name } } edge { node { id name } } } }"""
+    payload = ask(schema, text)["createRepo"]
+    assert (payload["note"], payload["errors"]) == ("n", [])
+    repo = payload["repo"]
+    assert (repo["name"], repo["color"], repo["tags"]) == ("new", "GREEN", ["a"])
+    assert repo["owner"]["name"] != "new"
+    assert payload["edge"]["node"] == {"id": repo["id"], "name": "new"}
+    text = "query ($i: ID!) { node(id: $i) { ... on Repo { name color } } }"
+    assert ask(schema, text, i=repo["id"])["node"] == {"name": "new", "color": "GREEN"}
+
+
+def test_a_mutation_of_an_object_returns_that_object(schema: Schema) -> None:
+    """What is updated has its id, the values given, nested ones too, and its own beside."""
+    before = ask(schema, '{ node(id: "Repo:5") { ... on Repo { id name stars } } }')["node"]
+    text = """mutation { updateRepo(input: {id: "Repo:5", name: "new", repo: {name: "newer"}}) {
+        repo { id name stars } } }"""
+    after = ask(schema, text)["updateRepo"]["repo"]
+    assert after == {**before, "name": "newer"}
+    text = 'mutation { renameUser(userId: "User:9", name: "Ada") { id name } }'
+    assert ask(schema, text) == {"renameUser": {"id": "User:9", "name": "Ada"}}
+    again = ask(schema, '{ node(id: "Repo:5") { ... on Repo { id name stars } } }')["node"]
+    assert again == before
+
+
+def test_a_subscription_is_a_short_stream(schema: Schema) -> None:
+    """Three events, different ones, the same each time."""
+    text = 'subscription { added(owner: "ada") { id name } }'
+    first, second = ([result.data for result in schema.subscribe(text)] for _ in range(2))
+    assert len(first) == 3
+    assert first == second
+    assert len({event["added"]["id"] for event in first}) == 3
+    assert len(list(schema.subscribe("subscription { count }"))) == 3
+
+
+# -- resolvers of one's own
+
+
+def test_own_resolvers_come_first() -> None:
+    """A function answers its field, later ones too, and finds made-up fields in its root."""
+    made = Schema.mock(SDL, resolvers={"Query": {"hello": lambda *_: "own"}})
+    assert ask(made, "{ hello }") == {"hello": "own"}
+
+    @made.resolver("User.name")
+    def name(root: Any, args: dict[str, Any], context: Any) -> str:
+        return f"the {root['login']}"
+
+    found = ask(made, '{ user(login: "ada") { login name } }')["user"]
+    assert found == {"login": "ada", "name": "the ada"}
+    with pytest.raises(SchemaError, match="no such field"):
+        Schema.mock(SDL, resolvers={"Query": {"helo": lambda *_: "own"}})
+
+
+@pytest.mark.parametrize("make", [dict, SimpleNamespace])
+def test_a_part_of_an_object_is_completed(make: Any) -> None:
+    """What a resolver leaves out is made up, by the id where there is one."""
+    made = Schema.mock(SDL)
+    made.resolver("Query.viewer")(lambda *_: make(id="User:7", name="Own", email=None))
+    found = ask(
+        made, '{ viewer { id name email login } node(id: "User:7") { ... on User { login } } }'
+    )
+    assert found["viewer"]["id"] == "User:7"
+    assert found["viewer"]["name"] == "Own"
+    assert found["viewer"]["email"] is None
+    assert found["viewer"]["login"] == found["node"]["login"]
+
+
+def test_own_values_of_an_interface_tell_their_type() -> None:
+    """A mapping by `__typename`, an object by its class."""
+
+    class User:
+        id = "User:1"
+
+    made = Schema.mock(SDL)
+    for value in ({"__typename": "User", "id": "User:1"}, User()):
+        made.resolver("Query.node")(lambda *_, value=value: value)
+        found = ask(made, '{ node(id: "x") { __typename id ... on User { login } } }')["node"]
+        assert (found["__typename"], found["id"]) == ("User", "User:1")
+        assert found["login"]
+
+
+def test_scalars_of_ones_own() -> None:
+    """A scalar is made as a known one is, or by a function."""
+    text = "{ viewer { repos { nodes { price } } } }"
+    made = Schema.mock(SDL, scalars={"Money": "Decimal"}, nulls=0)
+    rows = ask(made, text)["viewer"]["repos"]["nodes"]
+    assert all(re.fullmatch(r"[0-9]+\.[0-9]{2}", row["price"]) for row in rows)
+    made = Schema.mock(SDL, scalars={"Money": lambda number: {"cents": number % 10}}, nulls=0)
+    assert set(ask(made, text)["viewer"]["repos"]["nodes"][0]["price"]) == {"cents"}
+
+
+# -- where the schema is from
+
+
+def test_introspection_sdl_and_objects_answer_alike(schema: Schema) -> None:
+    """Whichever way the schema was told, the data are the same; the object keeps its resolvers."""
+    text = "{ viewer { login repos(first: 3) { nodes { id name tags paths color } } } }"
+    want = ask(schema, text)
+    told = graphql.introspection_from_schema(graphql.build_schema(SDL))
+    given = graphql.build_schema(SDL)
+    for source in (told, {"data": told}, json.dumps({"data": told}), given, Schema(SDL), schema):
+        assert ask(Schema.mock(source, seed=1), text) == want
+    assert given.type_map["User"].fields["login"].resolve is None
+
+
+def test_a_schema_of_another_library_is_mocked_too() -> None:
+    """Its own functions are not called."""
+
+    @strawberry.type
+    class Query:
+        @strawberry.field
+        def hello(self, name: str) -> str:
+            raise NotImplementedError
+
+    assert ask(Schema.mock(strawberry.Schema(Query)), '{ hello(name: "x") }')["hello"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("type Query {", "Syntax Error"),
+        ("", "The SDL is empty"),
+        ("{ hello }", "begins like JSON and is none"),
+        ('{"data": null}', "no '__schema'"),
+        ({"__schema": {}}, "no answer to an introspection query"),
+        (
+            {"__schema": {"queryType": {"name": "Query"}, "types": []}},
+            "no answer to an introspection",
+        ),
+        (5, "A int can't be mocked."),
+    ],
+)
+def test_what_is_no_schema_is_refused(source: Any, message: str) -> None:
+    """The error says what it is instead."""
+    with pytest.raises(SchemaError, match=message):
+        Schema.mock(source)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nulls": 2}, "nulls= is the share"),
+        ({"lengths": (3, 1)}, r"lengths= is \(fewest, most\)"),
+        ({"sizes": (-1, 1)}, "sizes= is"),
+        ({"scalars": {"String": "Date"}}, "no such scalar"),
+        ({"scalars": {"Money": "Coins"}}, "scalars= says 'Coins' of 'Money'"),
+    ],
+)
+def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
+    """The error says what would be right."""
+    with pytest.raises(SchemaError, match=message):
+        Schema.mock(SDL, **options)
+
+
+# -- in use
+
+
+def test_it_is_served_and_read_as_frames(schema: Schema) -> None:
+    """Over HTTP the answer is the one in process, and makes a typed frame."""
+    text = "{ viewer { repos(first: 7) { nodes { id stars createdAt color } } } }"
+    with serve(schema, port=0) as server, Client(server.url) as client:
+        assert client.execute(text).data == schema.execute(text).data
+    frame = schema.execute(text).frame()
+    assert len(frame) == 7
+    dtypes = frame.dtypes.astype(str).to_dict()
+    assert (dtypes["stars"], dtypes["color"]) == ("Int64", "category")
+    assert "UTC" in dtypes["createdAt"]
+
+
+def test_the_schema_of_the_stand_in_can_be_mocked() -> None:
+    """Our own GitHub-shaped schema, whose search is a connection of a union, pages too."""
+    sdl = (Path(gqlnb.__file__).parent / "github" / "schema.graphql").read_text("utf-8")
+    made = Schema.mock(sdl, sizes=(25, 25))
+    text = """query ($c: String) { search(query: "x", type: REPOSITORY, first: 10, after: $c) {
+        pageInfo { hasNextPage endCursor } nodes { __typename ... on Repository { name } } } }"""
+    rows: list[Any] = []
+    cursor, more = None, True
+    while more:
+        page = ask(made, text, c=cursor)["search"]
+        rows += page["nodes"]
+        cursor, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
+    assert [row["__typename"] for row in rows] == ["Repository"] * 25
+
+
+def test_the_bytes_of_a_seed_are_these() -> None:
+    """What a notebook shows today it shows with the next release, on every version of Python."""
+    made = Schema.mock(SDL, seed=7)
+    text = '{ viewer { id login email } point { x y } repo(name: "web") { id stars createdAt } }'
+    assert ask(made, text) == {
+        "viewer": {
+            "id": "User:1432347813",
+            "login": "maya-diaz83",
+            "email": "maya.diaz83@example.org",
+        },
+        "point": {"x": 2, "y": 112},
+        "repo": {
+            "id": 'Repo:{"name":"web"}',
+            "stars": 9,
+            "createdAt": "2019-07-16T06:22:23Z",
+        },
+    }

@@ -1,0 +1,78 @@
+"""Whatever is asked and answered comes back from a recording, and no secret with it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb import Client, Schema, Token
+from gqlnb.client.tape import safe
+from gqlnb.leaks import found, quoted, replaced
+
+SDL = "type Query { a(b: JSON, c: JSON): JSON }\nscalar JSON"
+SECRET = "s3cret/+-Zq"
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT
+)
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
+)
+WORDS = st.sampled_from(
+    [
+        "authorization",
+        "api-key",
+        "Bearer ",
+        SECRET,
+        12345678,
+        "12345678a",
+        "\\",
+        '"',
+        "?token=",
+        "a",
+    ]
+)
+LEAKY = st.recursive(
+    WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS.map(str), inner, max_size=3),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4))
+def test_what_was_answered_is_answered_again(asked: list[tuple[Any, Any]]) -> None:
+    """Any values, several answers to one request among them, in their order."""
+    answers = iter([answer for _, answer in asked])
+    text = "query ($b: JSON) { a(b: $b) }"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "it.jsonl")
+        schema = Schema(SDL, {"Query": {"a": lambda *_: next(answers)}})
+        client = Client(schema, recording=path, mode="record")
+        live = [client.execute(text, {"b": value}).data for value, _ in asked]
+        client.close()
+        again = Client(Schema(SDL), recording=path, mode="replay")
+        assert [again.execute(text, {"b": value}).data for value, _ in asked] == live
+
+
+@settings(deadline=None, max_examples=300)
+@given(LEAKY)
+def test_json_without_its_secrets_is_json(value: Any) -> None:
+    """Keys, texts and numbers, wherever they stand and whatever is around them."""
+    token = Token(SECRET)
+    text = json.dumps(value, separators=(",", ":"))
+    clean = json.loads(safe(text.encode()))
+    assert SECRET not in json.dumps(clean)
+    assert type(clean) is type(value) or clean == "***"
+    masked, leaks = replaced(text, quoted(text, found(text)))
+    json.loads(masked)
+    assert bool(leaks) == (masked != text)
+    assert token

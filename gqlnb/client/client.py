@@ -19,6 +19,8 @@ from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
 from gqlnb.client.checks import check_json, is_asgi, locate
 from gqlnb.client.http import Http
+from gqlnb.client.pacing import Pace, gate_of
+from gqlnb.client.pages import Paged
 from gqlnb.client.secrets import Secrets, checked_headers, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
 from gqlnb.engine.adopting import held, is_schema
@@ -42,8 +44,9 @@ from gqlnb.wire.request import Request
 from gqlnb.wire.typed import Expectation
 
 if TYPE_CHECKING:
-    import pandas as pd
     from graphql import GraphQLSchema
+
+    from gqlnb.wire.budget import Budget
 
 __all__ = ["Client", "connect"]
 
@@ -56,7 +59,7 @@ OWN = "a transport of one's own sends its own headers. Give them to it."
 TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
-class Client:
+class Client(Paged):
     """Asks one endpoint, schema or application; safe to use from several threads.
 
     Parameters
@@ -129,6 +132,7 @@ class Client:
         self._schema: GraphQLSchema | None = None
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
+        self._pace = Pace(gate_of(self._transport), self.source, self._limits.wait)
         self._lock = threading.Lock()
         if schema is not None:
             self._schema = schema.graphql if isinstance(schema, Schema) else held(schema)
@@ -224,6 +228,15 @@ class Client:
         return self._transport.source
 
     @property
+    def budget(self) -> Budget:
+        """What the endpoint has said about how much may still be asked of it.
+
+        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None where
+        it has said nothing. All clients that send it the same token know the same.
+        """
+        return self._pace.budget
+
+    @property
     def schema(self) -> GraphQLSchema:
         """The schema of the endpoint, asked for once by introspection.
 
@@ -270,7 +283,8 @@ class Client:
         TransportError, AuthError, RateLimited, AnswerError
             If no usable answer came. Queries, never mutations, are asked again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
-            limits whose wait is within `limits`.
+            limits whose wait is within `limits`. Before the time that an endpoint named for its
+            limit, to this client or another one with the same token, nothing is sent.
         """
         request, asked = self._ask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
@@ -298,28 +312,23 @@ class Client:
 
     def _attempt(self, request: Request, asked: Asked) -> Result | TransportError:
         """Ask once; what another attempt might mend is returned, not raised."""
+        begun = time.monotonic()
         try:
+            self._pace.check()
             # The response gets no name here: a traceback may show it.
-            return read(self._transport.send(request), replace(asked, now=time.time()))
+            result = read(self._transport.send(request), replace(asked, now=time.time()))
+            return self._pace.learn(result, time.monotonic() - begun)
         except TransportError as error:
-            return bare(error)
+            return self._pace.learn(bare(error), time.monotonic() - begun)
 
     async def _aattempt(self, request: Request, asked: Asked) -> Result | TransportError:
+        begun = time.monotonic()
         try:
-            return read(await self._transport.asend(request), replace(asked, now=time.time()))
+            self._pace.check()
+            result = read(await self._transport.asend(request), replace(asked, now=time.time()))
+            return self._pace.learn(result, time.monotonic() - begun)
         except TransportError as error:
-            return bare(error)
-
-    def frame(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-        path: str | None = None,
-    ) -> pd.DataFrame:
-        """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`."""
-        return self.execute(text, variables, operation=operation).frame(path)
+            return self._pace.learn(bare(error), time.monotonic() - begun)
 
     def _ask(
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gqlnb.model.frame import Frames, Preview
     from gqlnb.model.reading import Answer
     from gqlnb.model.render import Bundle
+    from gqlnb.model.report import Report
     from gqlnb.model.shape import Shape
 
 __all__ = ["Result"]
@@ -62,6 +63,9 @@ class Result:
     variables
         The JSON-like values sent with the document, by which fields are skipped or included; None
         where they are not known.
+    report
+        What paging did, where it was put together from pages: how many items came of how many, in
+        how many requests, and why it ended; else None.
     """
 
     data: Any
@@ -73,6 +77,7 @@ class Result:
     causes: tuple[BaseException | None, ...] = ()
     profile: Any = None
     variables: Mapping[str, Any] | None = None
+    report: Report | None = None
 
     @classmethod
     def whole(
@@ -364,6 +369,8 @@ class Result:
 
     def _mark(self, frame: pd.DataFrame) -> None:
         frame.attrs = {"source": self.source, "partial": bool(self.errors), **frame.attrs}
+        if self.report is not None:
+            frame.attrs["report"] = self.report.members()
 
     def _finished(self, frame: pd.DataFrame) -> None:
         self._mark(frame)

@@ -21,6 +21,7 @@ from gqlnb.errors import (
 from gqlnb.model.document import problems
 from gqlnb.model.result import Result
 from gqlnb.sealing import bare
+from gqlnb.wire.budget import from_cost, until_restored
 from gqlnb.wire.expected import Misfit, misfits
 from gqlnb.wire.json import JSONError, load, mended
 from gqlnb.wire.retry import asked_wait
@@ -39,6 +40,8 @@ LIMITED = frozenset(
 )
 # GitHub's secondary limit has words alone, under status 200 and 403; "abuse" once was its name.
 LIMITED_WORDS = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
+# It may come while the budget is far from used up, so that budget's reset time says nothing of it.
+SECONDARY = re.compile(r"secondary rate limit|abuse detection", re.IGNORECASE)
 UNKNOWN = frozenset({"UNAUTHENTICATED"})  # Apollo's code for a token that is missing or wrong
 REFUSING = frozenset({401, 403, 429})
 # Beside 2xx, the statuses of answers that were executed, or refused for what the query says.
@@ -335,7 +338,10 @@ def _refused(
     where = f"{asked.source}: HTTP {response.status}"
     codes = set().union(*map(_codes, errors))
     told = response.status == 429 or not LIMITED.isdisjoint(codes)
-    wait = asked_wait(response.headers, asked.now, limited=told)
+    secondary = SECONDARY.search(words) is not None
+    wait = asked_wait(response.headers, asked.now, limited=told and not secondary)
+    if wait is None and told and result is not None:
+        wait = until_restored(from_cost(result.extensions))
     if told or _limited(response, errors, words, wait):
         pause = f" Wait {wait:.0f} s." if wait is not None else ""
         msg = f"{where}, rate limit reached: {sentence(words)}{pause}"

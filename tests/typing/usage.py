@@ -41,6 +41,9 @@ def ask(token: Token) -> None:
             result = client.execute(document, {"n": 1}, operation="Op")
             assert_type(result, Result)
             assert_type(result.frame(), pd.DataFrame)
+            assert_type(result.tables(strict=False)["rows"], pd.DataFrame)
+            assert_type(result.to_csv(), str | None)
+            result.to_parquet("rows.parquet", "rows", compression="zstd")
             assert_type(client.frame(document), pd.DataFrame)
             result.data = {}  # type: ignore[misc]
 

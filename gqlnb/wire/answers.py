@@ -24,10 +24,12 @@ from gqlnb.sealing import bare
 from gqlnb.wire.budget import from_cost, until_restored
 from gqlnb.wire.expected import Misfit, misfits
 from gqlnb.wire.json import JSONError, load, mended
+from gqlnb.wire.lazy import postponed
 from gqlnb.wire.retry import asked_wait
 
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
+    from gqlnb.wire.lazy import Postponed
     from gqlnb.wire.response import Response
     from gqlnb.wire.typed import Typed
 
@@ -141,6 +143,9 @@ def read(response: Response, asked: Asked) -> Result:
 
 
 def _read(response: Response, asked: Asked) -> Result:
+    later = _postponed(response, asked)
+    if later is not None:
+        return _result(later.members, response, asked).postponed(later.came)
     typed = _typed(response, asked)
     members = typed or _members(response, asked)
     result = _result(members, response, asked)
@@ -164,11 +169,24 @@ def _read(response: Response, asked: Asked) -> Result:
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
 
 
+def _postponed(response: Response, asked: Asked) -> Postponed | None:
+    """Return a large answer that is just as expected, and whose data can wait."""
+    expected = _expected(response, asked)
+    if expected is None:
+        return None
+    return postponed(response.body, expected, asked.document, asked.variables)
+
+
 def _typed(response: Response, asked: Asked) -> Mapping[str, Any] | None:
     """Return the members of an answer that is just as expected; most are."""
-    if asked.expected is None or response.members is not None or not _labelled(response):
-        return None
-    return asked.expected.load(response.body)
+    expected = _expected(response, asked)
+    return None if expected is None else expected.load(response.body)
+
+
+def _expected(response: Response, asked: Asked) -> Typed | None:
+    """Return what a response must hold, if it came as JSON."""
+    came = response.members is None and _labelled(response)
+    return asked.expected if came else None
 
 
 def _labelled(response: Response) -> bool:

@@ -609,8 +609,9 @@ def test_the_secondary_limit_of_the_stand_in_is_waited_for(hands):
         for _ in range(17):
             with client._pace.turn():
                 assert client.execute("{ viewer { login } }").data
-        assert len(server.log) == 17
-        assert hands.waited == [60, 60, 60]
+        refused = len(server.log) - 17
+        assert refused >= 3
+        assert hands.waited == [60] * refused
 
 
 def test_gateways_of_the_stand_in_that_fail_cost_points(hands, monkeypatch):

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.chains import Chain, count_of, dotted, found, moved
+from gqlnb.client.overload import HEAVY, too_much
 from gqlnb.errors import GqlnbError, QueryError, TransportError, plain
 from gqlnb.model.paging import PAGE, Turn
 from gqlnb.model.picking import PREFIX
@@ -36,11 +37,6 @@ __all__ = ["Ask", "Walk"]
 BATCH = 10  # chains in a request; ten lookups cost GitHub one point
 CALM = 4  # good answers after which pages grow again
 HALVINGS = 7  # of pages of 100, that is one item
-HEAVY = frozenset({502, 504})  # what gateways say where an answer takes too long
-TOO_MUCH = frozenset(
-    {"RESOURCE_LIMITS_EXCEEDED", "MAX_NODE_LIMIT_EXCEEDED", "EXCESSIVE_PAGINATION"}
-)
-TIMED_OUT = "Something went wrong while executing your query"  # GitHub's words, with null data
 CURSORS = 100  # that a report names
 NOTHING: Mapping[Any, int] = MappingProxyType({})
 
@@ -89,11 +85,12 @@ class Walk:
         self.paging, self.variables, self.options = paging, dict(variables), options
         self.source, self.keep = source, keep
         self.data: Any = None
-        self.begun = False
+        self.begun = self.handed = False
         self.requests = self.duplicates = 0
         self._errors: list[Mapping[str, Any]] = []
         self._extensions: Mapping[str, Any] = {}
         self._open: list[Chain] = []
+        self._asked: dict[Ask, None] = {}  # and not answered yet
         self._held: list[Chain] = []  # outermost ones, until their page is handed out
         self._outermost: list[Chain] = []
         self._stopped: dict[Chain, None] = {}
@@ -143,7 +140,9 @@ class Walk:
         count = max(1, len(self._open) // most) if self._open else 0
         count = count if left is None else min(count, left)
         taken, self._open = self._open[: count * most], self._open[count * most :]
-        return [self._ask(taken[at : at + most]) for at in range(0, len(taken), most)]
+        asks = [self._ask(taken[at : at + most]) for at in range(0, len(taken), most)]
+        self._asked.update(dict.fromkeys(asks))
+        return asks
 
     def _rank(self, chain: Chain) -> tuple[Any, ...]:
         """Return what orders chains: outer ones first, those with most to come, those that waited.
@@ -192,8 +191,9 @@ class Walk:
 
     def took(self, ask: Ask, result: Result) -> None:
         """Take in the answer to a request."""
+        self._asked.pop(ask, None)
         self.requests += ask.sent
-        if any(map(_too_much, result.errors)) or _gave_up(result):
+        if any(map(too_much, result.errors)):
             if self._shrink(ask):
                 return
         else:
@@ -328,14 +328,15 @@ class Walk:
 
     def failed(self, ask: Ask, error: GqlnbError) -> bool:
         """Take in that a request failed; tell whether to go on, with smaller requests."""
+        self._asked.pop(ask, None)
         self.requests += ask.sent
         said = error.result.errors if error.result is not None else ()
         heavy = isinstance(error, TransportError) and error.status in HEAVY
-        if (heavy or any(map(_too_much, said))) and self._shrink(ask):
+        if (heavy or any(map(too_much, said))) and self._shrink(ask):
             return True
         if isinstance(error, QueryError) and len(ask.chains) > 1:
             self._most = max(1, len(ask.chains) // 2)
-            self.release(ask)
+            self._release(ask)
             return True
         if isinstance(error, QueryError) and not self.begun and not self._plain:
             self._plain, self._sizes = True, {}  # what is wrong is told of the text as it is
@@ -347,11 +348,15 @@ class Walk:
                 reason = plain(error, 200)
                 self._end(chain, f"its objects cannot be asked for again: {reason}")
             return True
-        self.release(ask)
+        self._release(ask)
         return False
 
-    def release(self, ask: Ask) -> None:
-        """Give back the chains of a request that was not answered."""
+    def recall(self) -> None:
+        """Give back the chains of the requests that were not answered."""
+        while self._asked:
+            self._release(self._asked.popitem()[0])
+
+    def _release(self, ask: Ask) -> None:
         self._open = [*ask.chains, *self._open]
 
     def heavy(self, error: BaseException) -> bool:
@@ -365,7 +370,7 @@ class Walk:
             return False
         if max(self._sizes.values()) >> self._scale <= 1 and len(ask.chains) <= 1:
             return False
-        self.release(ask)
+        self._release(ask)
         self._scale, self._calm = max(self._scale, ask.scale + 1), 0
         return True
 
@@ -377,9 +382,10 @@ class Walk:
     # -- page by page
 
     def turn_over(self) -> bool:
-        """Make way for the next page of the outermost connections; tell whether there is one."""
+        """Make way for the next page of the outermost connections; tell whether to ask for it."""
         self._open, self._held = [*self._open, *self._held], []
-        if not self._open or self._spent:
+        self.handed = False
+        if not self._open:
             return False
         self._errors = []
         self.data = self._empty()
@@ -388,11 +394,13 @@ class Walk:
             for step in chain.where:
                 target = target[step]
             chain.target = target
-        return True
+        return not self._spent
 
     def gather(self) -> None:
-        """Put together what is still to come."""
+        """Put together what is still to come, without a page that was handed out."""
         self.keep = True
+        if self.handed:
+            self.turn_over()
         self._open, self._held = [*self._open, *self._held], []
 
     def _empty(self) -> Any:
@@ -478,17 +486,3 @@ class Walk:
             yield f"Connections were found by their names{self._unknown}."
         if expected is not None and self.got != expected:
             yield f"{self.got:,} items came, and the endpoint counts {expected:,}."
-
-
-def _too_much(error: Mapping[str, Any]) -> bool:
-    """Tell whether an error says that less should be asked for at a time."""
-    extensions = error.get("extensions")
-    code = extensions.get("code") if isinstance(extensions, dict) else None
-    return not TOO_MUCH.isdisjoint({str(error.get("type")).upper(), str(code).upper()})
-
-
-def _gave_up(result: Result) -> bool:
-    """Tell whether an endpoint timed out, and says so with status 200."""
-    return result.data is None and any(
-        str(error.get("message", "")).startswith(TIMED_OUT) for error in result.errors
-    )

@@ -328,7 +328,7 @@ class Paged:
 
     def _next(self, walk: Walk) -> list[Ask]:
         with undisturbed():
-            return walk.asks()
+            return walk.asks(self._pace.width)
 
     def _round(self, walk: Walk, asks: list[Ask], bar: Progress) -> None:
         """Send requests, several at once where that is allowed, and take the answers in."""

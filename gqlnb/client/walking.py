@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.chains import Chain, count_of, dotted, found, moved
+from gqlnb.client.chains import Ask, Chain, beyond, count_of, dotted, found, moved
 from gqlnb.client.overload import HEAVY, too_much
 from gqlnb.errors import GqlnbError, QueryError, TransportError, plain
 from gqlnb.model.paging import PAGE, Turn
@@ -39,21 +39,6 @@ CALM = 4  # good answers after which pages grow again
 HALVINGS = 7  # of pages of 100, that is one item
 CURSORS = 100  # that a report names
 NOTHING: Mapping[Any, int] = MappingProxyType({})
-
-
-@dataclass(slots=True, eq=False)
-class Ask:
-    """A request to send: its text, its variables, and the chains it continues; none at first.
-
-    `scale` is how often pages were halved by then, `sent` how often it was sent.
-    """
-
-    text: str
-    variables: dict[str, Any]
-    chains: list[Chain] = field(default_factory=list)
-    scale: int = 0
-    sent: int = 0
-    operation: str | None = None
 
 
 class Walk:
@@ -124,12 +109,13 @@ class Walk:
             document = self.paging.document
             return Ask(document.text, self.variables, operation=document.name)
         text, used = self.paging.first(self._edits())
-        return Ask(text, self._used(used), [], self._scale)
+        return Ask(text, self._used(used), scale=self._scale)
 
-    def asks(self) -> list[Ask]:
+    def asks(self, width: int = 1) -> list[Ask]:
         """Return the requests that come next, all of which may be sent at once; none at the end.
 
-        They are full where as many chains are open: what is left over waits for the next ones.
+        They are full where as many chains are open: what is left over waits for the next ones. Up
+        to `width` ask for pages of the same chains, where their cursors can be told beforehand.
         """
         left = self._left()
         if self._spent:
@@ -141,6 +127,10 @@ class Walk:
         count = count if left is None else min(count, left)
         taken, self._open = self._open[: count * most], self._open[count * most :]
         asks = [self._ask(taken[at : at + most]) for at in range(0, len(taken), most)]
+        room = (width if left is None else min(width, left)) - 1
+        if self.keep and len(asks) == 1 and not (self._open or self._scale) and self._leaves(taken):
+            sizes = [(self._whole(each), self._most_of(each)) for each in taken]
+            asks += [self._ask(*each) for each in islice(beyond(taken, sizes), room)]
         self._asked.update(dict.fromkeys(asks))
         return asks
 
@@ -153,16 +143,18 @@ class Walk:
         left = 0 if chain.total is None else chain.got - chain.total
         return connection.depth, left, chain.round, self._order[connection], chain.where
 
-    def _ask(self, chains: list[Chain]) -> Ask:
-        turns = [Turn(each.connection, self._size(each), each.on) for each in chains]
+    def _ask(self, chains: list[Chain], cursors: list[Any] | None = None, step: int = 0) -> Ask:
+        turns = [Turn(each.connection, self._size(each, step), each.on) for each in chains]
         text, used = self.paging.next(turns, self._edits())
         variables = self._used(used)
-        for number, chain in enumerate(chains):
-            variables[f"{PREFIX}c{number}"] = chain.cursor
+        cursors = cursors or [each.cursor for each in chains]
+        for number, (chain, cursor) in enumerate(zip(chains, cursors, strict=True)):
+            variables[f"{PREFIX}c{number}"] = cursor
+            chain.flying.add(cursor)
             chain.round = self._round
             if chain.on is not None:
                 variables[f"{PREFIX}i{number}"] = chain.id
-        return Ask(text, variables, chains, self._scale)
+        return Ask(text, variables, chains, cursors, self._scale)
 
     def _edits(self) -> dict[Connection, int]:
         """Return the page sizes that are not what the text says."""
@@ -170,10 +162,22 @@ class Walk:
         said = {each: self.paging.size(each, self.variables) for each in sizes}
         return {each: size for each, size in sizes.items() if size != said[each]}
 
-    def _size(self, chain: Chain) -> int:
-        size = max(1, self._sizes[chain.connection] >> self._scale)
-        most = self.options.max_results
-        return min(size, most - chain.got) if most is not None and chain.outermost else size
+    def _leaves(self, chains: list[Chain]) -> bool:
+        """Tell whether nothing in chains is followed, which would join the next requests."""
+        inner = {each.outer for each in self._sizes}
+        return not any(each.connection in inner for each in chains)
+
+    def _whole(self, chain: Chain) -> int:
+        """Return the size of its pages, the last one apart."""
+        return max(1, self._sizes[chain.connection] >> self._scale)
+
+    def _most_of(self, chain: Chain) -> int | None:
+        """Return the most items that are wanted of it; None for all."""
+        return self.options.max_results if chain.outermost else None
+
+    def _size(self, chain: Chain, step: int = 0) -> int:
+        size, most = self._whole(chain), self._most_of(chain)
+        return size if most is None else min(size, most - chain.got - step * size)
 
     def _used(self, names: set[str]) -> dict[str, Any]:
         return {name: value for name, value in self.variables.items() if name in names}
@@ -203,8 +207,12 @@ class Walk:
             self._begin(result)
             return
         self._errors += [each for each in result.errors if not each.get("path")]
-        for number, chain in enumerate(ask.chains):
-            self._page_of(number, chain, result)
+        for number, (chain, cursor) in enumerate(zip(ask.chains, ask.cursors, strict=True)):
+            if cursor in chain.flying:  # or it ended meanwhile
+                chain.flying.remove(cursor)
+                chain.early[cursor] = number, result
+            while chain.cursor in chain.early:
+                self._page_of(chain, *chain.early.pop(chain.cursor))
 
     def _begin(self, result: Result) -> None:
         self.begun = True
@@ -240,7 +248,7 @@ class Walk:
                     self._outermost.append(chain)
                 self._take(chain, place.value)
 
-    def _page_of(self, number: int, chain: Chain, result: Result) -> None:
+    def _page_of(self, chain: Chain, number: int, result: Result) -> None:
         """Take in the page of one chain of a request of several."""
         steps, page = chain.connection.steps, result.data
         if chain.on is not None and chain.connection.anchor is not None:
@@ -261,6 +269,7 @@ class Walk:
         """Take in a page of a chain, the first one where it is the chain's own target."""
         connection = chain.connection
         before = chain.got
+        chain.came += count_of(page, connection)
         self.duplicates += chain.dedupe(page)
         cut = self._cut(chain, page)
         chain.got += count_of(page, connection)
@@ -310,7 +319,7 @@ class Walk:
             return COMPLETE
         chain.barren = 0 if new else chain.barren + 1
         reason = "max_results" if cut else chain.stuck(info.get(end))
-        if reason is None:
+        if reason is None and not chain.waits:
             (self._open if self.keep or not chain.outermost else self._held).append(chain)
         return reason
 
@@ -357,7 +366,10 @@ class Walk:
             self._release(self._asked.popitem()[0])
 
     def _release(self, ask: Ask) -> None:
-        self._open = [*ask.chains, *self._open]
+        for chain, cursor in zip(ask.chains, ask.cursors, strict=True):
+            chain.flying.discard(cursor)
+            if cursor == chain.cursor:  # the others' turn has not come
+                self._open.append(chain)
 
     def heavy(self, error: BaseException) -> bool:
         """Tell whether smaller pages may help more than asking for the same again."""

@@ -93,9 +93,9 @@ class Walk:
         }
 
     def _wished(self, connection: Connection) -> int | None:
-        """Return the page size of a connection; None where the text says 0."""
+        """Return the page size of a connection; None where the text says 0, or less."""
         said = self.paging.size(connection, self.variables)
-        if said == 0:
+        if said is not None and said <= 0:
             return None
         size = self.options.page_size or said or PAGE
         most = self.options.max_results

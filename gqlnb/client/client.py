@@ -18,7 +18,9 @@ from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
 from gqlnb.client.checks import check_json, is_asgi, locate
+from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
+from gqlnb.client.listed import made_by
 from gqlnb.client.secrets import Secrets, checked_headers, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
 from gqlnb.engine.adopting import held, is_schema
@@ -64,9 +66,9 @@ class Client:
     target
         An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
         :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
-        process; an ASGI application; None for the current connection, else ``GQLNB_URL``, else the
-        newest server of this process, else ``http://127.0.0.1:4000/graphql``. With options of its
-        own a named connection is made anew.
+        process; an ASGI application; a client of gql, with the headers it sends; None for the
+        current connection, else ``GQLNB_URL``, else the newest server of this process, else
+        ``http://127.0.0.1:4000/graphql``. With options of its own a named connection is made anew.
     token
         ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a :class:`Token` or a
         :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
@@ -162,13 +164,18 @@ class Client:
             return InProcess(Schema.adopt(target))
         if is_asgi(target):
             return Asgi(target, self._secrets)
+        if is_gql(target):
+            self._no_headers(OWN)
+            through = Gql(target)
+            self._schema = through.schema
+            return through
         if hasattr(target, "send") and hasattr(target, "asend"):
             self._no_headers(SCHEMA if isinstance(target, InProcess) else OWN)
             return target  # type: ignore[no-any-return]
         msg = (
             f"A {type(target).__name__} is nothing a client can ask. Give an address, the name of "
             "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
-            "Graphene, a Server or an ASGI application."
+            "Graphene, a Server, an ASGI application or a Client of gql."
         )
         raise TargetError(msg)
 
@@ -222,6 +229,11 @@ class Client:
     def source(self) -> str:
         """Where answers are from: the address without secrets, or a word for this process."""
         return self._transport.source
+
+    @property
+    def local(self) -> Schema | None:
+        """The schema of this process that executes; None if something else does."""
+        return self._transport.schema if isinstance(self._transport, InProcess) else None
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -382,6 +394,9 @@ class Client:
             return Client, (self._transport.source,)  # the token stays in this process
         msg = "Only a client of an address can be pickled."
         raise TypeError(msg)
+
+
+made_by(Client)
 
 
 @unseen

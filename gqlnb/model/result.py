@@ -314,11 +314,41 @@ class Result:
         """
         if not self.errors:
             return self
-        lines = [error_line(error) for error in self.errors[:10]]
+        lines = [
+            f"{error_line(error)} ({place})" if place else error_line(error)
+            for error, place in zip(self.errors[:10], self.selections, strict=False)
+        ]
         more = [f"... and {len(self.errors) - 10} more."] if len(self.errors) > 10 else []
         message = "\n  ".join([f"The answer is partial: {self._count()}.", *lines, *more])
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
+
+    def in_cell(self, lines: int = 1, place: str = "cell line") -> Self:
+        """Say of each error which line selected its field, counted from the top of a cell.
+
+        Parameters
+        ----------
+        lines
+            How many lines of the cell stand above the text.
+        place
+            The word before a line number.
+        """
+        self.__dict__["_cell"] = lines, place
+        return self
+
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """For each error where its field is selected, as ``"cell line 3"``; "" if that is unknown.
+
+        Known after :meth:`in_cell`, and where an error has a path.
+        """
+        from gqlnb.model.locating import line_of_path
+
+        above, place = self.__dict__.get("_cell", (None, ""))
+        if above is None:
+            return ("",) * len(self.errors)
+        found = [line_of_path(self.document, error.get("path")) for error in self.errors]
+        return tuple("" if line is None else f"{place} {line + above}" for line in found)
 
     def _count(self) -> str:
         return "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"

@@ -42,6 +42,9 @@ def ask(token: Token) -> None:
             assert_type(result, Result)
             assert_type(result.frame(), pd.DataFrame)
             assert_type(client.frame(document), pd.DataFrame)
+            assert_type(client.local, Schema | None)
+            assert_type(result.in_cell(1), Result)
+            assert_type(result.selections, tuple[str, ...])
             result.data = {}  # type: ignore[misc]
 
 

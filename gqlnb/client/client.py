@@ -9,18 +9,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from math import isfinite
-from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
-from gqlnb.client.checks import check_json, is_asgi, locate
+from gqlnb.client.checks import check_json, is_asgi, locate, unusable
 from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
 from gqlnb.client.listed import made_by
+from gqlnb.client.pacing import Pace, gate_of
+from gqlnb.client.pages import Paged
 from gqlnb.client.secrets import Secrets, checked_headers, sendable
 from gqlnb.client.transports import Asgi, InProcess, Transport
 from gqlnb.engine.adopting import held, is_schema
@@ -31,7 +30,6 @@ from gqlnb.errors import (
     SchemaError,
     TargetError,
     TransportError,
-    plain,
 )
 from gqlnb.model.document import Document
 from gqlnb.model.limits import Limits
@@ -44,8 +42,9 @@ from gqlnb.wire.request import Request
 from gqlnb.wire.typed import Expectation
 
 if TYPE_CHECKING:
-    import pandas as pd
     from graphql import GraphQLSchema
+
+    from gqlnb.wire.budget import Budget
 
 __all__ = ["Client", "connect"]
 
@@ -58,7 +57,7 @@ OWN = "a transport of one's own sends its own headers. Give them to it."
 TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
-class Client:
+class Client(Paged):
     """Asks one endpoint, schema or application; safe to use from several threads.
 
     Parameters
@@ -131,6 +130,7 @@ class Client:
         self._schema: GraphQLSchema | None = None
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
+        self._pace = Pace(gate_of(self._transport), self.source, self._limits.wait)
         self._lock = threading.Lock()
         if schema is not None:
             self._schema = schema.graphql if isinstance(schema, Schema) else held(schema)
@@ -236,6 +236,15 @@ class Client:
         return self._transport.schema if isinstance(self._transport, InProcess) else None
 
     @property
+    def budget(self) -> Budget:
+        """What the endpoint has said about how much may still be asked of it.
+
+        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None where
+        it has said nothing. All clients that send it the same token know the same.
+        """
+        return self._pace.budget
+
+    @property
     def schema(self) -> GraphQLSchema:
         """The schema of the endpoint, asked for once by introspection.
 
@@ -282,7 +291,8 @@ class Client:
         TransportError, AuthError, RateLimited, AnswerError
             If no usable answer came. Queries, never mutations, are asked again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
-            limits whose wait is within `limits`.
+            limits whose wait is within `limits`. Before the time that an endpoint named for its
+            limit, to this client or another one with the same token, nothing is sent.
         """
         request, asked = self._ask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
@@ -310,28 +320,23 @@ class Client:
 
     def _attempt(self, request: Request, asked: Asked) -> Result | TransportError:
         """Ask once; what another attempt might mend is returned, not raised."""
+        begun = time.monotonic()
         try:
+            self._pace.check()
             # The response gets no name here: a traceback may show it.
-            return read(self._transport.send(request), replace(asked, now=time.time()))
+            result = read(self._transport.send(request), replace(asked, now=time.time()))
+            return self._pace.learn(result, time.monotonic() - begun)
         except TransportError as error:
-            return bare(error)
+            return self._pace.learn(bare(error), time.monotonic() - begun)
 
     async def _aattempt(self, request: Request, asked: Asked) -> Result | TransportError:
+        begun = time.monotonic()
         try:
-            return read(await self._transport.asend(request), replace(asked, now=time.time()))
+            self._pace.check()
+            result = read(await self._transport.asend(request), replace(asked, now=time.time()))
+            return self._pace.learn(result, time.monotonic() - begun)
         except TransportError as error:
-            return bare(error)
-
-    def frame(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-        path: str | None = None,
-    ) -> pd.DataFrame:
-        """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`."""
-        return self.execute(text, variables, operation=operation).frame(path)
+            return self._pace.learn(bare(error), time.monotonic() - begun)
 
     def _ask(
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
@@ -467,17 +472,3 @@ def introspected(client: Client) -> GraphQLSchema:
         reason = type(error).__name__
     msg = f"{client.source} answered introspection with no valid schema ({reason})."
     raise SchemaError(msg)
-
-
-def unusable(timeout: object, limits: object, verify: object) -> str:
-    """Say what is wrong with options of a client; nothing if they can be used."""
-    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
-    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
-        return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
-    if limits is not None and not isinstance(limits, Limits):
-        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    if verify is None or isinstance(verify, bool):
-        return ""
-    if not isinstance(verify, (str, os.PathLike)):
-        return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
-    return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."

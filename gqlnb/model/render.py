@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.model.frame import Preview
+    from gqlnb.model.report import Report
 
     Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
 
@@ -68,6 +69,10 @@ class Answer(Protocol):
     def selections(self) -> Sequence[str]:
         """Where in the text the field of each error is selected, where that is said."""
 
+    @property
+    def report(self) -> Report | None:
+        """What paging did."""
+
     def preview(self, rows: int | None = None) -> Preview | None:
         """Return the first rows of the one list of objects, None where there is no such list."""
 
@@ -90,7 +95,7 @@ def result_bundle(result: Answer) -> Bundle:
     """
     table = _table(result)
     bundle: dict[str, Any] = {"text/plain": _text(result, table), "text/html": _html(result, table)}
-    if table is not None or result.errors or not is_tree(result.data):
+    if table is not None or result.errors or result.report or not is_tree(result.data):
         return bundle
     return bundle | {"application/json": result.data}, {
         "application/json": {"expanded": False, "root": "data"}
@@ -103,7 +108,7 @@ def _text(result: Answer, table: Preview | None) -> str:
     else:
         shown = grid_of(table.frame).text()
         body = [*_beside_lines(table.beside), shown, caption(table.frame, table.rows)]
-    return "\n".join([*body, *error_lines(result)])
+    return "\n".join([*body, *error_lines(result), *_page_lines(result)])
 
 
 def _html(result: Answer, table: Preview | None) -> str:
@@ -114,7 +119,12 @@ def _html(result: Answer, table: Preview | None) -> str:
         above = _paragraph(_beside_lines(table.beside))
         body = above + frame_html(table.frame, caption(table.frame, table.rows))
     note = noted(error_lines(result))
-    return f'<div class="{CLASSES}">{note}{body}</div>'
+    below = _paragraph(_page_lines(result))
+    return f'<div class="{CLASSES}">{note}{body}{below}</div>'
+
+
+def _page_lines(result: Answer) -> list[str]:
+    return result.report.lines() if result.report is not None else []
 
 
 def noted(lines: Sequence[str], style: str = NOTE) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
@@ -24,7 +24,7 @@ from graphql.execution.values import get_variable_values
 from graphql.utilities import type_from_ast
 
 from gqlnb.errors import Problem, QueryError, at, plain
-from gqlnb.model import scalars
+from gqlnb.model import scalars, spans
 from gqlnb.model.document import Document, problems, type_text
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _typed(value: Any, kind: Any) -> Any:
         return None
     if isinstance(kind, (ListTypeNode, GraphQLList)):
         inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
-        items = value.tolist() if hasattr(value, "tolist") else value
+        items = _of_numpy(value) if hasattr(value, "tolist") else value
         if isinstance(items, Iterable) and not isinstance(items, (str, bytes, Mapping)):
             return [_typed(item, inner) for item in items]
         return _typed(value, inner)
@@ -213,13 +213,24 @@ def wire_value(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: member(f.name, getattr(value, f.name)) for f in fields(value)}
     if hasattr(value, "tolist"):  # NumPy scalars and arrays, pandas Series and Index
-        return wire_value(value.tolist())
+        return wire_value(_of_numpy(value))
     if _missing_value(value):
         return None
     if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
         return [member(index, item) for index, item in enumerate(value)]
     what = f"a {type(value).__name__}"
     raise UnfitError(what)
+
+
+def _of_numpy(value: Any) -> Any:
+    """Return what NumPy or pandas holds as plain values; of moments that have nanoseconds, text."""
+    if getattr(getattr(value, "dtype", None), "kind", None) not in {"M", "m"}:
+        return value.tolist()
+    if getattr(value, "ndim", 0):
+        return list(value)
+    if value != value:  # noqa: PLR0124 - NaT alone differs
+        return None
+    return spans.text(spans.nanoseconds(value)) if value.dtype.kind == "m" else f"{value}"
 
 
 def member(step: str | int, value: Any) -> Any:
@@ -254,6 +265,7 @@ KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Enum, lambda value: value.name),
     (float, lambda value: finite(float(value))),
     ((date, time), _moment),
+    (timedelta, lambda value: spans.text(spans.nanoseconds(value))),
     ((Decimal, UUID), str),
     (Mapping, lambda value: {str(key): member(str(key), item) for key, item in value.items()}),
     (str, str.__str__),  # subclasses of the plain kinds

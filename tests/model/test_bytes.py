@@ -9,7 +9,7 @@ import pytest
 from graphql import build_schema
 
 from gqlnb.errors import AnswerError, FrameError
-from gqlnb.model import decode
+from gqlnb.model import decode, reading
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 
@@ -205,3 +205,29 @@ def test_many_rows_are_read_in_pieces_that_join():
     assert tags["tags"].tolist() == [str(n) for n in range(10_000) for _ in range(n % 3)]
     local = Result({"repos": rows}, document=answer.document)
     pd.testing.assert_frame_equal(local.frame(), frame)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3000])
+def test_a_column_that_is_kept_is_the_same_whatever_comes_together(monkeypatch, chunk):
+    """Values as they came on each road, not those before the wrong one in another type."""
+    monkeypatch.setattr(reading, "CHUNK", chunk)
+    schema = build_schema(
+        "scalar Decimal scalar BigInt type Query { rows: [Row] } "
+        "type Row { price: Decimal big: BigInt score: Float }"
+    )
+    document = Document.parse("{ rows { price big score } }", schema)
+    rows = [{"price": "1.50", "big": "7", "score": 1}, {"price": "zz", "big": {}, "score": "x"}]
+    data = {"rows": [rows[0], rows[1], rows[0]]}
+    here = Result(data, document=document)
+    there = Result.from_bytes(json.dumps({"data": data}).encode(), document)
+    frame = there.frame(strict=False)
+    assert frame.to_dict("records") == data["rows"]
+    pd.testing.assert_frame_equal(frame, here.frame(strict=False))
+    table = there.arrow(strict=False)
+    assert table.equals(here.arrow(strict=False))
+    assert table.to_pydict() == {
+        "price": ["1.50", "zz", "1.50"],
+        "big": ["7", "{}", "7"],
+        "score": ["1", "x", "1"],
+    }
+    assert {str(field.type) for field in table.schema} == {"large_string"}

@@ -245,6 +245,11 @@ class Client(Paged):
         return self._pace.budget
 
     @property
+    def known_schema(self) -> GraphQLSchema | None:
+        """The schema of the endpoint, if it is known by now; nothing is asked."""
+        return self._schema
+
+    @property
     def schema(self) -> GraphQLSchema:
         """The schema of the endpoint, asked for once by introspection.
 

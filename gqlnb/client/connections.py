@@ -73,11 +73,16 @@ _open: dict[str, tuple[Connection, Client]] = {}
 _current: list[str] = []
 
 
-def register(name: str, make: Factory, about: str) -> None:
-    """Enter a connection under `name`; one of that name is replaced, and closed if it was open."""
+def register(name: str, make: Factory, about: str, client: Client | None = None) -> None:
+    """Enter a connection under `name`; one of that name is replaced, and closed if it was open.
+
+    A client that was made already is the one that is open then.
+    """
     with _lock:
-        _known[name] = Connection(name, make, about)
+        _known[name] = connection = Connection(name, make, about)
         old = _open.pop(name, None)
+        if client is not None:
+            _open[name] = connection, client
     if old is not None:
         old[1].close()
 
@@ -197,6 +202,20 @@ def renew(name: str) -> Client:
     if opened is not None:
         opened[1].close()
     return made
+
+
+def opened(name: str) -> bool:
+    """Tell whether the client of a connection is made."""
+    with _lock:
+        return name in _open
+
+
+def asks_nobody(name: str) -> bool:
+    """Tell whether a connection's client can be made without asking a person for a token."""
+    with _lock:
+        connection = ({**_provided, **_listed()} | _known).get(name)
+    options = dict(getattr(connection.make, "options", ())) if connection is not None else {}
+    return connection is not None and name not in _known and options.get("token") != "prompt"
 
 
 def default_target() -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import GqlnbError
+from gqlnb.notebook.completing import Completing, Knowledge
 from gqlnb.notebook.defaults import apply
 from gqlnb.notebook.magic import GraphQLMagic
 
@@ -27,10 +29,13 @@ class Loaded(NamedTuple):
         The magic.
     replaced
         What stood under its names before: by kind and name, None for nothing.
+    completing
+        What answers Tab and Shift-Tab.
     """
 
     magic: GraphQLMagic
     replaced: dict[tuple[str, str], Any]
+    completing: Completing
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
@@ -60,7 +65,16 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
         for kind in magics:
             replaced[kind, name] = magics[kind].get(name)
             magics[kind][name] = run
-    setattr(ipython, _MARK, Loaded(magic, replaced))
+    completing = Completing(ipython, partial(learned, magic))
+    completing.enter()
+    setattr(ipython, _MARK, Loaded(magic, replaced, completing))
+
+
+def learned(magic: GraphQLMagic) -> Knowledge:
+    """Return what completion asks of a notebook."""
+    from gqlnb.notebook.knowing import Knowing
+
+    return Knowing(magic).knowledge
 
 
 def unload_ipython_extension(ipython: InteractiveShell) -> None:
@@ -85,4 +99,5 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     known: list[Any] = ipython.configurables
     known[:] = [it for it in known if it is not loaded.magic]
     loaded.magic.close()
+    loaded.completing.leave()
     delattr(ipython, _MARK)

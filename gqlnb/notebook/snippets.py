@@ -107,6 +107,17 @@ class Snippets:
     def _fragments(self) -> dict[str, Snippet]:
         return {name: saved for saved in self._saved.values() for name in saved.parts}
 
+    def names(self) -> tuple[str, ...]:
+        """Return what cells were saved under."""
+        return tuple(self._saved)
+
+    def conditions(self) -> dict[str, str]:
+        """Return the type condition of each saved fragment."""
+        return {
+            name: saved.parts[name].split()[3].partition("{")[0]
+            for name, saved in self._fragments().items()
+        }
+
     def listing(self) -> Listing:
         """Return what was saved."""
         rows = [

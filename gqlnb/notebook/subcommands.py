@@ -7,7 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import OptionError, TargetError, plain
-from gqlnb.notebook.options import Parser, add_header, read_line
+from gqlnb.notebook.options import read_line
+from gqlnb.notebook.parsers import parser
 from gqlnb.notebook.shown import Listing, Note, Text, show
 
 if TYPE_CHECKING:
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 
     from gqlnb.notebook.magic import GraphQLMagic
 
-__all__ = ["SUBCOMMANDS", "meant", "run_subcommand"]
-
-FOUND = 20  # a screenful
+__all__ = ["SUBCOMMANDS", "askable", "meant", "run_subcommand"]
 
 
 def run_subcommand(magics: GraphQLMagic, word: str, line: str) -> Any:
@@ -35,7 +34,7 @@ def connections(magics: GraphQLMagic, line: str) -> Any:
     """Return what can be asked: the connections by name, and what the notebook holds."""
     from gqlnb.client import connections as known
 
-    read_line(Parser("%graphql connections"), line)
+    read_line(parser("connections"), line)
     current = known.current()
     rows = [(c.name, c.about, c.place, c.name == current) for c in known.known()]
     names = {row[0] for row in rows}
@@ -80,7 +79,7 @@ def connect(magics: GraphQLMagic, line: str) -> Any:
     from gqlnb.client.client import Client
     from gqlnb.client.secrets import headers_of
 
-    options = read_line(connecting(), line)
+    options = read_line(parser("connect"), line)
     headers = headers_of(options.header)
     names = magics.shell.user_ns
     if options.target is None and (headers or options.token or options.keep):
@@ -103,20 +102,9 @@ def connect(magics: GraphQLMagic, line: str) -> Any:
     client = make()  # now, so that a wrong address or a missing token is said here
     if options.keep:
         kept(options, target, headers)
-    known.register(options.name, make, client.source)
+    known.register(options.name, make, client.source, client)
     known.use(options.name)
     return client
-
-
-def connecting() -> Parser:
-    """Return the parser of ``%graphql connect``."""
-    parser = Parser("%graphql connect")
-    parser.add_argument("name")
-    parser.add_argument("target", nargs="?")
-    parser.add_argument("--token")
-    parser.add_argument("--keep", action="store_true")
-    add_header(parser)
-    return parser
 
 
 def kept(options: Namespace, target: Any, headers: Mapping[str, str]) -> None:
@@ -153,13 +141,11 @@ def close(_magics: GraphQLMagic, line: str) -> None:
     known.close(one_name("close", line))
 
 
-def asked(magics: GraphQLMagic, parser: Parser, line: str) -> tuple[Namespace, GraphQLSchema]:
+def asked(magics: GraphQLMagic, word: str, line: str) -> tuple[Namespace, GraphQLSchema]:
     """Read a line, and return its options with the schema of the connection it names."""
     from gqlnb.client.secrets import headers_of
 
-    parser.add_argument("-c", "--connection")
-    add_header(parser)
-    options = read_line(parser, line)
+    options = read_line(parser(word), line)
     opened = magics.clients.open(options.connection, headers_of(options.header))
     try:
         return options, opened.client.schema
@@ -172,10 +158,7 @@ def schema(magics: GraphQLMagic, line: str) -> Any:
     """Return the documentation of a schema, a type or a field; or its SDL."""
     from gqlnb.notebook.schemadocs import page
 
-    parser = Parser("%graphql schema")
-    parser.add_argument("type", nargs="?")
-    parser.add_argument("--sdl", action="store_true")
-    options, found = asked(magics, parser, line)
+    options, found = asked(magics, "schema", line)
     made = page(found, options.type)
     return Text(made.sdl) if options.sdl else made
 
@@ -184,18 +167,13 @@ def search(magics: GraphQLMagic, line: str) -> Any:
     """Return what a schema has about some words."""
     from gqlnb.notebook.searching import search as look
 
-    parser = Parser("%graphql search")
-    parser.add_argument("words", nargs="+")
-    parser.add_argument("--limit", type=int, default=FOUND)
-    options, found = asked(magics, parser, line)
+    options, found = asked(magics, "search", line)
     return look(found, options.words, max(1, options.limit))
 
 
 def history(magics: GraphQLMagic, line: str) -> Any:
     """Return the operations of this session, or the text of one."""
-    parser = Parser("%graphql history")
-    parser.add_argument("number", type=int, nargs="?")
-    options = read_line(parser, line)
+    options = read_line(parser("history"), line)
     if options.number is None:
         return magics.history.listing()
     return magics.history.text(options.number)
@@ -203,9 +181,7 @@ def history(magics: GraphQLMagic, line: str) -> Any:
 
 def snippets(magics: GraphQLMagic, line: str) -> Any:
     """Return the saved cells, or the text of one."""
-    parser = Parser("%graphql snippets")
-    parser.add_argument("name", nargs="?")
-    options = read_line(parser, line)
+    options = read_line(parser("snippets"), line)
     if options.name is None:
         return magics.snippets.listing()
     return magics.snippets.text(options.name)
@@ -215,12 +191,7 @@ def stars(magics: GraphQLMagic, line: str) -> Any:
     """Return the repositories above a number of stars as a DataFrame."""
     from gqlnb.github.starsearch import collect
 
-    parser = Parser("%graphql stars")
-    parser.add_argument("query", nargs="+")
-    parser.add_argument("--limit", type=int, default=100)
-    parser.add_argument("-c", "--connection", default="demo")
-    parser.add_argument("-o", "--output")
-    options = read_line(parser, line)
+    options = read_line(parser("stars"), line)
     client = magics.clients.open(options.connection).client
     query = " ".join(options.query)
     asked = int(query) if query.isdecimal() else query  # 1000 means ">1000", as in Python
@@ -237,10 +208,7 @@ def serve(magics: GraphQLMagic, line: str) -> Any:
     """Serve a schema of the notebook on ``/graphql``."""
     from gqlnb.server.thread import serve as start
 
-    parser = Parser("%graphql serve")
-    parser.add_argument("name")
-    parser.add_argument("--port", type=int, default=4000)
-    options = read_line(parser, line)
+    options = read_line(parser("serve"), line)
     if options.name not in magics.shell.user_ns:
         msg = f"The notebook has no schema called {plain(options.name, 40)!r}."
         raise TargetError(msg)
@@ -251,7 +219,7 @@ def stop(_magics: GraphQLMagic, line: str) -> None:
     """Close the newest server of this notebook."""
     from gqlnb import runtime
 
-    read_line(Parser("%graphql stop"), line)
+    read_line(parser("stop"), line)
     server = runtime.servers.newest()
     if server is None:
         msg = "No server of this notebook is open."

@@ -180,7 +180,7 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
-        state = {"data": self.data, **self.__dict__}
+        state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
         return {name: value for name, value in state.items() if name not in {"_came", "frames"}}
 
     def __getitem__(self, key: str) -> Any:
@@ -464,12 +464,13 @@ class Result:
                 f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
             )
             warnings.warn(message, stacklevel=level)
-        unknown = self.document is not None and self.document.schema is None
+        unknown = self.document is None or self.document.schema is None
         if unknown and self.source not in _guessed:
             _guessed.add(self.source)
             message = (
                 f"No schema is known for {self.source or 'this answer'}: the dtypes of its frames "
-                "are inferred from the values."
+                "are inferred from the values. A client knows it once client.schema was asked "
+                "for, or from Client(..., schema=); Result.from_bytes from its document."
             )
             warnings.warn(message, stacklevel=level)
 

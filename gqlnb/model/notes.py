@@ -36,5 +36,6 @@ def guessed(source: str | None) -> Iterator[str]:
         _sources.add(source)
         yield (
             f"No schema is known for {source or 'this answer'}: the dtypes of its frames "
-            "are inferred from the values."
+            "are inferred from the values. A client knows it once client.schema was asked "
+            "for, or from Client(..., schema=); Result.from_bytes from its document."
         )

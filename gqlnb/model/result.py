@@ -185,7 +185,7 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
-        state = {"data": self.data, **self.__dict__}
+        state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
         return {name: value for name, value in state.items() if name not in {"_came", "frames"}}
 
     def __getitem__(self, key: str) -> Any:
@@ -487,7 +487,7 @@ class Result:
         said = self.__dict__.setdefault("_said", set())
         found = [*notes.partial(self._count(), said)] if self.errors else []
         found += notes.renumbered(answer.renumbered, said)
-        if self.document is not None and self.document.schema is None:
+        if self.document is None or self.document.schema is None:
             found += notes.guessed(self.source)
         for message in found:
             warnings.warn(message, stacklevel=level)

@@ -13,7 +13,7 @@
     ├── AnswerError              an answer came and it is not GraphQL, or not what was asked for
     ├── TargetError              no connection of that name, or nothing we can talk to
     ├── FrameError               the answer has no frame of that path
-    ├── OptionError              a magic line with a wrong option or value
+    ├── OptionError              a magic line, or a settings file, with a wrong option or value
     ├── ServerError              a server cannot start
     │   └── PortInUseError       something else listens on the port
     └── MissingExtraError        an optional dependency is not installed (an ImportError too)
@@ -324,7 +324,7 @@ class PortInUseError(ServerError, OSError):
 
 
 class OptionError(GqlnbError, ValueError):
-    """An option that does not exist, or a value that does not fit it."""
+    """An option that does not exist, or a value that does not fit it; settings files included."""
 
 
 class MissingExtraError(GqlnbError, ImportError):

@@ -9,16 +9,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from math import isfinite
-from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
-from gqlnb.client.checks import check_json, is_asgi, locate
+from gqlnb.client.checks import check_json, is_asgi, locate, unusable
+from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
+from gqlnb.client.listed import made_by
 from gqlnb.client.pacing import Pace, gate_of
 from gqlnb.client.pages import Paged
 from gqlnb.client.secrets import Secrets, checked_headers, sendable
@@ -31,7 +30,6 @@ from gqlnb.errors import (
     SchemaError,
     TargetError,
     TransportError,
-    plain,
 )
 from gqlnb.model.document import Document
 from gqlnb.model.limits import Limits
@@ -67,9 +65,9 @@ class Client(Paged):
     target
         An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
         :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
-        process; an ASGI application; None for the current connection, else ``GQLNB_URL``, else the
-        newest server of this process, else ``http://127.0.0.1:4000/graphql``. With options of its
-        own a named connection is made anew.
+        process; an ASGI application; a client of gql, with the headers it sends; None for the
+        current connection, else ``GQLNB_URL``, else the newest server of this process, else
+        ``http://127.0.0.1:4000/graphql``. With options of its own a named connection is made anew.
     token
         ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a :class:`Token` or a
         :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
@@ -166,13 +164,18 @@ class Client(Paged):
             return InProcess(Schema.adopt(target))
         if is_asgi(target):
             return Asgi(target, self._secrets)
+        if is_gql(target):
+            self._no_headers(OWN)
+            through = Gql(target)
+            self._schema = through.schema
+            return through
         if hasattr(target, "send") and hasattr(target, "asend"):
             self._no_headers(SCHEMA if isinstance(target, InProcess) else OWN)
             return target  # type: ignore[no-any-return]
         msg = (
             f"A {type(target).__name__} is nothing a client can ask. Give an address, the name of "
             "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
-            "Graphene, a Server or an ASGI application."
+            "Graphene, a Server, an ASGI application or a Client of gql."
         )
         raise TargetError(msg)
 
@@ -228,6 +231,11 @@ class Client(Paged):
         return self._transport.source
 
     @property
+    def local(self) -> Schema | None:
+        """The schema of this process that executes; None if something else does."""
+        return self._transport.schema if isinstance(self._transport, InProcess) else None
+
+    @property
     def budget(self) -> Budget:
         """What the endpoint has said about how much may still be asked of it.
 
@@ -235,6 +243,11 @@ class Client(Paged):
         it has said nothing. All clients that send it the same token know the same.
         """
         return self._pace.budget
+
+    @property
+    def known_schema(self) -> GraphQLSchema | None:
+        """The schema of the endpoint, if it is known by now; nothing is asked."""
+        return self._schema
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -393,6 +406,9 @@ class Client(Paged):
         raise TypeError(msg)
 
 
+made_by(Client)
+
+
 @unseen
 def connect(
     target: Any = None,
@@ -461,17 +477,3 @@ def introspected(client: Client) -> GraphQLSchema:
         reason = type(error).__name__
     msg = f"{client.source} answered introspection with no valid schema ({reason})."
     raise SchemaError(msg)
-
-
-def unusable(timeout: object, limits: object, verify: object) -> str:
-    """Say what is wrong with options of a client; nothing if they can be used."""
-    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
-    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
-        return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
-    if limits is not None and not isinstance(limits, Limits):
-        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    if verify is None or isinstance(verify, bool):
-        return ""
-    if not isinstance(verify, (str, os.PathLike)):
-        return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
-    return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."

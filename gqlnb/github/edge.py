@@ -3,8 +3,8 @@
 The way of a request, each step a function that answers or lets it pass::
 
     no User-Agent 403 > another path 404 > no token, wrong token 401
-    > pace, concurrency 403, 200, 429 > gateway, timeouts 502, 504 > no JSON 400 > no query 200
-    > budget used up 200 > the application below 200
+    > pace, concurrency 403, 200, 429 > gateway, timeouts 502, 504 > too long 200 > no JSON 400
+    > no query 200 > budget used up 200 > the application below 200
 
 A GET without a query is answered with the schema, as GitHub's documentation has it, and a browser
 that asks for a page gets the application's; other methods are the application's, once the token
@@ -225,14 +225,14 @@ class Front:
             body = dump({"query": get_introspection_query()})
         else:
             body = await read(exchange.receive, self._limits)
+        if self._limits.body is not None and len(body) > self._limits.body:
+            return exchange.note(NO_QUERY)  # clients tell by it that they sent too much
         try:
             asked = load(body)
         except JSONError:
             return exchange.note(NO_JSON)
         text = asked.get("query") if isinstance(asked, Mapping) else None
-        most = self._limits.body
-        cut = most is not None and len(body) > most
-        if cut or not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not text.strip():
             return exchange.note(NO_QUERY)
         chance = self._simulation.random("spelling", visit.number)
         if visit.meter.remaining < 1:
@@ -299,7 +299,7 @@ def in_their_form(reply: Reply, asked: Mapping[str, Any], meter: Meter) -> Reply
 
 
 async def read(receive: Receive, limits: Limits) -> bytes:
-    """Return a body, cut off behind the longest that is read, as GitHub's middleware cuts it.
+    """Return a body, cut off behind the longest that is read.
 
     What is late counts as nothing.
     """

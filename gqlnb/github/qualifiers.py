@@ -13,8 +13,9 @@ from gqlnb.github.languages import spoken
 
 __all__ = ["FIELDS", "GROUPS", "Known", "Named", "Range", "Test", "asked", "cut", "is_qualifier"]
 
-# Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact.
-_NUMBER = re.compile(r"(?P<sign>[<>]=?|)(?P<number>\d{1,15})", re.ASCII)
+# Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact. Below
+# zero, for those who ask for all with ``stars:>-1``.
+_NUMBER = re.compile(r"(?P<sign>[<>]=?|)(?P<number>-?\d{1,15})", re.ASCII)
 _RANGE = re.compile(r"(?P<low>\d{1,15}|\*)\.\.(?P<high>\d{1,15}|\*)", re.ASCII)
 _TIME = r"T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 _DATE = rf"\d{{4}}(?:-\d\d(?:-\d\d(?:{_TIME})?)?)?"

@@ -92,12 +92,7 @@ class StandIn(Schema):
         token = METER.set(meter)
         try:
             given = self._coerced(document, variables)
-            meter.price = price(document, given)
-            dry = _dry(document, given)
-            meter.free = dry is not None
-            if dry is None:
-                _bounded(meter, document)
-            _paid(meter, document)
+            dry = None if given is None else _admitted(meter, document, given)
             begun = super().start(dry or document, variables, **options)
         finally:
             METER.reset(token)
@@ -105,19 +100,32 @@ class StandIn(Schema):
             return _in_their_form(begun, document)
         return _later(begun, document)
 
-    def _coerced(self, document: Document, variables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values that resolvers will see; as they are where some will be refused."""
+    def _coerced(
+        self, document: Document, variables: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Return the values that resolvers will see; None where some will be refused."""
         declared = document.operation.variable_definitions
         if not declared:
             return variables
         found: Any = get_variable_values(self.graphql, declared, dict(variables), max_errors=1)
         if isinstance(found, list):
-            return variables
+            return None
         values: Mapping[str, Any] = getattr(found, "coerced", found)  # an object since 3.3
         return values
 
     def __repr__(self) -> str:
         return f"StandIn({self.source!r})"
+
+
+def _admitted(meter: Meter, document: Document, given: Mapping[str, Any]) -> Document | None:
+    """Price an operation and take the price; return what a dry run executes in its place."""
+    meter.price = price(document, given)
+    dry = _dry(document, given)
+    meter.free = dry is not None
+    if dry is None:
+        _bounded(meter, document)
+    _paid(meter, document)
+    return dry
 
 
 def _bounded(meter: Meter, document: Document) -> None:

@@ -8,7 +8,7 @@ shapes are those of recorded answers, and ``tests/github/test_wording.py`` shows
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graphql import (
@@ -24,6 +24,7 @@ from graphql import (
 )
 from graphql.error import GraphQLSyntaxError
 
+from gqlnb.github.values import Misplaced
 from gqlnb.model.syntax import read
 from gqlnb.wire.json import dump
 
@@ -31,6 +32,7 @@ __all__ = ["in_their_words", "stopped"]
 
 _SYNTAX = "Syntax Error: "
 _LIMITED = re.compile(r"serve\(schema, limits=Limits\(\w+=")  # how our own limits end
+_TOO_DEEP = "nested too deeply"  # more than is parsed
 _TOO_LARGE = "This query is too large to execute."
 _UNIONS = frozenset({"SearchResultItem"})
 
@@ -65,17 +67,29 @@ def in_their_words(
         Members in GitHub's order. What has no form that is known keeps its words and place.
     """
     first = str(errors[0].get("message"))
-    if _LIMITED.search(first):
+    if _LIMITED.search(first) or _TOO_DEEP in first:
         return [{"locations": [], "message": _TOO_LARGE}]
     if first.startswith(_SYNTAX):
         return [_syntax(errors[0], text)]
     spots = {spot.place: spot for spot in _spots(text)}
+    values = Misplaced(text, _paths(spots.values()))
     found: list[Error] = []
     for error in errors:
         places = map(_pair, error.get("locations") or ())
         spot = next((spots[place] for place in places if place in spots), None)
-        found.append(_validation(error, spot, variables) or _operation(error) or _bare(error))
+        found.append(
+            _validation(error, spot, variables)
+            or values.told(error)
+            or _operation(error)
+            or _bare(error)
+        )
     return _joined(found)
+
+
+def _paths(spots: Iterable[_Spot]) -> dict[int, tuple[str, ...]]:
+    """Return the paths of the fields, by the place where each begins in the text."""
+    fields = (spot for spot in spots if isinstance(spot.node, FieldNode))
+    return {each.node.loc.start: each.path for each in fields if each.place == _start(each.node)}
 
 
 def _bare(error: Mapping[str, Any]) -> Error:

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
 
-__all__ = ["dotted", "error_line", "frame_html", "result_bundle", "result_text", "where_of"]
+__all__ = [
+    "dotted",
+    "error_line",
+    "error_lines",
+    "frame_html",
+    "noted",
+    "result_bundle",
+    "result_text",
+    "where_of",
+]
 
 ERRORS_SHOWN = 10  # the same cap as the server's
 ITEMS_SHOWN = 20  # of a list or mapping within JSON
@@ -55,6 +64,10 @@ class Answer(Protocol):
     @property
     def causes(self) -> Sequence[BaseException | None]:
         """The exceptions behind the errors."""
+
+    @property
+    def selections(self) -> Sequence[str]:
+        """Where in the text the field of each error is selected, where that is said."""
 
     @property
     def report(self) -> Report | None:
@@ -95,7 +108,7 @@ def _text(result: Answer, table: Preview | None) -> str:
     else:
         shown = grid_of(table.frame).text()
         body = [*_beside_lines(table.beside), shown, caption(table.frame, table.rows)]
-    return "\n".join([*body, *_error_lines(result), *_page_lines(result)])
+    return "\n".join([*body, *error_lines(result), *_page_lines(result)])
 
 
 def _html(result: Answer, table: Preview | None) -> str:
@@ -105,14 +118,18 @@ def _html(result: Answer, table: Preview | None) -> str:
     else:
         above = _paragraph(_beside_lines(table.beside))
         body = above + frame_html(table.frame, caption(table.frame, table.rows))
-    errors = _error_lines(result)
-    note = f'<div style="{NOTE}">{"<br>".join(map(escape, errors))}</div>' if errors else ""
+    note = noted(error_lines(result))
     below = _paragraph(_page_lines(result))
     return f'<div class="{CLASSES}">{note}{body}{below}</div>'
 
 
 def _page_lines(result: Answer) -> list[str]:
     return result.report.lines() if result.report is not None else []
+
+
+def noted(lines: Sequence[str], style: str = NOTE) -> str:
+    """Return lines as an HTML note, by default an orange one; nothing for none."""
+    return f'<div style="{style}">{"<br>".join(map(escape, lines))}</div>' if lines else ""
 
 
 def frame_html(frame: pd.DataFrame, note: str = "") -> str:
@@ -253,14 +270,18 @@ def dotted(path: Any) -> str:
     return plain(text.removeprefix("."), 120)
 
 
-def _error_lines(result: Answer) -> list[str]:
+def error_lines(result: Answer) -> list[str]:
+    """Return the errors of an answer as lines: where, what, and which line asked for it."""
     if not result.errors:
         return []
     count = "1 error" if len(result.errors) == 1 else f"{len(result.errors):,} errors"
     causes = [*result.causes, *[None] * len(result.errors)]
     lines = [
         f"  {error_line(error if cause is None else {**error, 'message': blame(cause)})}"
-        for error, cause in zip(result.errors[:ERRORS_SHOWN], causes, strict=False)
+        + (f" ({place})" if place else "")
+        for error, cause, place in zip(
+            result.errors[:ERRORS_SHOWN], causes, result.selections, strict=False
+        )
     ]
     more = len(result.errors) - len(lines)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.errors import AnswerError, PartialError, plain
+from gqlnb.model import notes
 from gqlnb.model.render import error_line, result_bundle, result_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Result"]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_guessed: set[str | None] = set()  # where answers without a schema came from, each said once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +185,7 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
-        state = {"data": self.data, **self.__dict__}
+        state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
         return {name: value for name, value in state.items() if name not in {"_came", "frames"}}
 
     def __getitem__(self, key: str) -> Any:
@@ -258,7 +258,7 @@ class Result:
         answer = self._answer
         made = frame_made(answer, path, explode=explode, strict=strict)
         made = shortened(made) if short else made
-        self._mark(made)
+        made.attrs = self._marks() | made.attrs
         self._say(3, answer)
         return made
 
@@ -396,11 +396,41 @@ class Result:
         """
         if not self.errors:
             return self
-        lines = [error_line(error) for error in self.errors[:10]]
+        lines = [
+            f"{error_line(error)} ({place})" if place else error_line(error)
+            for error, place in zip(self.errors[:10], self.selections, strict=False)
+        ]
         more = [f"... and {len(self.errors) - 10} more."] if len(self.errors) > 10 else []
         message = "\n  ".join([f"The answer is partial: {self._count()}.", *lines, *more])
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
+
+    def in_cell(self, lines: int = 1, place: str = "cell line") -> Self:
+        """Say of each error which line selected its field, counted from the top of a cell.
+
+        Parameters
+        ----------
+        lines
+            How many lines of the cell stand above the text.
+        place
+            The word before a line number.
+        """
+        self.__dict__["_cell"] = lines, place
+        return self
+
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """For each error where its field is selected, as ``"cell line 3"``; "" if that is unknown.
+
+        Known after :meth:`in_cell`, and where an error has a path.
+        """
+        from gqlnb.model.locating import line_of_path
+
+        above, place = self.__dict__.get("_cell", (None, ""))
+        if above is None:
+            return ("",) * len(self.errors)
+        found = [line_of_path(self.document, error.get("path")) for error in self.errors]
+        return tuple("" if line is None else f"{place} {line + above}" for line in found)
 
     def _count(self) -> str:
         return "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"
@@ -448,35 +478,18 @@ class Result:
         marks: dict[str, Any] = {"source": self.source, "partial": bool(self.errors)}
         return marks if self.report is None else marks | {"report": self.report.members()}
 
-    def _mark(self, frame: pd.DataFrame) -> None:
-        frame.attrs = self._marks() | frame.attrs
-
     def _finished(self, answer: Answer, frame: pd.DataFrame) -> None:
-        self._mark(frame)
+        frame.attrs = self._marks() | frame.attrs
         self._say(4, answer)  # through the mapping of frames
 
     def _say(self, level: int, answer: Answer) -> None:
         """Say once what a frame does not show: errors, repeated ids, and inferred dtypes."""
         said = self.__dict__.setdefault("_said", set())
-        if self.errors and None not in said:
-            said.add(None)
-            message = f"The answer is partial: {self._count()}. See result.errors_frame()."
-            warnings.warn(message, stacklevel=level)
-        for name in sorted(answer.renumbered - said):
-            said.add(name)
-            key = name.rpartition(".")[2]
-            message = (
-                f"Ids in a list of {name!r} repeat or are missing, so what is in its rows has "
-                f"the row, {f'{key}_index'!r}, as key instead of {f'{key}.id'!r}."
-            )
-            warnings.warn(message, stacklevel=level)
-        unknown = self.document is not None and self.document.schema is None
-        if unknown and self.source not in _guessed:
-            _guessed.add(self.source)
-            message = (
-                f"No schema is known for {self.source or 'this answer'}: the dtypes of its frames "
-                "are inferred from the values."
-            )
+        found = [*notes.partial(self._count(), said)] if self.errors else []
+        found += notes.renumbered(answer.renumbered, said)
+        if self.document is None or self.document.schema is None:
+            found += notes.guessed(self.source)
+        for message in found:
             warnings.warn(message, stacklevel=level)
 
     def __repr__(self) -> str:

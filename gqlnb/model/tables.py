@@ -148,7 +148,8 @@ def plan_of(shape: Shape, wanted: frozenset[str] | None = None, cells: str | Non
     wanted
         The names of the tables to read; None for all.
     cells
-        The table whose inner lists stay in one cell each, unless they are wanted; None for none.
+        The table whose inner lists, and those of the wanted lists in its rows, stay in one cell
+        each, unless they are wanted; None for none.
 
     Returns
     -------
@@ -230,7 +231,7 @@ class _Builder:
     ) -> int | Table | None:
         """Return what is read of a list: the rows of a table, a cell, or None for nothing."""
         name = self.name(path, table)
-        if self.cells == table.name and name not in (self.wanted or ()):
+        if self.keeps(table) and name not in (self.wanted or ()):
             plumbed = path != place
             cell = Column(".".join(path), shape, nullable=True, node=node, connection=plumbed)
             return _column(table, cell)
@@ -251,8 +252,9 @@ class _Builder:
 
     def row(self, shape: Shape, table: Table) -> Place | Table | int:
         """Return what a row of a table is."""
-        if shape.lists and self.cells != table.name:
-            inner = Table(f"{table.name}[]", table)
+        name = f"{table.name}[]"
+        if shape.lists and not (self.keeps(table) and name not in (self.wanted or ())):
+            inner = Table(name, table)
             if self.leads(inner.name):
                 table.inner.append(inner)
                 inner.row = self.row(shape.item(), inner)
@@ -270,6 +272,10 @@ class _Builder:
         found = next(name for name in numbered(wished) if name not in self.named)
         self.named.add(found)
         return found
+
+    def keeps(self, table: Table) -> bool:
+        """Tell whether the lists in the rows of a table stay in cells."""
+        return self.cells is not None and self.full(table)
 
     def leads(self, name: str) -> bool:
         """Tell whether a table is to be read, or one in its rows is."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from graphql import (
+    GraphQLEnumType,
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
@@ -159,6 +160,8 @@ def _typed(value: Any, kind: Any) -> Any:
     if isinstance(kind, GraphQLInputObjectType):
         return _object(value, kind)
     name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    if isinstance(value, Enum):
+        value = _of_enum(value, name, kind)
     return value if _missing_value(value) else scalars.sent(name, value)
 
 
@@ -171,6 +174,17 @@ def _object(value: Any, kind: GraphQLInputObjectType) -> Any:
         name: _typed(item, kind.fields[name].type) if name in kind.fields else item
         for name, item in value.items()
     }
+
+
+def _of_enum(value: Enum, name: str, kind: Any) -> Any:
+    """Return what a member of an enum is sent as: its name, or its value where that is meant."""
+    if name in SCALARS:
+        return value.value
+    if isinstance(kind, GraphQLEnumType):
+        if value.name not in kind.values and isinstance(value.value, str):
+            return value.value if value.value in kind.values else value.name
+        return value.name
+    return value
 
 
 def _missing_value(value: Any) -> bool:
@@ -246,6 +260,7 @@ def _moment(value: date | time) -> str | None:
 
 
 PLAIN = frozenset({str, int, bool})
+SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Enum, lambda value: value.name),
     (float, lambda value: finite(float(value))),

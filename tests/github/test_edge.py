@@ -171,11 +171,12 @@ def test_no_query(app, body):
 
 
 def test_a_body_over_the_limit_is_cut(app):
-    """A body that is too long is read no further, and so has no query, or no end."""
+    """A body that is too long is read no further: it has no query, whatever stands in it."""
     long = {"query": "{ viewer { login } } #" + "x" * 2**21}
-    assert post(app, long, parts=40).status == 400
-    padded = json.dumps(VIEWER).encode() + b" " * (2**20 + 10)
-    assert "query attribute" in post(app, padded).json["errors"][0]["message"]
+    for body in (long, json.dumps(VIEWER).encode() + b" " * (2**20 + 10), b"{" * 2**21):
+        answer = post(app, body, parts=40)
+        assert answer.status == 200
+        assert "query attribute" in answer.json["errors"][0]["message"]
 
 
 def test_the_media_type_of_a_body_does_not_matter(app):
@@ -397,6 +398,18 @@ def test_the_budget_used_up_is_told_in_two_spellings():
     assert second.json["errors"][0]["message"].startswith("API rate limit already exceeded for ")
     assert second.json["errors"][0]["code"] == "graphql_rate_limit"
     assert second.headers["x-ratelimit-remaining"] == "1"
+
+
+@pytest.mark.parametrize("first", ["x", 10**11, -(10**40), None])
+def test_a_value_that_does_not_fit_its_variable_costs_nothing(first):
+    """What is not executed is neither priced nor counted: it is told what is wrong with it."""
+    app = simulated(budget=5)
+    text = """query($n: Int!) {
+      rateLimit { cost } search(query: "x", type: REPOSITORY, first: $n) { repositoryCount } }"""
+    answer = post(app, {"query": text, "variables": {"n": first}})
+    (error,) = answer.json["errors"]
+    assert error["message"] == "Variable $n of type Int! was provided invalid value"
+    assert answer.headers["x-ratelimit-used"] == "0"
 
 
 COSTLY = """{ search(query: "stars:>1000", type: REPOSITORY, first: 100) { nodes {

@@ -41,6 +41,8 @@ def names(text, rows=None):
         ("stars:*..243608", lambda n: n <= 243608),
         ("stars:*..*", lambda n: True),
         ("stars:2..1", lambda n: False),
+        ("stars:>-1", lambda n: True),
+        ("stars:<=-1", lambda n: False),
     ],
 )
 def test_each_form_of_a_number(text, holds):
@@ -365,7 +367,7 @@ def test_an_unknown_word_with_a_colon_is_text():
     ("text", "said"),
     [
         ("stars:many", "stars:many"),
-        ("stars:>-5", "Write N, >N"),
+        ("stars:>--5", "Write N, >N"),
         ("stars:1.5", "Write N, >N"),
         ("stars:١٢", "Write N, >N"),
         ("forks:9999999999999999", "Write N, >N"),

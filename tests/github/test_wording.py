@@ -252,6 +252,117 @@ def test_the_operation_has_to_be_named(app):
     assert unknown == [{"message": 'No operation named "C"'}]
 
 
+SEARCH = '{ search(query: "x", type: %s, first: %s) { repositoryCount } }'
+OWNED = "query Q($o: %s) { viewer { r: repositories(orderBy: %s) { totalCount } } }"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "column", "owner", "value", "wanted"),
+    [
+        (SEARCH % ("FOO", 1), "search.type", 3, "Field 'search'", "FOO", "SearchType!"),
+        (SEARCH % ("null", 1), "search.type", 3, "Field 'search'", "null", "SearchType!"),
+        (SEARCH % ("USER", '"1"'), "search.first", 3, "Field 'search'", '"1"', "Int"),
+        (
+            SEARCH % ("USER", "4294967296"),
+            "search.first",
+            3,
+            "Field 'search'",
+            "4294967296",
+            "Int",
+        ),
+        ("{ a: nodes(ids: [1.5]) { id } }", "a.ids", 3, "Field 'nodes'", "[1.5]", "[ID!]!"),
+        (
+            "{ viewer { repositories(orderBy: {field: ID, direction: ASC}) { totalCount } } }",
+            "viewer.repositories.orderBy.field",
+            34,
+            "InputObject 'RepositoryOrder'",
+            "ID",
+            "RepositoryOrderField!",
+        ),
+    ],
+)
+def test_a_literal_that_does_not_fit(app, text, path, column, owner, value, wanted):
+    """The argument, what it was given and what it takes; the place is what it belongs to."""
+    (error,) = errors(app, text)
+    name = path.rpartition(".")[2]
+    assert list(error.items()) == [
+        ("path", ["query", *path.split(".")]),
+        (
+            "extensions",
+            {
+                "code": "argumentLiteralsIncompatible",
+                "typeName": owner.split()[0],
+                "argumentName": name,
+            },
+        ),
+        ("locations", [{"line": 1, "column": column}]),
+        (
+            "message",
+            f"Argument '{name}' on {owner} has an invalid value ({value}). "
+            f"Expected type '{wanted}'.",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "path", "wanted", "problem"),
+    [
+        ("Int", "$o", "orderBy", "RepositoryOrder", "Type mismatch"),
+        ("[RepositoryOrder]", "$o", "orderBy", "RepositoryOrder", "List dimension mismatch"),
+        (
+            "OrderDirection",
+            "{field: NAME, direction: $o}",
+            "orderBy.direction",
+            "OrderDirection!",
+            "Nullability mismatch",
+        ),
+    ],
+)
+def test_a_variable_of_another_type(app, kind, given, path, wanted, problem):
+    """The variable, the argument that it was given to, and both types."""
+    text = OWNED % (kind, given)
+    (error,) = errors(app, text)
+    name = path.rpartition(".")[2]
+    assert list(error.items()) == [
+        ("path", ["query Q", "viewer", "r", *path.split(".")]),
+        (
+            "extensions",
+            {
+                "code": "variableMismatch",
+                "variableName": "o",
+                "typeName": kind,
+                "argumentName": name,
+                "errorMessage": problem,
+            },
+        ),
+        ("locations", [{"line": 1, "column": text.index(f"{name}: ") + 1}]),
+        ("message", f"{problem} on variable $o and argument {name} ({kind} / {wanted})"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query ($i: Int!) { nodes(ids: [$i]) { id } }",
+        "{ viewer { login @include(if: 5) } }",
+        'query ($n: Int = "x") { search(query: "x", type: USER, first: $n) { userCount } }',
+    ],
+)
+def test_values_elsewhere_keep_their_words(app, text):
+    """In a list, a directive or a default value, graphql-core's words and places stay."""
+    variables = {"i": 1} if "$i" in text else {}
+    (error,) = errors(app, text, variables=variables)
+    assert list(error) == ["locations", "message"]
+
+
+@pytest.mark.parametrize("text", ["{ a " * 300 + "}" * 300, "{ nodes(ids: %s) { id } }"])
+def test_what_is_too_deep_to_be_parsed_is_too_large(app, text):
+    """Where nothing but our own bound is passed, no error of syntax is made up."""
+    text = text.replace("%s", "[" * 300 + "]" * 300)
+    said = {"locations": [], "message": "This query is too large to execute."}
+    assert errors(app, text) == [said]
+
+
 def test_what_has_no_known_form_keeps_its_words(app):
     """Where no answer of GitHub's is known, graphql-core's words and places stay."""
     (error,) = errors(app, "{ viewer { login @foo } }")

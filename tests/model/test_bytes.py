@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import threading
 
 import pandas as pd
@@ -155,6 +156,7 @@ def test_another_shape_than_the_schema_says_is_an_error_with_a_place(repos):
     assert answer.data == {"repos": repos}
 
 
+@pytest.mark.filterwarnings("ignore:No schema is known")
 def test_without_a_schema_the_data_are_decoded_and_inferred():
     """By the same road."""
     answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}, {"n": null}]}}')
@@ -181,9 +183,10 @@ def test_data_are_one_object_for_all_threads():
 def test_a_result_of_bytes_can_be_copied():
     """With data that were not looked at."""
     answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}]}, "errors": [{"message": "m"}]}')
-    other = copy.copy(answer)
-    assert other.data == {"rows": [{"n": 1}]}
-    assert len(other.errors) == 1
+    for other in (copy.copy(answer), copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
+        assert other.data == {"rows": [{"n": 1}]}
+        assert len(other.errors) == 1
+        assert other.extensions == {}
 
 
 def test_an_unknown_attribute_is_an_attribute_error():

@@ -242,6 +242,30 @@ def test_explode_goes_through_lists_in_lists():
     assert frame["languages.tags"].tolist() == ["old", pd.NA, pd.NA, pd.NA]
 
 
+def test_explode_has_none_where_a_column_of_objects_has_no_item():
+    """As every column of Python values has it; NaN would be a float among them."""
+    rows = [
+        {"v": 1, "inner": [{"at": {"x": [1]}, "grid": [[1], None]}]},
+        {"v": 2, "inner": []},
+        {"v": 3, "inner": None},
+    ]
+    schema = build_schema(
+        "scalar Decimal scalar JSON type Query { rows: [Row] }"
+        "type Row { v: Int inner: [Inner] } type Inner { at: JSON price: Decimal grid: [[Int]] }"
+    )
+    document = Document.parse("{ rows { v inner { at price grid } } }", schema)
+    frame = Result({"rows": rows}, document=document).frame(explode="inner")
+    assert frame["inner.at"].tolist() == [{"x": [1]}, None, None]
+    assert frame["inner.price"].tolist() == [None, None, None]
+    assert frame["inner.grid"].tolist() == [[[1], None], None, None]
+
+
+def test_explode_keeps_the_lists_in_the_items():
+    """In a cell each, as a list in a row; they were in the cell that was taken apart."""
+    frame = result(TEXT % "id", {"repos": REPOS}).frame(explode="languages")
+    assert frame["languages.tags"].tolist() == [["old"], [], None, None]
+
+
 def test_explode_of_nothing_gives_empty_columns():
     """With their dtypes."""
     frame = result(TEXT % "id", {"repos": []}).frame(explode="languages")
@@ -371,6 +395,13 @@ def test_without_a_schema_it_is_said_once_for_each_source():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Result(data, document=document, source="nowhere").frame()
+
+
+def test_without_a_document_it_is_said_too_and_what_to_do():
+    """The bytes of a saved answer alone are typed by their values as well."""
+    answer = Result.from_bytes(b'{"data": {"rows": [{"v": 1}]}}', source="a file")
+    with pytest.warns(UserWarning, match=r"No schema is known for a file.*client\.schema"):
+        assert answer.frame().dtypes["v"] == "Int64"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from gqlnb.model.result import Result
 from gqlnb.model.scalars import scalar
 from gqlnb.model.variables import bind
 
-NAMES = "DateTime Date Time Decimal BigInt Duration JSON UUID URI Money Odd"
+NAMES = "DateTime Date Time Decimal BigInt UnsignedInt64 Duration JSON UUID URI Money Odd"
 SCHEMA = build_schema(
     " ".join(f"scalar {name}" for name in NAMES.split())
     + " type Query { rows(money: [Money!], in: In): [Row] } input In { money: Money at: DateTime }"
@@ -78,6 +78,7 @@ U = datetime.UTC
         ("time", ["03:04", None], "object", [datetime.time(3, 4), None]),
         ("decimal", ["1.10", 2, 0.1], "object", [Decimal("1.10"), Decimal(2), Decimal("0.1")]),
         ("bigint", ["9007199254740993", 2**63 - 1, None], "Int64", [2**53 + 1, 2**63 - 1, None]),
+        ("unsignedint64", ["7", str(2**40), None], "Int64", [7, 2**40, None]),
         (
             "duration",
             ["P1W", "-PT1.5S", None, datetime.timedelta(1), np.timedelta64(3, "us")],

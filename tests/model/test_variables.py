@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from graphql import build_schema
 
 from gqlnb.errors import QueryError
 from gqlnb.model.document import Document
@@ -131,3 +132,40 @@ def test_what_holds_itself_is_refused():
     value["a"].append(value)
     with pytest.raises(QueryError, match="'Any': it is nested too deeply, or holds itself"):
         bind(document, {"x": value})
+
+
+class Level(enum.IntEnum):
+    """An enum whose values are numbers."""
+
+    HIGH = 3
+
+
+class Order(enum.Enum):
+    """An enum whose values are the names of the schema."""
+
+    up = "ASC"
+    DESC = 2
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("Int", Level.HIGH, 3),
+        ("[Int!]", [Level.HIGH], [3]),
+        ("String", Order.up, "ASC"),
+        ("Order", Order.up, "ASC"),
+        ("Order", Order.DESC, "DESC"),
+        ("[Order]", pd.Series([Order.DESC, Order.up]), ["DESC", "ASC"]),
+        ("Order", "ASC", "ASC"),
+        ("Where", {"by": Order.up, "least": Level.HIGH}, {"by": "ASC", "least": 3}),
+    ],
+)
+def test_a_member_of_an_enum_is_what_its_declared_type_takes(declared, value, expected):
+    """Its name for an enum, its value for a number or a text."""
+    schema = build_schema(
+        "type Query { f(a: Int, o: Order, w: Where): Int } enum Order { ASC DESC }"
+        " input Where { by: Order least: Int }"
+    )
+    document = Document.parse(f"query ($x: {declared}) {{ __typename @skip(if: false) }}")
+    document = Document(document.text, document.ast, document.operation, schema)
+    assert bind(document, {"x": value}) == {"x": expected}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import signal
 from typing import Any
 
@@ -91,6 +92,19 @@ def test_pages_that_ended_at_max_requests_go_on_with_the_next() -> None:
     assert pages[-1].report.ended == "max_requests"
     rest = client.resume(pages[-1])
     assert [n for page in (*pages, rest) for n in ids(page.data)] == WHOLE
+
+
+def test_a_copy_holds_the_pages_and_not_the_way_to_more() -> None:
+    """Going on changes the result that it goes on with, and no other."""
+    client, _, _ = faulty("right")
+    some = client.execute_all(QUERY, max_requests=2)
+    again = copy.deepcopy(some)
+    assert again.data == some.data
+    assert again.report == some.report
+    with pytest.raises(QueryError, match="nothing to go on with"):
+        client.resume(again)
+    assert ids(client.resume(some).data) == WHOLE
+    assert ids(again.data) == WHOLE[: 2 * SIZE]
 
 
 def test_pages_that_came_to_their_end_leave_nothing() -> None:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import plain
+from gqlnb.model.offsets import offset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gqlnb.model.connections import Connection, Items
+    from gqlnb.model.offsets import Offset
+    from gqlnb.model.result import Result
 
-__all__ = ["BARREN", "Chain", "Found", "Path", "count_of", "dotted", "found", "moved"]
+__all__ = [
+    "BARREN",
+    "Ask",
+    "Chain",
+    "Found",
+    "Path",
+    "beyond",
+    "count_of",
+    "dotted",
+    "found",
+    "moved",
+]
 
 BARREN = 5  # pages in a row that may bring nothing new: filters can leave pages empty
 Path = tuple[str | int, ...]
@@ -83,13 +99,22 @@ class Chain:
         Pages in a row that brought nothing new.
     reachable
         Whether further pages can be asked for.
+    came
+        Items so far, duplicates included.
+    flying
+        The cursors of pages that are asked for.
+    early
+        Pages that came before their turn: the answer and the number in it, by cursor.
     """
 
     __slots__ = (
         "_known",
         "barren",
+        "came",
         "connection",
         "cursor",
+        "early",
+        "flying",
         "got",
         "id",
         "on",
@@ -107,7 +132,9 @@ class Chain:
         self.id: Any = None
         self.cursor: Any = None
         self.seen: set[Any] = set()
-        self.got = self.barren = self.round = 0
+        self.got = self.came = self.barren = self.round = 0
+        self.flying: set[Any] = set()
+        self.early: dict[Any, tuple[int, Result]] = {}
         self.total: int | None = None
         self.reachable = False
         self._known: set[Any] = set()
@@ -173,6 +200,19 @@ class Chain:
         """Give back what only further pages need."""
         self._known = set()
         self.seen = set()
+        self.flying = set()
+        self.early = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether its next page is asked for, or there."""
+        return self.cursor in self.flying or self.cursor in self.early
+
+    @property
+    def offset(self) -> Offset | None:
+        """How its cursors are written, where they are offsets and the end is known."""
+        known = self.total is not None and not self.connection.backward
+        return offset_of(self.cursor, self.came) if known else None
 
     def before(self) -> dict[Any, int]:
         """Return how many items there are so far in front of what comes, by response name."""
@@ -201,6 +241,52 @@ class Chain:
                 target[key] = new | {name: old[name] for name in far if name in old}
         if connection.total is not None and connection.total in page:
             target[connection.total] = page[connection.total]
+
+
+@dataclass(slots=True, eq=False)
+class Ask:
+    """A request to send: its text, its variables, and the chains it continues; none at first.
+
+    `cursors` are those it continues them from, `scale` is how often pages were halved by then,
+    `sent` how often it was sent.
+    """
+
+    text: str
+    variables: dict[str, Any]
+    chains: list[Chain] = field(default_factory=list)
+    cursors: list[Any] = field(default_factory=list)
+    scale: int = 0
+    sent: int = 0
+    operation: str | None = None
+
+
+def beyond(
+    chains: Sequence[Chain], sizes: Sequence[tuple[int, int | None]]
+) -> Iterator[tuple[list[Chain], list[str], int]]:
+    """Yield what to ask for after the next pages: chains, their cursors, and how far it is.
+
+    Nothing if the cursor of one cannot be told: its pages would need requests of their own.
+
+    Parameters
+    ----------
+    chains
+        Those whose next page is asked for.
+    sizes
+        The items of a page and the most items that are wanted, None for all, of each.
+    """
+    offsets = [(each, offset) for each in chains if (offset := each.offset) is not None]
+    for step in count(1) if len(offsets) == len(chains) else ():
+        told = []
+        for (chain, offset), (size, most) in zip(offsets, sizes, strict=True):
+            ends = (chain.total, offset.most, most)
+            items = chain.came + step * size
+            if items < min(end for end in ends if end is not None):
+                told.append((chain, offset.cursor(items)))
+        if not told:
+            return
+        due = [(chain, cursor) for chain, cursor in told if cursor not in chain.early]
+        if due:
+            yield [chain for chain, _ in due], [cursor for _, cursor in due], step
 
 
 def _key(item: Any, items: Items) -> Any:

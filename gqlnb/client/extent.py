@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gqlnb.errors import OptionError, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Options", "checked"]
+__all__ = ["Bounds", "Extent", "Options", "checked"]
 
 NAMES = ("page_size", "max_results", "max_requests")
+
+
+class Bounds(TypedDict, total=False):
+    """How far to page, as keyword arguments.
+
+    Attributes
+    ----------
+    page_size
+        Items of a page; None for what the text says, else 100.
+    max_results
+        Most items of an outermost connection; None for all.
+    max_requests
+        Most requests; None for any number.
+    """
+
+    page_size: int | None
+    max_results: int | None
+    max_requests: int | None
+
+
+class Extent(Bounds, total=False):
+    """The same, and which connection to follow.
+
+    Attributes
+    ----------
+    path
+        Its dotted name, with those it stands in and those in it; None for all.
+    """
+
+    path: str | None
 
 
 @dataclass(frozen=True, slots=True)

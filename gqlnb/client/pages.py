@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.extent import checked
+from gqlnb.client.overload import spelled_out
 from gqlnb.client.progress import Progress
+from gqlnb.client.threads import arriving, pool, undisturbed
 from gqlnb.client.walking import Walk
 from gqlnb.errors import GqlnbError, OptionError, QueryError, TransportError, plain
 from gqlnb.model.paging import Paging
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gqlnb.client.extent import Bounds, Extent
     from gqlnb.client.pacing import Pace
     from gqlnb.client.walking import Ask
     from gqlnb.model.document import Document
@@ -78,7 +80,7 @@ class Paged:
         *,
         operation: str | None = None,
         progress: Any = "auto",
-        **options: Any,
+        **options: Unpack[Extent],
     ) -> Iterator[Result]:
         """Iterate over the pages of a query, each of them a result.
 
@@ -128,7 +130,7 @@ class Paged:
         *,
         operation: str | None = None,
         progress: Any = "auto",
-        **options: Any,
+        **options: Unpack[Extent],
     ) -> AsyncIterator[Result]:
         """Do as :meth:`pages`, without blocking the running loop."""
         walk = self._walk(text, variables, operation, options, keep=False)
@@ -141,7 +143,7 @@ class Paged:
         *,
         operation: str | None = None,
         progress: Any = "auto",
-        **options: Any,
+        **options: Unpack[Extent],
     ) -> Result:
         """Execute a query and return one result with all pages of its connections, nested ones too.
 
@@ -187,7 +189,7 @@ class Paged:
         *,
         operation: str | None = None,
         progress: Any = "auto",
-        **options: Any,
+        **options: Unpack[Extent],
     ) -> Result:
         """Do as :meth:`execute_all`, without blocking the running loop."""
         walk = self._walk(text, variables, operation, options)
@@ -245,20 +247,20 @@ class Paged:
         operation: str | None = None,
         path: str | None = None,
         pages: str | None = None,
-        **options: Any,
+        **options: Unpack[Bounds],
     ) -> pd.DataFrame:
         """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`.
 
-        With ``pages="all"`` :meth:`execute_all` asks, and takes `options`; a `path` then names the
-        connection to follow too.
+        With ``pages="all"``, or with `options`, which :meth:`execute_all` explains, all pages are
+        asked for; a `path` then names the connection to follow too.
         """
         if pages is None and not options:
             return self.execute(text, variables, operation=operation).frame(path)
         if pages not in (None, ALL):
             msg = f"pages= takes 'all', or None for the first ones; got {plain(repr(pages), 40)}."
             raise OptionError(msg)
-        given = {"path": path} | options
-        return self.execute_all(text, variables, operation=operation, **given).frame(path)
+        result = self.execute_all(text, variables, operation=operation, path=path, **options)
+        return result.frame(path)
 
     # -- beginning
 
@@ -301,9 +303,16 @@ class Paged:
         with self._watching(walk), progress as bar:
             while True:
                 self._rounds(walk, bar)
-                yield kept(walk.result(), walk)
-                if not walk.turn_over():
-                    return
+                yield self._handed(walk)
+                with undisturbed():
+                    if not walk.turn_over():
+                        return
+
+    def _handed(self, walk: Walk) -> Result:
+        """Return a page; who stops there can go on with the next one."""
+        walk.handed = True
+        self._unfinished = walk if walk.open else None
+        return kept(walk.result(), walk)
 
     def _finished(self, walk: Walk, progress: Any) -> Result:
         with self._watching(walk), Progress(progress) as bar:
@@ -314,35 +323,31 @@ class Paged:
         """Ask until there is nothing more to ask for, or the page is whole."""
         while not walk.begun:
             self._round(walk, [walk.first()], bar)
-        while asks := walk.asks():
+        while asks := self._next(walk):
             self._round(walk, asks, bar)
+
+    def _next(self, walk: Walk) -> list[Ask]:
+        with undisturbed():
+            return walk.asks(self._pace.width)
 
     def _round(self, walk: Walk, asks: list[Ask], bar: Progress) -> None:
         """Send requests, several at once where that is allowed, and take the answers in."""
         width = min(len(asks), self._pace.width)
-        waiting = dict.fromkeys(asks)
-        try:
-            if width <= 1:
-                for ask in asks:
-                    outcome = self._outcome(walk, ask)
-                    del waiting[ask]
-                    self._took(walk, ask, outcome, bar)
-                return
-            with pool(width) as executor:
-                futures = {executor.submit(self._outcome, walk, ask): ask for ask in asks}
-                failures = []
-                for future in arriving(futures):
-                    ask = futures.pop(future)  # or its page would be held until the round ends
-                    del waiting[ask]
-                    try:
-                        self._took(walk, ask, future.result(), bar)
-                    except GqlnbError as error:
-                        failures.append(error)
-            if failures:
-                raise failures[0]
-        finally:
-            for ask in waiting:
-                walk.release(ask)
+        if width <= 1:
+            for ask in asks:
+                self._took(walk, ask, self._outcome(walk, ask), bar)
+            return
+        failures = []
+        with pool(width) as executor:
+            futures = {executor.submit(self._outcome, walk, ask): ask for ask in asks}
+            for future in arriving(futures):
+                ask = futures.pop(future)  # or its page would be held until the round ends
+                try:
+                    self._took(walk, ask, future.result(), bar)
+                except GqlnbError as error:
+                    failures.append(error)
+        if failures:
+            raise failures[0]
 
     def _outcome(self, walk: Walk, ask: Ask) -> Result | GqlnbError:
         """Send one request until it is answered, or will not be."""
@@ -355,6 +360,7 @@ class Paged:
                     attempts.until += monotonic() - begun
                     ask.sent += 1
                     outcome = self._attempt(replace(request, until=attempts.until), asked)
+                outcome = spelled_out(outcome, self.source)
                 if isinstance(outcome, Result) or walk.heavy(outcome):
                     return outcome
                 time.sleep(attempts.pause(outcome))
@@ -362,11 +368,14 @@ class Paged:
             return error
 
     def _took(self, walk: Walk, ask: Ask, outcome: Result | GqlnbError, bar: Progress) -> None:
-        """Take an answer in, or raise what came instead."""
+        """Take an answer in whole, or raise what came instead."""
+        with undisturbed():
+            if isinstance(outcome, Result):
+                walk.took(ask, outcome)
+            going = isinstance(outcome, Result) or walk.failed(ask, outcome)
         if isinstance(outcome, Result):
-            walk.took(ask, outcome)
             bar(walk.got, walk.wanted, walk.requests, self._pace.budget)
-        elif not walk.failed(ask, outcome):
+        elif not going:
             raise outcome
 
     @contextmanager
@@ -375,12 +384,14 @@ class Paged:
         try:
             yield
         except GqlnbError as error:
+            walk.recall()
             keep_with(error, walk, FAILED)
             self._unfinished = walk
             raise
         except GeneratorExit:
             raise
         except BaseException as error:
+            walk.recall()
             keep_with(error, walk, INTERRUPTED)
             self._unfinished = walk
             raise
@@ -391,9 +402,10 @@ class Paged:
         with self._watching(walk), progress as bar:
             while True:
                 await self._arounds(walk, bar)
-                yield kept(walk.result(), walk)
-                if not walk.turn_over():
-                    return
+                yield self._handed(walk)
+                with undisturbed():
+                    if not walk.turn_over():
+                        return
 
     async def _afinished(self, walk: Walk, progress: Any) -> Result:
         with self._watching(walk), Progress(progress) as bar:
@@ -403,17 +415,15 @@ class Paged:
     async def _arounds(self, walk: Walk, bar: Progress) -> None:
         while not walk.begun:
             await self._around(walk, [walk.first()], bar)
-        while asks := walk.asks():
+        while asks := self._next(walk):
             await self._around(walk, asks, bar)
 
     async def _around(self, walk: Walk, asks: list[Ask], bar: Progress) -> None:
-        waiting = dict.fromkeys(asks)
         tasks = [asyncio.ensure_future(self._aoutcome(walk, ask)) for ask in asks]
         failures = []
         try:
             for ask, task in zip(asks, tasks, strict=True):
                 outcome = await task
-                del waiting[ask]
                 try:
                     self._took(walk, ask, outcome, bar)
                 except GqlnbError as error:
@@ -423,8 +433,6 @@ class Paged:
         finally:
             for task in tasks:
                 task.cancel()
-            for ask in waiting:
-                walk.release(ask)
 
     async def _aoutcome(self, walk: Walk, ask: Ask) -> Result | GqlnbError:
         try:
@@ -436,30 +444,12 @@ class Paged:
                     attempts.until += monotonic() - begun
                     ask.sent += 1
                     outcome = await self._aattempt(replace(request, until=attempts.until), asked)
+                outcome = spelled_out(outcome, self.source)
                 if isinstance(outcome, Result) or walk.heavy(outcome):
                     return outcome
                 await asyncio.sleep(attempts.pause(outcome))
         except GqlnbError as error:
             return error
-
-
-@contextmanager
-def pool(width: int) -> Iterator[ThreadPoolExecutor]:
-    """Give threads; an interrupt does not wait for what they still do."""
-    executor = ThreadPoolExecutor(width, thread_name_prefix="gqlnb-pages")
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-
-
-def arriving(futures: Mapping[Future[Any], Any]) -> Iterator[Future[Any]]:
-    """Yield futures as they are done, those done together in the order they were given."""
-    left = list(futures)
-    while left:
-        done, _ = wait(left, return_when="FIRST_COMPLETED")
-        yield from (each for each in left if each in done)
-        left = [each for each in left if each not in done]
 
 
 def kept(result: Result, walk: Walk) -> Result:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.chains import Chain, count_of, dotted, found, moved
+from gqlnb.client.chains import Ask, Chain, beyond, count_of, dotted, found, moved
+from gqlnb.client.overload import HEAVY, too_much
 from gqlnb.errors import GqlnbError, QueryError, TransportError, plain
 from gqlnb.model.paging import PAGE, Turn
 from gqlnb.model.picking import PREFIX
@@ -36,28 +37,8 @@ __all__ = ["Ask", "Walk"]
 BATCH = 10  # chains in a request; ten lookups cost GitHub one point
 CALM = 4  # good answers after which pages grow again
 HALVINGS = 7  # of pages of 100, that is one item
-HEAVY = frozenset({502, 504})  # what gateways say where an answer takes too long
-TOO_MUCH = frozenset(
-    {"RESOURCE_LIMITS_EXCEEDED", "MAX_NODE_LIMIT_EXCEEDED", "EXCESSIVE_PAGINATION"}
-)
-TIMED_OUT = "Something went wrong while executing your query"  # GitHub's words, with null data
 CURSORS = 100  # that a report names
 NOTHING: Mapping[Any, int] = MappingProxyType({})
-
-
-@dataclass(slots=True, eq=False)
-class Ask:
-    """A request to send: its text, its variables, and the chains it continues; none at first.
-
-    `scale` is how often pages were halved by then, `sent` how often it was sent.
-    """
-
-    text: str
-    variables: dict[str, Any]
-    chains: list[Chain] = field(default_factory=list)
-    scale: int = 0
-    sent: int = 0
-    operation: str | None = None
 
 
 class Walk:
@@ -89,11 +70,12 @@ class Walk:
         self.paging, self.variables, self.options = paging, dict(variables), options
         self.source, self.keep = source, keep
         self.data: Any = None
-        self.begun = False
+        self.begun = self.handed = False
         self.requests = self.duplicates = 0
         self._errors: list[Mapping[str, Any]] = []
         self._extensions: Mapping[str, Any] = {}
         self._open: list[Chain] = []
+        self._asked: dict[Ask, None] = {}  # and not answered yet
         self._held: list[Chain] = []  # outermost ones, until their page is handed out
         self._outermost: list[Chain] = []
         self._stopped: dict[Chain, None] = {}
@@ -111,9 +93,9 @@ class Walk:
         }
 
     def _wished(self, connection: Connection) -> int | None:
-        """Return the page size of a connection; None where the text says 0."""
+        """Return the page size of a connection; None where the text says 0, or less."""
         said = self.paging.size(connection, self.variables)
-        if said == 0:
+        if said is not None and said <= 0:
             return None
         size = self.options.page_size or said or PAGE
         most = self.options.max_results
@@ -127,12 +109,13 @@ class Walk:
             document = self.paging.document
             return Ask(document.text, self.variables, operation=document.name)
         text, used = self.paging.first(self._edits())
-        return Ask(text, self._used(used), [], self._scale)
+        return Ask(text, self._used(used), scale=self._scale)
 
-    def asks(self) -> list[Ask]:
+    def asks(self, width: int = 1) -> list[Ask]:
         """Return the requests that come next, all of which may be sent at once; none at the end.
 
-        They are full where as many chains are open: what is left over waits for the next ones.
+        They are full where as many chains are open: what is left over waits for the next ones. Up
+        to `width` ask for pages of the same chains, where their cursors can be told beforehand.
         """
         left = self._left()
         if self._spent:
@@ -143,7 +126,13 @@ class Walk:
         count = max(1, len(self._open) // most) if self._open else 0
         count = count if left is None else min(count, left)
         taken, self._open = self._open[: count * most], self._open[count * most :]
-        return [self._ask(taken[at : at + most]) for at in range(0, len(taken), most)]
+        asks = [self._ask(taken[at : at + most]) for at in range(0, len(taken), most)]
+        room = (width if left is None else min(width, left)) - 1
+        if self.keep and len(asks) == 1 and not (self._open or self._scale) and self._leaves(taken):
+            sizes = [(self._whole(each), self._most_of(each)) for each in taken]
+            asks += [self._ask(*each) for each in islice(beyond(taken, sizes), room)]
+        self._asked.update(dict.fromkeys(asks))
+        return asks
 
     def _rank(self, chain: Chain) -> tuple[Any, ...]:
         """Return what orders chains: outer ones first, those with most to come, those that waited.
@@ -154,16 +143,18 @@ class Walk:
         left = 0 if chain.total is None else chain.got - chain.total
         return connection.depth, left, chain.round, self._order[connection], chain.where
 
-    def _ask(self, chains: list[Chain]) -> Ask:
-        turns = [Turn(each.connection, self._size(each), each.on) for each in chains]
+    def _ask(self, chains: list[Chain], cursors: list[Any] | None = None, step: int = 0) -> Ask:
+        turns = [Turn(each.connection, self._size(each, step), each.on) for each in chains]
         text, used = self.paging.next(turns, self._edits())
         variables = self._used(used)
-        for number, chain in enumerate(chains):
-            variables[f"{PREFIX}c{number}"] = chain.cursor
+        cursors = cursors or [each.cursor for each in chains]
+        for number, (chain, cursor) in enumerate(zip(chains, cursors, strict=True)):
+            variables[f"{PREFIX}c{number}"] = cursor
+            chain.flying.add(cursor)
             chain.round = self._round
             if chain.on is not None:
                 variables[f"{PREFIX}i{number}"] = chain.id
-        return Ask(text, variables, chains, self._scale)
+        return Ask(text, variables, chains, cursors, self._scale)
 
     def _edits(self) -> dict[Connection, int]:
         """Return the page sizes that are not what the text says."""
@@ -171,10 +162,22 @@ class Walk:
         said = {each: self.paging.size(each, self.variables) for each in sizes}
         return {each: size for each, size in sizes.items() if size != said[each]}
 
-    def _size(self, chain: Chain) -> int:
-        size = max(1, self._sizes[chain.connection] >> self._scale)
-        most = self.options.max_results
-        return min(size, most - chain.got) if most is not None and chain.outermost else size
+    def _leaves(self, chains: list[Chain]) -> bool:
+        """Tell whether nothing in chains is followed, which would join the next requests."""
+        inner = {each.outer for each in self._sizes}
+        return not any(each.connection in inner for each in chains)
+
+    def _whole(self, chain: Chain) -> int:
+        """Return the size of its pages, the last one apart."""
+        return max(1, self._sizes[chain.connection] >> self._scale)
+
+    def _most_of(self, chain: Chain) -> int | None:
+        """Return the most items that are wanted of it; None for all."""
+        return self.options.max_results if chain.outermost else None
+
+    def _size(self, chain: Chain, step: int = 0) -> int:
+        size, most = self._whole(chain), self._most_of(chain)
+        return size if most is None else min(size, most - chain.got - step * size)
 
     def _used(self, names: set[str]) -> dict[str, Any]:
         return {name: value for name, value in self.variables.items() if name in names}
@@ -192,8 +195,9 @@ class Walk:
 
     def took(self, ask: Ask, result: Result) -> None:
         """Take in the answer to a request."""
+        self._asked.pop(ask, None)
         self.requests += ask.sent
-        if any(map(_too_much, result.errors)) or _gave_up(result):
+        if any(map(too_much, result.errors)):
             if self._shrink(ask):
                 return
         else:
@@ -203,8 +207,12 @@ class Walk:
             self._begin(result)
             return
         self._errors += [each for each in result.errors if not each.get("path")]
-        for number, chain in enumerate(ask.chains):
-            self._page_of(number, chain, result)
+        for number, (chain, cursor) in enumerate(zip(ask.chains, ask.cursors, strict=True)):
+            if cursor in chain.flying:  # or it ended meanwhile
+                chain.flying.remove(cursor)
+                chain.early[cursor] = number, result
+            while chain.cursor in chain.early:
+                self._page_of(chain, *chain.early.pop(chain.cursor))
 
     def _begin(self, result: Result) -> None:
         self.begun = True
@@ -240,7 +248,7 @@ class Walk:
                     self._outermost.append(chain)
                 self._take(chain, place.value)
 
-    def _page_of(self, number: int, chain: Chain, result: Result) -> None:
+    def _page_of(self, chain: Chain, number: int, result: Result) -> None:
         """Take in the page of one chain of a request of several."""
         steps, page = chain.connection.steps, result.data
         if chain.on is not None and chain.connection.anchor is not None:
@@ -261,6 +269,7 @@ class Walk:
         """Take in a page of a chain, the first one where it is the chain's own target."""
         connection = chain.connection
         before = chain.got
+        chain.came += count_of(page, connection)
         self.duplicates += chain.dedupe(page)
         cut = self._cut(chain, page)
         chain.got += count_of(page, connection)
@@ -310,7 +319,7 @@ class Walk:
             return COMPLETE
         chain.barren = 0 if new else chain.barren + 1
         reason = "max_results" if cut else chain.stuck(info.get(end))
-        if reason is None:
+        if reason is None and not chain.waits:
             (self._open if self.keep or not chain.outermost else self._held).append(chain)
         return reason
 
@@ -328,14 +337,15 @@ class Walk:
 
     def failed(self, ask: Ask, error: GqlnbError) -> bool:
         """Take in that a request failed; tell whether to go on, with smaller requests."""
+        self._asked.pop(ask, None)
         self.requests += ask.sent
         said = error.result.errors if error.result is not None else ()
         heavy = isinstance(error, TransportError) and error.status in HEAVY
-        if (heavy or any(map(_too_much, said))) and self._shrink(ask):
+        if (heavy or any(map(too_much, said))) and self._shrink(ask):
             return True
         if isinstance(error, QueryError) and len(ask.chains) > 1:
             self._most = max(1, len(ask.chains) // 2)
-            self.release(ask)
+            self._release(ask)
             return True
         if isinstance(error, QueryError) and not self.begun and not self._plain:
             self._plain, self._sizes = True, {}  # what is wrong is told of the text as it is
@@ -347,12 +357,19 @@ class Walk:
                 reason = plain(error, 200)
                 self._end(chain, f"its objects cannot be asked for again: {reason}")
             return True
-        self.release(ask)
+        self._release(ask)
         return False
 
-    def release(self, ask: Ask) -> None:
-        """Give back the chains of a request that was not answered."""
-        self._open = [*ask.chains, *self._open]
+    def recall(self) -> None:
+        """Give back the chains of the requests that were not answered."""
+        while self._asked:
+            self._release(self._asked.popitem()[0])
+
+    def _release(self, ask: Ask) -> None:
+        for chain, cursor in zip(ask.chains, ask.cursors, strict=True):
+            chain.flying.discard(cursor)
+            if cursor == chain.cursor:  # the others' turn has not come
+                self._open.append(chain)
 
     def heavy(self, error: BaseException) -> bool:
         """Tell whether smaller pages may help more than asking for the same again."""
@@ -365,7 +382,7 @@ class Walk:
             return False
         if max(self._sizes.values()) >> self._scale <= 1 and len(ask.chains) <= 1:
             return False
-        self.release(ask)
+        self._release(ask)
         self._scale, self._calm = max(self._scale, ask.scale + 1), 0
         return True
 
@@ -377,9 +394,10 @@ class Walk:
     # -- page by page
 
     def turn_over(self) -> bool:
-        """Make way for the next page of the outermost connections; tell whether there is one."""
+        """Make way for the next page of the outermost connections; tell whether to ask for it."""
         self._open, self._held = [*self._open, *self._held], []
-        if not self._open or self._spent:
+        self.handed = False
+        if not self._open:
             return False
         self._errors = []
         self.data = self._empty()
@@ -388,11 +406,13 @@ class Walk:
             for step in chain.where:
                 target = target[step]
             chain.target = target
-        return True
+        return not self._spent
 
     def gather(self) -> None:
-        """Put together what is still to come."""
+        """Put together what is still to come, without a page that was handed out."""
         self.keep = True
+        if self.handed:
+            self.turn_over()
         self._open, self._held = [*self._open, *self._held], []
 
     def _empty(self) -> Any:
@@ -478,17 +498,3 @@ class Walk:
             yield f"Connections were found by their names{self._unknown}."
         if expected is not None and self.got != expected:
             yield f"{self.got:,} items came, and the endpoint counts {expected:,}."
-
-
-def _too_much(error: Mapping[str, Any]) -> bool:
-    """Tell whether an error says that less should be asked for at a time."""
-    extensions = error.get("extensions")
-    code = extensions.get("code") if isinstance(extensions, dict) else None
-    return not TOO_MUCH.isdisjoint({str(error.get("type")).upper(), str(code).upper()})
-
-
-def _gave_up(result: Result) -> bool:
-    """Tell whether an endpoint timed out, and says so with status 200."""
-    return result.data is None and any(
-        str(error.get("message", "")).startswith(TIMED_OUT) for error in result.errors
-    )

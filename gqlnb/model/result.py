@@ -186,7 +186,8 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
         state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
-        return {name: value for name, value in state.items() if name not in {"_came", "frames"}}
+        left = {"_came", "_walk", "frames"}  # only a client goes on with pages, with its own result
+        return {name: value for name, value in state.items() if name not in left}
 
     def __getitem__(self, key: str) -> Any:
         if not isinstance(self.data, Mapping):

@@ -37,7 +37,7 @@ type Query {
   node(id: ID!): Node
   owners(first: Int!, after: String): Owners!
 }
-type Owners { nodes: [Owner!]! pageInfo: PageInfo! }
+type Owners { nodes: [Owner!]! pageInfo: PageInfo! totalCount: Int! }
 type Owner implements Node { id: ID! name: String! items(first: Int!, after: String): Items! }
 type Items { nodes: [Item!]! pageInfo: PageInfo! }
 type Item { id: ID! name: String! size: Int! }
@@ -47,7 +47,7 @@ size, inner, late = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 def page(rows, args):
     start = int(args.get("after") or 0)
     end = min(start + args["first"], len(rows))
-    return {"nodes": rows[start:end],
+    return {"nodes": rows[start:end], "totalCount": len(rows),
             "pageInfo": {"hasNextPage": end < len(rows), "endCursor": str(end)}}
 
 owners = [{"id": str(n), "name": f"owner {n}"} for n in range(size)]
@@ -80,6 +80,9 @@ NESTED = f"""query Owners($first: Int!, $after: String) {{
 FURTHER = f"""query Items($id: ID!, $after: String) {{
   node(id: $id) {{ ... on Owner {{ items(first: {PAGE}, after: $after) {{
     pageInfo {{ hasNextPage endCursor }} nodes {{ id name size }} }} }} }} }}"""
+COUNTED = """query Owners($first: Int!, $after: String) {
+  owners(first: $first, after: $after) {
+    totalCount pageInfo { hasNextPage endCursor } nodes { id name } } }"""
 FLAT = """query Owners($first: Int!, $after: String) {
   owners(first: $first, after: $after) {
     pageInfo { hasNextPage endCursor } nodes { id name } } }"""
@@ -136,7 +139,12 @@ def nested(size: int) -> Sides:
     return {OURS: lambda: client.execute_all(NESTED, {"first": PAGE}).data, GQL: by_hand}
 
 
-def flat(size: int) -> Sides:
+def counted(size: int) -> Sides:
+    """Ask for one connection whose cursors are offsets, and that says how many items it has."""
+    return flat(size, COUNTED)
+
+
+def flat(size: int, text: str = FLAT) -> Sides:
     """Ask for one connection, whose pages need each other: nothing can be asked for at once."""
     from gql import gql
 
@@ -147,15 +155,15 @@ def flat(size: int) -> Sides:
     def by_hand() -> dict[str, Any]:
         rows, after = [], None
         while True:
-            request = gql(FLAT)
+            request = gql(text)
             request.variable_values = {"first": PAGE, "after": after}
             page = session.execute(request)["owners"]
             rows += page["nodes"]
             if not page["pageInfo"]["hasNextPage"]:
-                return {"owners": {"pageInfo": page["pageInfo"], "nodes": rows}}
+                return {"owners": page | {"nodes": rows}}
             after = page["pageInfo"]["endCursor"]
 
-    return {OURS: lambda: client.execute_all(FLAT, {"first": PAGE}).data, GQL: by_hand}
+    return {OURS: lambda: client.execute_all(text, {"first": PAGE}).data, GQL: by_hand}
 
 
 def whole(size: int) -> Sides:
@@ -189,6 +197,7 @@ def elapsed(sides: Sides, rounds: int) -> Costs:
 
 WORKLOADS = [
     Workload("nested", nested, (Goal(GQL, 3),), 30, 11, elapsed, 7),
+    Workload("counted", counted, (Goal(GQL, 3),), 600, 60, elapsed, 7),
     Workload("flat", flat, (Goal(GQL, 1),), 300, 30, elapsed, 7),
     Workload("memory", whole, (Goal(RESULT, 1.5, most=True),), 20_000, 300, bytes_taken, 1),
 ]

@@ -266,6 +266,13 @@ def test_a_page_size_is_added_where_the_text_gives_none(world: World) -> None:
     assert [args["first"] for args in world.asked] == [100, 9, 9, 9]
 
 
+@pytest.mark.parametrize("size", [0, -4])
+def test_a_page_size_that_is_none_is_left_to_the_endpoint(world: World, size: int) -> None:
+    """Nobody is paged item by item because of a sign: the endpoint says what it thinks of it."""
+    world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}")
+    assert [args["first"] for args in world.asked] == [size]
+
+
 def test_pages_iterates_results(world: World) -> None:
     """Each page is a result of its own, whose nested connections are complete."""
     text = "{ plain items(first: 10) { nodes { name parts(first: 5) { nodes { id } } } } }"

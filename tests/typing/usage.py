@@ -50,7 +50,9 @@ def ask(token: Token) -> None:
             assert_type(result.in_cell(1), Result)
             assert_type(result.selections, tuple[str, ...])
             assert_type(client.frame(document, pages="all", max_results=10), pd.DataFrame)
-            assert_type(client.execute_all(document, page_size=50), Result)
+            assert_type(client.execute_all(document, page_size=50, path="items"), Result)
+            client.execute_all(document, page_sise=50)  # type: ignore[call-arg]
+            client.pages(document, max_results="all")  # type: ignore[arg-type]
             assert_type([len(page) for page in client.pages(document)], list[int])
             assert_type(client.resume(progress=False), Result)
             assert_type(client.budget.remaining, float | None)

@@ -15,7 +15,7 @@
     ├── TargetError              no connection of that name, or nothing we can talk to
     ├── ReplayError              a recording holds no answer to a request, or cannot be used
     ├── FrameError               the answer has no frame of that path
-    ├── OptionError              a magic line with a wrong option or value
+    ├── OptionError              a magic line, or a settings file, with a wrong option or value
     ├── ServerError              a server cannot start
     │   └── PortInUseError       something else listens on the port
     └── MissingExtraError        an optional dependency is not installed (an ImportError too)
@@ -352,7 +352,7 @@ class PortInUseError(ServerError, OSError):
 
 
 class OptionError(GqlnbError, ValueError):
-    """An option that does not exist, or a value that does not fit it."""
+    """An option that does not exist, or a value that does not fit it; settings files included."""
 
 
 class MissingExtraError(GqlnbError, ImportError):

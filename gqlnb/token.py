@@ -10,6 +10,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable
+from hashlib import blake2b
 from hmac import compare_digest
 from pathlib import Path
 from typing import NoReturn, Protocol
@@ -35,6 +36,7 @@ _SCHEME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]*")
 _SHORTEST = 4  # characters; to hide shorter words would make an error unreadable
 _LONGEST = 1 << 16  # characters; no header of this length is read by anybody
 _WORDS = frozenset({"bearer", "token"})  # GitHub takes both, in any case
+_KEY = os.urandom(32)  # of fingerprints: nobody can try words against them
 _KEPT = 32  # values a function gave last: answers to requests in flight may echo any of them
 # Variables of the environment whose values are secrets by their names, and not paths of files.
 _VARIABLE = re.compile(r"(?:.*_)?(?:TOKEN|SECRET|PASSWORD|PASSWD|PAT|API_?KEY|ACCESS_KEY)")
@@ -311,6 +313,15 @@ class Token:
         known = word.lower() in _WORDS or word.lower() == self._scheme.lower()
         same = compare_digest(value.strip().encode("utf-8", "replace"), self._value().encode())
         return known and same
+
+    def fingerprint(self) -> object:
+        """Return what Tokens of the same secret share in this process, and what does not tell it.
+
+        Where a function gives the secret, a Token shares it with nobody.
+        """
+        if self._ask is not None:
+            return self
+        return blake2b(self._sent[-1]().encode(), key=_KEY, digest_size=16).digest()
 
     def bind(self, origin: str) -> None:
         """Bind the token to the one endpoint it may be sent to; clients call this.

@@ -78,8 +78,12 @@ def test_the_wheel_holds_everything(wheel: Path, root: Path) -> None:
     notebooks = {f"gqlnb/notebooks/{path.name}" for path in (root / "notebooks").glob("*.ipynb")}
     assert "gqlnb/py.typed" in package
     assert notebooks
+    data = f"gqlnb-{gqlnb.__version__}.data/data/share/jupyter/labextensions/gqlnb"
+    source = "gqlnb/notebook/labextension"
+    lab = {name.replace(source, data) for name in package if name.startswith(source)}
+    assert len(lab) > 3
     info = {name for name in names if ".dist-info/" in name}
-    assert {name for name in names - info if "checkpoints" not in name} == package | notebooks
+    assert {name for name in names - info if "checkpoints" not in name} == package | notebooks | lab
     assert any(name.endswith("licenses/LICENSE") for name in info)
 
 

@@ -396,6 +396,17 @@ def test_an_unbound_token_is_the_same_secret():
     assert other.hide("other-part") == "***"
 
 
+def test_a_fingerprint_says_which_tokens_are_the_same_and_nothing_else():
+    """Whatever their scheme; a function's is the Token itself, and no function is called for it."""
+    token = Token(SECRET)
+    same = [Token(SECRET), Token(SECRET, "token"), Token.from_header(f"Bearer {SECRET}")]
+    assert {each.fingerprint() for each in same} == {token.fingerprint()}
+    assert Token("another").fingerprint() != token.fingerprint()
+    assert SECRET.encode() not in token.fingerprint()
+    called = Token(lambda: pytest.fail("it was called"))
+    assert called.fingerprint() is called
+
+
 def test_this_process_knows_its_secrets_while_they_live(monkeypatch):
     """Those of tokens, and of variables that say what they are."""
     monkeypatch.setenv("MY_API_KEY", "canary-of-variable")

@@ -6,18 +6,21 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.cli.wording import for_shell
 from gqlnb.client.client import connect
-from gqlnb.errors import QueryError
+from gqlnb.errors import GqlnbError, QueryError
 from gqlnb.github.entry import enter
 from gqlnb.wire.json import JSONError, dump, load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pandas as pd
 
     from gqlnb.client.client import Client
+    from gqlnb.client.extent import Extent
+    from gqlnb.model.result import Result
 
 __all__ = ["query", "schema", "stars"]
 
@@ -30,6 +33,7 @@ def query(
     operation: str | None,
     token: str | None,
     headers: Mapping[str, str],
+    pages: Extent | None = None,
 ) -> int:
     """Run one operation and print its answer as JSON.
 
@@ -45,11 +49,14 @@ def query(
         The name of the operation to run, if there are several.
     token, headers
         Where the bearer token and the values of headers are, as for :class:`gqlnb.Client`.
+    pages
+        How far to go for all pages of its connections, which are printed as one answer; what
+        paging did goes to stderr. None for one request.
 
     Returns
     -------
     int
-        0, or 1 if the answer holds errors; it is printed in both cases.
+        0, or 1 if the answer holds errors, or a page failed; what came is printed in all cases.
 
     Raises
     ------
@@ -59,7 +66,30 @@ def query(
     text = sys.stdin.read() if text == "-" else text
     given = mapping(variables) if variables is not None else None
     with asked(connection, token, headers) as client:
+        if pages is not None:
+            return paged(lambda: client.execute_all(text, given, operation=operation, **pages))
         result = client.execute(text, given, operation=operation)
+    return printed(result)
+
+
+def paged(ask: Callable[[], Result]) -> int:
+    """Print all pages as one answer, or those that came before a failure or an interrupt."""
+    try:
+        result = ask()
+    except (GqlnbError, KeyboardInterrupt) as error:
+        came = getattr(error, "result", None)
+        if came is not None:
+            printed(came)
+        raise
+    code = printed(result)
+    sys.stdout.flush()
+    for line in () if result.report is None else result.report.lines():
+        sys.stderr.write(f"gqlnb: {for_shell(line.strip())}\n")
+    return code
+
+
+def printed(result: Result) -> int:
+    """Print a result as JSON; return 1 if it holds errors, else 0."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members["errors"] = list(result.errors)

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gqlnb.cli import lab
-from gqlnb.client.connections import SERVE
+from gqlnb.cli.wording import for_shell
 from gqlnb.client.secrets import headers_of
 from gqlnb.errors import GqlnbError
-from gqlnb.token import NO_LITERAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +99,7 @@ def _serve(options: Namespace) -> int:
 def _query(options: Namespace) -> int:
     from gqlnb.cli import asking
 
+    paged = options.paginate or options.max_results is not None
     return asking.query(
         options.text,
         options.variables,
@@ -107,6 +107,7 @@ def _query(options: Namespace) -> int:
         operation=options.operation,
         token=options.token,
         headers=headers_of(options.header),
+        pages={"max_results": options.max_results} if paged else None,
     )
 
 
@@ -324,6 +325,17 @@ def _query_arguments(parser: ArgumentParser) -> None:
     _connection_arguments(parser)
     parser.add_argument("--variables", metavar="JSON", help="the variables, as a JSON object")
     parser.add_argument("--operation", metavar="NAME", help="which operation, if there are several")
+    parser.add_argument(
+        "--paginate",
+        action="store_true",
+        help="ask for all pages of its connections, and print them as one answer",
+    )
+    parser.add_argument(
+        "--max-results",
+        type=_limit,
+        metavar="N",
+        help="the same, for at most so many items of an outermost connection",
+    )
 
 
 def _stars_arguments(parser: ArgumentParser) -> None:
@@ -395,32 +407,3 @@ def _tell(text: str) -> int:
     sys.stdout.flush()
     sys.stderr.write(f"gqlnb: {for_shell(text)}\n")
     return 1
-
-
-def for_shell(text: str) -> str:
-    """Return an error's text with the advice for a notebook put as advice for a shell."""
-    for notebook, shell in _ADVICE:
-        text = text.replace(notebook, shell)
-    return text
-
-
-_ADVICE = (
-    (SERVE, "To serve the reference schema there: gqlnb serve"),
-    (
-        NO_LITERAL,
-        "--token takes env:NAME, keyring:NAME, file:PATH or prompt: a token typed into a command "
-        "would be saved in the shell's history.",
-    ),
-    ("token='env:NAME' or 'prompt'", "--token env:NAME or --token prompt"),
-    ("token='env:NAME'", "--token env:NAME"),
-    ("token='prompt'", "--token prompt"),
-    ("Access(origins=['http://localhost:5173'])", "--origin http://localhost:5173"),
-    ("Access(origins='*')", "--origin '*'"),
-    ("Access(origins=...)", "--origin"),
-    ("Access(hosts=...)", "--allow-host"),
-    ("token= and headers= would", "--token and --header would"),
-    ("token= would", "--token would"),
-    ("headers= would", "--header would"),
-    (" before Jupyter starts", ""),
-    ("Try again, or pass a longer timeout=.", "Try again."),
-)

@@ -16,7 +16,7 @@ from gqlnb.wire.retry import ATTEMPTS, PASSING, Attempt, decide, failure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Attempts"]
+__all__ = ["NOTICED", "Attempts", "tell", "watched"]
 
 _LOG = logging.getLogger("gqlnb")
 NOTICED = 1.5  # seconds; a shorter wait needs no explanation
@@ -114,9 +114,14 @@ class Attempts:
             f"{self.source}: {reason}. Asking again in {wait:.1f} s "
             f"(attempt {self._number} of {ATTEMPTS})."
         )
-        _LOG.warning("%s", said)
-        if wait >= NOTICED and watched():
-            sys.stderr.write(f"{said} Interrupt to stop waiting.\n")
+        tell(said, wait)
+
+
+def tell(said: str, wait: float) -> None:
+    """Say why nothing happens for so many seconds: in the log, and to a person who waits."""
+    _LOG.warning("%s", said)
+    if wait >= NOTICED and watched():
+        sys.stderr.write(f"{said} Interrupt to stop waiting.\n")
 
 
 def watched() -> bool:

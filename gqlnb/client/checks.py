@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import inspect
+import os
 from dataclasses import replace
+from math import isfinite
+from numbers import Real
 from operator import is_
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import PROBLEMS_SHOWN, QueryError
+from gqlnb.errors import PROBLEMS_SHOWN, QueryError, plain
+from gqlnb.model.limits import Limits
 from gqlnb.model.upload import is_file
 from gqlnb.wire.json import faults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["check_json", "is_asgi", "locate"]
+__all__ = ["check_json", "is_asgi", "locate", "unusable"]
 
 
 def is_asgi(target: Any) -> bool:
@@ -81,3 +86,17 @@ def locate(error: QueryError, whence: str) -> None:
         replace(shown, hint=hint),
         *error.problems[last + 1 :],
     )
+
+
+def unusable(timeout: object, limits: object, verify: object) -> str:
+    """Say what is wrong with options of a client; nothing if they can be used."""
+    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
+    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
+        return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
+    if limits is not None and not isinstance(limits, Limits):
+        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
+    if verify is None or isinstance(verify, bool):
+        return ""
+    if not isinstance(verify, (str, os.PathLike)):
+        return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
+    return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."

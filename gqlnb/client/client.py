@@ -8,16 +8,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from math import isfinite
-from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
-from gqlnb.client.checks import check_json, is_asgi, locate
+from gqlnb.client.checks import check_json, is_asgi, locate, unusable
+from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
+from gqlnb.client.listed import made_by
+from gqlnb.client.pacing import Pace, gate_of
+from gqlnb.client.pages import Paged
 from gqlnb.client.reach import Reaching
 from gqlnb.client.recorder import granted, road
 from gqlnb.client.recordings import SERVER, Options, recording_of
@@ -33,7 +34,6 @@ from gqlnb.errors import (
     QueryError,
     TargetError,
     TransportError,
-    plain,
 )
 from gqlnb.model.document import Document
 from gqlnb.model.limits import Limits
@@ -46,8 +46,9 @@ from gqlnb.wire.request import Request
 from gqlnb.wire.typed import Expectation
 
 if TYPE_CHECKING:
-    import pandas as pd
     from graphql import GraphQLSchema
+
+    from gqlnb.wire.budget import Budget
 
 __all__ = ["Client", "connect"]
 
@@ -60,7 +61,7 @@ OWN = "a transport of one's own sends its own headers. Give them to it."
 TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
-class Client(Schemed, Reaching):
+class Client(Schemed, Paged, Reaching):
     """Asks one endpoint, schema or application; safe to use from several threads.
 
     Parameters
@@ -68,9 +69,9 @@ class Client(Schemed, Reaching):
     target
         An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
         :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
-        process; an ASGI application; None for the current connection, else ``GQLNB_URL``, else the
-        newest server of this process, else ``http://127.0.0.1:4000/graphql``. With options of its
-        own a named connection is made anew.
+        process; an ASGI application; a client of gql, with the headers it sends; None for the
+        current connection, else ``GQLNB_URL``, else the newest server of this process, else
+        ``http://127.0.0.1:4000/graphql``. With options of its own a named connection is made anew.
     token
         ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a :class:`Token` or a
         :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
@@ -142,6 +143,7 @@ class Client(Schemed, Reaching):
         self._schemas = Schemas()
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
+        self._pace = Pace(gate_of(self._transport), self.source, self._limits.wait)
         if schema is not None:
             self._schemas = Schemas()  # a named connection's own stays as it is
             self._schema = schema
@@ -176,13 +178,18 @@ class Client(Schemed, Reaching):
             return InProcess(Schema.adopt(target))
         if is_asgi(target):
             return Asgi(target, self._secrets)
+        if is_gql(target):
+            self._no_headers(OWN)
+            through = Gql(target)
+            self._schema = through.schema
+            return through
         if hasattr(target, "send") and hasattr(target, "asend"):
             self._no_headers(SCHEMA if isinstance(target, InProcess) else OWN)
             return target  # type: ignore[no-any-return]
         msg = (
             f"A {type(target).__name__} is nothing a client can ask. Give an address, the name of "
             "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
-            "Graphene, a Server or an ASGI application."
+            "Graphene, a Server, an ASGI application or a Client of gql."
         )
         raise TargetError(msg)
 
@@ -247,6 +254,20 @@ class Client(Schemed, Reaching):
         """What carries a request now: a recording may stand before the endpoint."""
         return road(self._transport, self.name, self._recording, self._lacking)
 
+    @property
+    def local(self) -> Schema | None:
+        """The schema of this process that executes; None if something else does."""
+        return self._transport.schema if isinstance(self._transport, InProcess) else None
+
+    @property
+    def budget(self) -> Budget:
+        """What the endpoint has said about how much may still be asked of it.
+
+        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None where
+        it has said nothing. All clients that send it the same token know the same.
+        """
+        return self._pace.budget
+
     def execute(
         self,
         text: str,
@@ -277,7 +298,8 @@ class Client(Schemed, Reaching):
         TransportError, AuthError, RateLimited, AnswerError
             If no usable answer came. Queries, never mutations, are asked again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
-            limits whose wait is within `limits`.
+            limits whose wait is within `limits`. Before the time that an endpoint named for its
+            limit, to this client or another one with the same token, nothing is sent.
         """
         request, asked = self._ask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
@@ -305,28 +327,28 @@ class Client(Schemed, Reaching):
 
     def _attempt(self, request: Request, asked: Asked) -> Result | TransportError:
         """Ask once; what another attempt might mend is returned, not raised."""
+        begun = time.monotonic()
         try:
+            self._check_pace()
             # The response gets no name here: a traceback may show it.
-            return read(self._road.send(request), replace(asked, now=time.time()))
+            result = read(self._road.send(request), replace(asked, now=time.time()))
+            return self._pace.learn(result, time.monotonic() - begun)
         except TransportError as error:
-            return bare(error)
+            return self._pace.learn(bare(error), time.monotonic() - begun)
+
+    def _check_pace(self) -> None:
+        """Look whether the endpoint said to wait; a recording has no limits."""
+        if self._road is self._transport:
+            self._pace.check()
 
     async def _aattempt(self, request: Request, asked: Asked) -> Result | TransportError:
+        begun = time.monotonic()
         try:
-            return read(await self._road.asend(request), replace(asked, now=time.time()))
+            self._check_pace()
+            result = read(await self._road.asend(request), replace(asked, now=time.time()))
+            return self._pace.learn(result, time.monotonic() - begun)
         except TransportError as error:
-            return bare(error)
-
-    def frame(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-        path: str | None = None,
-    ) -> pd.DataFrame:
-        """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`."""
-        return self.execute(text, variables, operation=operation).frame(path)
+            return self._pace.learn(bare(error), time.monotonic() - begun)
 
     def _ask(
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
@@ -401,6 +423,9 @@ class Client(Schemed, Reaching):
         raise TypeError(msg)
 
 
+made_by(Client)
+
+
 @unseen
 def connect(
     target: Any = None,
@@ -450,17 +475,3 @@ def connect(
     if isinstance(target, str) and not target.startswith("/") and "://" not in target:
         return connections.named(target, **given)
     return Client(target, **given)
-
-
-def unusable(timeout: object, limits: object, verify: object) -> str:
-    """Say what is wrong with options of a client; nothing if they can be used."""
-    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
-    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
-        return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
-    if limits is not None and not isinstance(limits, Limits):
-        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    if verify is None or isinstance(verify, bool):
-        return ""
-    if not isinstance(verify, (str, os.PathLike)):
-        return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
-    return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb import runtime
 from gqlnb.client.addresses import shown
+from gqlnb.client.listed import listed
 from gqlnb.client.recordings import spared
 from gqlnb.errors import TargetError
 
@@ -25,10 +26,13 @@ __all__ = [
     "chosen",
     "close",
     "default_target",
+    "exists",
     "forget",
     "known",
     "named",
+    "provide",
     "register",
+    "renew",
     "use",
 ]
 
@@ -53,11 +57,14 @@ class Connection:
         Called with the options of :func:`gqlnb.connect`; returns a client.
     about
         One line that says what it is; no secret.
+    place
+        Where it was entered.
     """
 
     name: str
     make: Factory
     about: str
+    place: str = "this process"
 
     def open(self, **options: Any) -> Client:
         """Return its client, which knows the name: recordings know endpoints by it."""
@@ -68,21 +75,33 @@ class Connection:
 
 _lock = threading.RLock()
 _known: dict[str, Connection] = {}
-_open: dict[str, Client] = {}
+_provided: dict[str, Connection] = {}
+_open: dict[str, tuple[Connection, Client]] = {}
 _current: list[str] = []
 
 
-def register(name: str, make: Factory, about: str) -> None:
-    """Enter a connection under `name`; one of that name is replaced, and closed if it was open."""
+def register(name: str, make: Factory, about: str, client: Client | None = None) -> None:
+    """Enter a connection under `name`; one of that name is replaced, and closed if it was open.
+
+    A client that was made already is the one that is open then.
+    """
     with _lock:
-        _known[name] = Connection(name, make, about)
+        _known[name] = connection = Connection(name, make, about)
         old = _open.pop(name, None)
+        if client is not None:
+            _open[name] = connection, client
     if old is not None:
-        old.close()
+        old[1].close()
+
+
+def provide(name: str, make: Factory, about: str) -> None:
+    """Enter a connection that is there from the start: those of files and sessions go before it."""
+    with _lock:
+        _provided.setdefault(name, Connection(name, make, about, "built in"))
 
 
 def forget(name: str) -> None:
-    """Remove a connection; a name that is not known is no error."""
+    """Remove a connection of this process; a name that is not known is no error."""
     with _lock:
         if name in _known:
             close(name)
@@ -99,17 +118,41 @@ def close(name: str) -> None:
     """
     with _lock:
         _find(name)
-        client = _open.pop(name, None)
+        opened = _open.pop(name, None)
         if name in _current:
             _current.remove(name)
-    if client is not None:
-        client.close()
+    if opened is not None:
+        opened[1].close()
+
+
+def exists(name: str) -> bool:
+    """Tell whether there is a connection of that name.
+
+    Raises
+    ------
+    OptionError
+        If a settings file cannot be read.
+    """
+    with _lock:
+        return name in _known or name in _provided or name in listed()
 
 
 def known() -> tuple[Connection, ...]:
-    """Return the connections in the order they were entered."""
+    """Return the connections: those that are built in, those of files, those of this process.
+
+    Of one name the last of these counts.
+
+    Raises
+    ------
+    OptionError
+        If a settings file cannot be read.
+    """
     with _lock:
-        return tuple(_known.values())
+        return tuple({**_provided, **_listed(), **_known}.values())
+
+
+def _listed() -> dict[str, Connection]:
+    return {name: Connection(name, it, it.about, it.place) for name, it in listed().items()}
 
 
 def use(name: str | None) -> None:
@@ -144,11 +187,44 @@ def named(name: str, **options: Any) -> Client:
         connection = _find(name)
         if options:
             return connection.open(**options)
-        client = _open.get(name)
+        before, client = _open.get(name, (None, None))
         # Made without a token while a recording answered; there may be one by now.
-        if client is None or (getattr(client, "_lacking", None) is not None and not spared()):
-            client = _open[name] = connection.open()
+        lacking = getattr(client, "_lacking", None) is not None and not spared()
+        if client is None or lacking or before != connection:  # a file may say something else now
+            client = connection.open()
+            _open[name] = connection, client
         return client
+
+
+def renew(name: str) -> Client:
+    """Return the client of a connection, made anew: nothing is remembered of its endpoint.
+
+    Raises
+    ------
+    TargetError
+        If there is no connection of that name.
+    """
+    with _lock:
+        _find(name)
+        opened = _open.pop(name, None)
+        made = named(name)
+    if opened is not None:
+        opened[1].close()
+    return made
+
+
+def opened(name: str) -> bool:
+    """Tell whether the client of a connection is made."""
+    with _lock:
+        return name in _open
+
+
+def asks_nobody(name: str) -> bool:
+    """Tell whether a connection's client can be made without asking a person for a token."""
+    with _lock:
+        connection = ({**_provided, **_listed()} | _known).get(name)
+    options = dict(getattr(connection.make, "options", ())) if connection is not None else {}
+    return connection is not None and name not in _known and options.get("token") != "prompt"
 
 
 def default_target() -> Any:
@@ -174,11 +250,15 @@ def chosen() -> tuple[Any, str]:
 def _find(name: str) -> Connection:
     if name in _known:
         return _known[name]
-    close_ones = difflib.get_close_matches(name, _known, 1)
+    names = {**_provided, **_listed()}
+    if name in names:
+        return names[name]
+    names |= _known
+    close_ones = difflib.get_close_matches(name, names, 1)
     guess = f" Did you mean {close_ones[0]!r}?" if close_ones else ""
-    names = ", ".join(repr(known_name) for known_name in _known) or "none"
+    said = ", ".join(map(repr, names)) or "none"
     msg = (
         f"No connection is called {shown(name)!r}.{guess} "
-        f"Known: {names}. An address begins with http:// or https://."
+        f"Known: {said}. An address begins with http:// or https://."
     )
     raise TargetError(msg)

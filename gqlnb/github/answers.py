@@ -12,12 +12,14 @@ import numpy as np
 from gqlnb.errors import QueryError
 from gqlnb.github.columns import Rows
 from gqlnb.github.data import Language, Owner, Repository
-from gqlnb.github.finding import order_by
+from gqlnb.github.finding import order_by, sorting
 from gqlnb.github.metering import METER, Meter
-from gqlnb.github.paging import Page, page, refused
+from gqlnb.github.paging import Keyset, Page, page, refused
 from gqlnb.github.simulation import Faults
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gqlnb.github.finding import Found, Population
     from gqlnb.github.simulation import Simulation
 
@@ -27,12 +29,15 @@ _HOST = "https://github.com"
 _SEARCHES_KEPT = 64  # a walk over ten pages searches once
 _IDS = 100  # of one `nodes`
 _KEYS = {
+    "ID": "id",
     "CREATED_AT": "created",
     "NAME": "name",
     "PUSHED_AT": "pushed",
     "STARGAZERS": "stars",
     "UPDATED_AT": "pushed",
 }
+
+_KINDS: dict[str, Any] = {"id": tuple[int], "stars": tuple[int, int]}
 
 Resolver = Callable[..., Any]
 
@@ -51,7 +56,7 @@ class Answers:
     """
 
     def __init__(self, population: Population, viewer: Owner, simulation: Simulation) -> None:
-        self._faults = Faults(population, simulation)
+        self._faults = Faults(population, simulation, viewer.login)
         self._viewer = viewer
         self._simulation = simulation
         find = self._faults.find
@@ -142,17 +147,15 @@ class Answers:
             or "OWNER" not in (args.get("ownerAffiliations") or ("OWNER",))
         ):
             rows = rows[:0]
-        order = args.get("orderBy")
-        if order is not None:
-            descending = order["direction"] == "DESC"
-            rows = order_by(self._all, rows, _KEYS[order["field"]], descending=descending)
-        return page("repositories", Rows(self._all, rows), args)
+        order = args.get("orderBy") or {"field": "ID", "direction": "ASC"}
+        return _ordered(self._all, rows, _KEYS[order["field"]], order["direction"], args)
 
     def stargazers(
         self, root: Repository, args: dict[str, Any], _context: object
     ) -> dict[str, int]:
-        """Resolve ``Repository.stargazers``, or refuse it as GitHub does now."""
-        if self._simulation.restricted:
+        """Resolve ``Repository.stargazers``, or refuse it as GitHub does now for others' ones."""
+        own = root.owner.login.lower() == self._viewer.login.lower()
+        if self._simulation.restricted and not own:
             # The words of GitHub's REST API; those of its GraphQL API are not public.
             message = "You do not have permission to view the stargazers of this repository"
             msg = "FORBIDDEN"
@@ -196,6 +199,21 @@ class Answers:
 
     def _by_id(self, node_id: str) -> Repository | Owner | Language | None:
         return self._viewer if node_id == self._viewer.node_id else self._all.node(node_id)
+
+
+def _ordered(
+    everything: Population, rows: NDArray[Any], column: str, way: str, args: dict[str, Any]
+) -> Page:
+    """Return the page of some rows in an order, with cursors that name their places in it."""
+    descending = way == "DESC"
+    rows = order_by(everything, rows, column, descending=descending)
+    keys = Keyset(
+        lambda place: sorting(everything, int(rows[place]), column),
+        len(rows),
+        _KINDS.get(column, tuple[str, int]),
+        descending,
+    )
+    return page("repositories", Rows(everything, rows), args, cursors=keys)
 
 
 def rate_limit(_root: object, _args: dict[str, Any], _context: object) -> dict[str, Any]:

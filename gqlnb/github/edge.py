@@ -2,13 +2,15 @@
 
 The way of a request, each step a function that answers or lets it pass::
 
-    no User-Agent 403 > no token, wrong token 401 > pace, concurrency 403
-    > gateway, timeouts 502, 504 > no JSON 400 > no query 200 > budget used up 200
-    > the application below 200
+    no User-Agent 403 > another path 404 > no token, wrong token 401
+    > pace, concurrency 403, 200, 429 > gateway, timeouts 502, 504 > too long 200 > no JSON 400
+    > no query 200 > budget used up 200 > the application below 200
 
-Without a simulation nothing is remembered between two requests. What a header or a body is like is
-from recorded exchanges and from GitHub's documentation; ``tests/github/test_edge.py`` has one test
-for each.
+A GET without a query is answered with the schema, as GitHub's documentation has it, and a browser
+that asks for a page gets the application's; other methods are the application's, once the token
+was right. Without a simulation nothing is remembered between two requests. What a header or a body
+is like is from recorded exchanges and from GitHub's documentation; ``tests/github/test_edge.py``
+has one test for each.
 """
 
 from __future__ import annotations
@@ -18,36 +20,60 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.github.ledger import Ledger
+from graphql import get_introspection_query
+
+from gqlnb.github.ledger import Ledger, Visit
 from gqlnb.github.metering import METER, Meter
+from gqlnb.github.options import refuse
 from gqlnb.github.replies import (
     BAD_CREDENTIALS,
     NO_AGENT,
     NO_JSON,
     NO_QUERY,
     NO_TOKEN,
+    NOT_FOUND,
     Reply,
     exhausted,
     gateway,
     hasty,
-    in_their_words,
     timed_out,
 )
 from gqlnb.github.standin import StandIn, service
-from gqlnb.server.app import App
+from gqlnb.github.wording import in_their_words, stopped
+from gqlnb.model.limits import Limits
+from gqlnb.server.app import App, head_of
+from gqlnb.server.journal import Journal, clocks
 from gqlnb.token import Token
 from gqlnb.wire.json import JSONError, dump, load
+from gqlnb.wire.response import Response
+from gqlnb.wire.rules import ENDPOINT
+from gqlnb.wire.screening import shows_page
 
 if TYPE_CHECKING:
     from gqlnb.github.simulation import Simulation
+    from gqlnb.wire.http import HttpRequest
 
-__all__ = ["Edge", "app"]
+__all__ = ["LIMITS", "Edge", "app"]
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-_BODY = 2**20  # bytes; what is longer is cut off, as GitHub's middleware cuts it
-_PATIENCE = 10.0  # seconds for a body
+LIMITS = Limits(
+    text=None,
+    tokens=20_000,
+    depth=200,
+    aliases=None,
+    name=None,
+    directives=None,
+    selections=100_000,
+    seconds=10.0,
+    errors=None,
+    message=None,
+)
+"""What is let through: GitHub's clock of ten seconds, and no limit of ours that it has not.
+
+Those that remain keep a stranger from occupying the process; GitHub's words are said at each.
+"""
 _MEDIA = "github.v4; format=json"
 _FORCED = {b"accept": b"application/json", b"content-type": b"application/json"}
 
@@ -61,6 +87,8 @@ class Edge(App):
         What executes.
     token
         What a request must send; None takes any, or none.
+    limits
+        How much is let through; by default :data:`LIMITS`.
     **options
         As for :class:`~gqlnb.server.app.App`: `hosts`.
 
@@ -70,9 +98,16 @@ class Edge(App):
         What stands before the application; None once another application took its place.
     """
 
-    def __init__(self, standin: StandIn, *, token: Token | None = None, **options: Any) -> None:
-        super().__init__(standin, token=token, **options)
-        self.front: Front | None = Front(token, standin.simulation)
+    def __init__(
+        self,
+        standin: StandIn,
+        *,
+        token: Token | None = None,
+        limits: Limits | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(standin, token=token, limits=limits or LIMITS, **options)
+        self.front: Front | None = Front(token, standin.simulation, self.limits)
 
     def become(self, other: App) -> None:
         """Serve what another application serves, with GitHub's HTTP only if that has it."""
@@ -87,86 +122,135 @@ class Edge(App):
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one connection of the host."""
         front = self.front
-        if front is None or scope["type"] != "http" or scope["method"] != "POST":
+        if front is None or scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
-        await front.answer(super().__call__, scope, receive, send)
+        request = head_of(scope)
+        if request.method == "GET" and shows_page(request, self._serving.rules):
+            await super().__call__(scope, receive, send)
+            return
+        exchange = _Exchange(super().__call__, scope, receive, send, self.journal)
+        await front.answer(request, exchange)
+
+
+class _Exchange:
+    """One request and its answer.
+
+    Parameters
+    ----------
+    below
+        The application that executes.
+    scope, receive, send
+        As the host gives them.
+    journal
+        Where what is answered before the application is noted.
+    """
+
+    def __init__(
+        self,
+        below: Any,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+        journal: Journal,
+    ) -> None:
+        self.below = below
+        self.scope = scope
+        self.receive = receive
+        self.send = send
+        self._journal = journal
+        self._began = clocks()
+
+    def note(self, reply: Reply) -> Reply:
+        """Enter an answer that is not the application's in the log, and return it."""
+        answer = Response(reply.status, reply.headers, reply.body)
+        self._journal.add(self._began, answer)
+        return reply
 
 
 class Front:
     """What stands before the application: the token, and what a simulation remembers."""
 
-    def __init__(self, token: Token | None, simulation: Simulation) -> None:
+    def __init__(self, token: Token | None, simulation: Simulation, limits: Limits) -> None:
         self._token = token
         self._simulation = simulation
+        self._limits = limits
         self._ledger = Ledger(simulation)
 
-    async def answer(
-        self, below: Any, scope: MutableMapping[str, Any], receive: Receive, send: Send
-    ) -> None:
-        """Answer one POST."""
-        headers = {name.decode("latin-1").lower(): value for name, value in scope["headers"]}
-        caller = headers.get("authorization", b"").decode("latin-1")
-        refused = self._credentials(headers.get("user-agent"), caller)
+    async def answer(self, request: HttpRequest, exchange: _Exchange) -> None:
+        """Answer one request."""
+        refused = self._refused(request)
         if refused is not None:
-            await give(send, refused, None)
+            await give(exchange.send, exchange.note(refused), None)
             return
-        with self._ledger.entered(caller) as account:
-            number, meter = account.number, account.meter
-            reply = self._fault(number, account.hasty) or await self._asked(
-                below, scope, receive, meter, number
-            )
-            account.charge(meter.charged)
-            await give(send, reply, meter)
+        schema = request.method == "GET" and not request.query_string
+        if request.method != "POST" and not schema:
+            await exchange.below(exchange.scope, exchange.receive, exchange.send)
+            return
+        with self._ledger.entered(request.headers.get("authorization", "")) as visit:
+            reply = self._fault(visit)
+            reply = exchange.note(reply) if reply else await self._asked(exchange, visit, schema)
+            await give(exchange.send, reply, visit.meter)
 
-    def _credentials(self, agent: bytes | None, header: str) -> Reply | None:
-        """Refuse who does not say what it is, or has not the token."""
-        if not (agent or b"").strip():
+    def _refused(self, request: HttpRequest) -> Reply | None:
+        """Refuse who does not say what it is, asks elsewhere, or has not the token."""
+        if not request.headers.get("user-agent", "").strip():
             return NO_AGENT
+        if request.path != ENDPOINT:
+            return NOT_FOUND
+        header = request.headers.get("authorization", "")
         if self._token is None or self._token.matches(header):
             return None
         return BAD_CREDENTIALS if header else NO_TOKEN
 
-    def _fault(self, number: int, wait: int | None) -> Reply | None:
+    def _fault(self, visit: Visit) -> Reply | None:
         """Return what a request gets instead of an answer, if chance or haste want it."""
-        simulation = self._simulation
-        if wait is not None:
-            return hasty(wait)
+        simulation, number = self._simulation, visit.number
+        if visit.hasty is not None:
+            return hasty(simulation.random("which haste", number), visit.hasty)
         if simulation.happens(simulation.gateway, "gateway", number):
             return gateway(simulation.random("which gateway", number))
         if simulation.happens(simulation.timeouts, "timeout", number):
-            return timed_out(simulation.random("which timeout", number))
+            return self._timed_out(visit)
         return None
 
-    async def _asked(
-        self,
-        below: Any,
-        scope: MutableMapping[str, Any],
-        receive: Receive,
-        meter: Meter,
-        number: int,
-    ) -> Reply:
-        """Return the answer to a body."""
-        body = await read(receive)
+    def _timed_out(self, visit: Visit) -> Reply:
+        """Return the answer to what took too long, which costs points of its own."""
+        visit.meter.fine(self._simulation.penalty)
+        return timed_out(self._simulation.random("which timeout", visit.number))
+
+    async def _asked(self, exchange: _Exchange, visit: Visit, schema: bool) -> Reply:
+        """Return the answer to a body, or to a GET that asks for the schema."""
+        if schema:
+            body = dump({"query": get_introspection_query()})
+        else:
+            body = await read(exchange.receive, self._limits)
+        if self._limits.body is not None and len(body) > self._limits.body:
+            return exchange.note(NO_QUERY)  # clients tell by it that they sent too much
         try:
             asked = load(body)
         except JSONError:
-            return NO_JSON
+            return exchange.note(NO_JSON)
         text = asked.get("query") if isinstance(asked, Mapping) else None
-        if len(body) > _BODY or not isinstance(text, str) or not text.strip():
-            return NO_QUERY
-        if meter.remaining < 1:
-            return exhausted(self._simulation.random("spelling", number), meter)
-        return await executed(below, scope, body, text, meter)
+        if not isinstance(text, str) or not text.strip():
+            return exchange.note(NO_QUERY)
+        chance = self._simulation.random("spelling", visit.number)
+        if visit.meter.remaining < 1:
+            return exchange.note(exhausted(chance, visit.meter))
+        reply = await executed(exchange, body, asked, visit.meter)
+        if visit.meter.broke:
+            return exhausted(chance, visit.meter)
+        return self._timed_out(visit) if reply is None else reply
 
 
 async def executed(
-    below: Any, scope: MutableMapping[str, Any], body: bytes, text: str, meter: Meter
-) -> Reply:
-    """Return what the application answers, a request error in GitHub's words."""
+    exchange: _Exchange, body: bytes, asked: Mapping[str, Any], meter: Meter
+) -> Reply | None:
+    """Return what the application answers, in GitHub's form; None if it took too long."""
+    scope = exchange.scope
     kept = [(n, v) for n, v in scope["headers"] if n.lower() not in {*_FORCED, b"content-length"}]
     length = (b"content-length", str(len(body)).encode())
-    inner = {**scope, "headers": [*kept, *_FORCED.items(), length]}
+    inner = {**scope, "method": "POST", "headers": [*kept, *_FORCED.items(), length]}
     incoming = [{"type": "http.request", "body": body, "more_body": False}]
     started: dict[str, Any] = {}
     parts: list[bytes] = []
@@ -185,7 +269,7 @@ async def executed(
 
     token = METER.set(meter)
     try:
-        await below(inner, receive, send)
+        await exchange.below(inner, receive, send)
     finally:
         METER.reset(token)
     reply = Reply(
@@ -193,22 +277,37 @@ async def executed(
         b"".join(parts),
         {k.decode("latin-1"): v.decode("latin-1") for k, v in started["headers"]},
     )
-    if reply.status != 200:
-        return reply
+    return in_their_form(reply, asked, meter) if reply.status == 200 else reply
+
+
+def in_their_form(reply: Reply, asked: Mapping[str, Any], meter: Meter) -> Reply | None:
+    """Return an answer with errors in GitHub's words, behind the data; None if it took too long."""
     members = load(reply.body)
-    if "data" in members:
+    errors = members.get("errors")
+    if not errors:
         return reply
-    errors = [meter.refusal] if meter.refusal else in_their_words(members["errors"], text)
-    return reply._replace(body=dump({"errors": errors}))
+    if stopped(errors):
+        return None
+    if "data" in members:
+        return reply._replace(body=dump({"data": members["data"]} | members))
+    made = (
+        [meter.refusal]
+        if meter.refusal
+        else in_their_words(errors, asked["query"], asked.get("variables") or {})
+    )
+    return reply._replace(body=dump({"errors": made}))
 
 
-async def read(receive: Receive) -> bytes:
-    """Return a body, cut off behind the longest that is read; what is late counts as nothing."""
+async def read(receive: Receive, limits: Limits) -> bytes:
+    """Return a body, cut off behind the longest that is read.
+
+    What is late counts as nothing.
+    """
     body = bytearray()
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(limits.body_seconds):
             more = True
-            while more and len(body) <= _BODY:
+            while more and (limits.body is None or len(body) <= limits.body):
                 message = await receive()
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
@@ -228,7 +327,7 @@ async def give(send: Send, reply: Reply, meter: Meter | None) -> None:
         about |= {
             "x-ratelimit-limit": str(meter.limit),
             "x-ratelimit-remaining": str(meter.remaining),
-            "x-ratelimit-used": str(meter.used + meter.charged),
+            "x-ratelimit-used": str(meter.spent),
             "x-ratelimit-reset": str(int(meter.reset)),
             "x-ratelimit-resource": "graphql",
         }
@@ -238,13 +337,18 @@ async def give(send: Send, reply: Reply, meter: Meter | None) -> None:
     await send({"type": "http.response.body", "body": reply.body, "more_body": False})
 
 
-def app(standin: StandIn | None = None, *, token: Token | str | None = None) -> Edge:
+def app(
+    standin: StandIn | None = None,
+    *,
+    token: Token | str | None = None,
+    limits: Limits | None = None,
+) -> Edge:
     """Return the stand-in as an ASGI application that answers as GitHub does over HTTP.
 
-    Statuses, bodies and headers are GitHub's: 401 without the token, 403 without a User-Agent,
-    ``x-ratelimit-*`` on every answer, errors in its words; and the faults of the stand-in's
-    simulation. Give it to a client (``gqlnb.connect(app)``), to a server of your own, or use
-    :func:`serve`.
+    Statuses, bodies and headers are GitHub's: 403 without a User-Agent, 401 without the token,
+    errors in its words; ``x-ratelimit-*`` on what comes behind the token; and the faults of the
+    stand-in's simulation. Give it to a client (``gqlnb.connect(app)``), to a server of your own, or
+    use :func:`serve`.
 
     Parameters
     ----------
@@ -253,11 +357,19 @@ def app(standin: StandIn | None = None, *, token: Token | str | None = None) -> 
     token
         What a request must send as ``Authorization: Bearer ...`` (``bearer`` and ``token`` will
         do): ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a Token. None asks for none.
+    limits
+        How much is let through; by default :data:`gqlnb.github.edge.LIMITS`. What is refused is
+        refused in GitHub's words.
 
     Returns
     -------
     Edge
         An ASGI 3 application, for ``/graphql``.
+
+    Raises
+    ------
+    OptionError
+        If `standin` or `limits` is something else.
 
     Examples
     --------
@@ -266,4 +378,17 @@ def app(standin: StandIn | None = None, *, token: Token | str | None = None) -> 
     >>> client.execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    return Edge(service() if standin is None else standin, token=Token.of(token))
+    return Edge(chosen(standin), token=Token.of(token), limits=limits)
+
+
+def chosen(standin: StandIn | None) -> StandIn:
+    """Return the stand-in to serve, by default one of the embedded snapshot.
+
+    Raises
+    ------
+    OptionError
+        If it is something else; what serves any schema is :func:`gqlnb.serve`.
+    """
+    if standin is not None and not isinstance(standin, StandIn):
+        refuse("standin", standin, "a stand-in that github.service(...) made")
+    return service() if standin is None else standin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.connections import known, register
+from gqlnb.client.connections import provide
 from gqlnb.client.recordings import spared
 from gqlnb.errors import AuthError
 from gqlnb.sealing import unseen
@@ -78,8 +78,6 @@ ABOUT = {
 
 
 def enter() -> None:
-    """Enter ``demo`` and ``github`` among the connections, unless the names are taken."""
-    taken = {connection.name for connection in known()}
+    """Enter ``demo`` and ``github`` among the connections that are there from the start."""
     for name, (make, about) in ABOUT.items():
-        if name not in taken:
-            register(name, make, about)
+        provide(name, make, about)

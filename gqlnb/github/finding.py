@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gqlnb.github.columns import Columns, Rows
-from gqlnb.github.data import Repository
-from gqlnb.github.search import REACH, Clause, Expression, Named, Range, Test, parse
+from gqlnb.github.data import Repository, iso
+from gqlnb.github.languages import spoken
+from gqlnb.github.qualifiers import Known, Named, Range, Test
+from gqlnb.github.search import REACH, Clause, Expression, parse
+from gqlnb.github.words import Word
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Found", "Population", "find", "order_by", "scattered", "select"]
+__all__ = ["Found", "Population", "find", "grouped", "order_by", "scattered", "select", "sorting"]
 
 _LEAST, _MOST = -(2**31), 2**31 - 1  # of the numbers that a column can hold
 _KEYS = {"stars": "stars", "forks": "forks", "updated": "pushed"}
 
+Alternatives = tuple[tuple[Word, ...], ...]
 Mask = Any  # a boolean array, or one boolean for all rows
 Selector = Any  # a slice of the rows, or the numbers of some
 
@@ -129,11 +132,11 @@ def select(
     """
     selected, rest = _narrowed(population, expression.clauses)
     standing = (expression.sort, expression.descending) == ("stars", True) and ties is None
-    if standing and not rest and isinstance(selected, slice):
+    if standing and not rest and not expression.words and isinstance(selected, slice):
         total = selected.stop - selected.start
         size = total if reach is None else min(total, reach)
         return np.arange(selected.start, selected.start + size), total
-    rows = _matching(population, selected, rest)
+    rows = _matching(population, selected, rest, expression.words)
     total = len(rows)
     if standing:
         return rows[:reach], total
@@ -148,9 +151,9 @@ def select(
 
 
 def order_by(
-    population: Columns, rows: NDArray[Any], column: str, *, descending: bool
+    population: Columns, rows: NDArray[Any], column: str, *, descending: bool = False
 ) -> NDArray[Any]:
-    """Return rows sorted by a column, equal ones by owner and name.
+    """Return rows sorted by what :func:`sorting` says of each.
 
     Parameters
     ----------
@@ -159,16 +162,40 @@ def order_by(
     rows
         Their numbers.
     column
-        The name of the column; ``"name"`` sorts by name in any case.
+        The name of the column; ``"name"`` sorts by name in any case, ``"id"`` by nothing else.
     descending
-        Whether the largest comes first; equal ones keep their order.
+        Whether the largest comes first.
     """
+    ids = _ids(population, rows)
+    keys = ids
     if column == "name":
         names = np.array([population.names[population.name[row]].lower() for row in rows])
         keys = np.unique(names, return_inverse=True)[1] if len(rows) else rows
-    else:
+    elif column != "id":
         keys = getattr(population, column)[rows]
-    return _first(rows, -keys if descending else keys, population.rank, len(rows))
+    ordered: NDArray[Any] = rows[np.lexsort((ids, keys))]
+    return ordered[::-1] if descending else ordered
+
+
+def sorting(population: Columns, row: int, column: str) -> tuple[Any, ...]:
+    """Return what a row is sorted by: a value of a column, and its id.
+
+    An id is a number of its own for each repository, and rises with the time when it was made, as
+    GitHub's do; it stays the same where stars change. Of ``"id"`` there is the id alone.
+    """
+    number = int(_ids(population, np.array([row]))[0])
+    if column == "id":
+        return (number,)
+    if column == "name":
+        return (population.names[population.name[row]].lower(), number)
+    value = int(getattr(population, column)[row])
+    return (iso(value) if column in {"created", "pushed"} else value, number)
+
+
+def _ids(population: Columns, rows: NDArray[Any]) -> NDArray[np.int64]:
+    ids: NDArray[np.int64] = population.created[rows].astype(np.int64) * 2**32
+    ids += population.rank[rows]
+    return ids
 
 
 def scattered(numbers: NDArray[Any], salt: int) -> NDArray[np.uint32]:
@@ -194,7 +221,7 @@ def scattered(numbers: NDArray[Any], salt: int) -> NDArray[np.uint32]:
 
 def _narrowed(population: Columns, clauses: tuple[Clause, ...]) -> tuple[Selector, list[Clause]]:
     """Return the rows that can match at all, by what the order of the rows tells, and the rest."""
-    begin, end = 0, len(population)
+    least, most = 0, _MOST
     owned: NDArray[Any] | None = None
     rest = []
     for clause in clauses:
@@ -202,18 +229,19 @@ def _narrowed(population: Columns, clauses: tuple[Clause, ...]) -> tuple[Selecto
         if clause.negated:
             rest.append(clause)
         elif isinstance(test, Range) and test.column == "stars":
-            first, last = population.above(test.low, test.high)
-            begin, end = max(begin, first), min(end, last)
+            least = max(least, test.low or 0)
+            most = min(most, _MOST if test.high is None else test.high)
         elif isinstance(test, Named) and test.column in {"owner", "repository"}:
             owned = _owned(population, clause.tests)
         else:
             rest.append(clause)
+    begin, end = population.above(least, most)
     if owned is None:
-        return slice(begin, max(begin, end)), rest
+        return slice(begin, end), rest
     return owned[(owned >= begin) & (owned < end)], rest
 
 
-def _owned(population: Columns, tests: tuple[Test, ...]) -> NDArray[Any]:
+def _owned(population: Columns, tests: Iterable[Test]) -> NDArray[Any]:
     """Return the rows that owners and full names stand for, in their order."""
     parts = [np.empty(0, dtype=np.int32)]
     for test in tests:
@@ -226,11 +254,15 @@ def _owned(population: Columns, tests: tuple[Test, ...]) -> NDArray[Any]:
     return np.unique(np.concatenate(parts))
 
 
-def _matching(population: Columns, selected: Selector, clauses: list[Clause]) -> NDArray[Any]:
+def _matching(
+    population: Columns, selected: Selector, clauses: list[Clause], words: Alternatives
+) -> NDArray[Any]:
     """Return the numbers of those selected rows of which all clauses hold."""
     mask: Mask = True
-    for clause in clauses:
-        mask = mask & _holds(population, selected, clause)
+    for about, some in grouped(clauses).items():
+        mask = mask & _HOLDERS.get(about, _within)(population, selected, some)
+    if words:
+        mask = mask & _called(population, selected, words)
     if isinstance(selected, slice):
         size = selected.stop - selected.start
         if mask is True:
@@ -242,64 +274,108 @@ def _matching(population: Columns, selected: Selector, clauses: list[Clause]) ->
     return found
 
 
-def _holds(population: Columns, selected: Selector, clause: Clause) -> Mask:
-    masks = [_mask(population, selected, test) for test in clause.tests]
-    any_of = reduce(np.logical_or, masks)
-    return np.logical_not(any_of) if clause.negated else any_of
+def grouped(clauses: list[Clause]) -> dict[str, list[Clause]]:
+    """Return clauses by the column that they are about: each column is looked at once."""
+    found: dict[str, list[Clause]] = {}
+    for clause in clauses:
+        column = clause.tests[0].column
+        found.setdefault("owner" if column == "repository" else column, []).append(clause)
+    return found
 
 
-def _mask(population: Columns, selected: Selector, test: Test) -> Mask:
-    """Return of which selected rows a test holds."""
-    if isinstance(test, Named):
-        return _MATCHERS[test.column](population, selected, test.text)
-    if isinstance(test, Range):
-        return _within(getattr(population, test.column)[selected], test)
-    if test.column == "all":
-        return test.wanted
-    return getattr(population, test.column)[selected] == test.wanted
+def _within(population: Columns, selected: Selector, clauses: list[Clause]) -> Mask:
+    """Tell which numbers of a column lie where all clauses want them."""
+    column = getattr(population, clauses[0].tests[0].column)[selected]
+    spans = _spans(clauses)
+    if len(spans) != 1:
+        edges = np.array([(low, high + 1) for low, high in spans], dtype=np.int64).ravel()
+        return len(edges) > 0 and np.searchsorted(edges, column, side="right") % 2 == 1
+    mask: Mask = True
+    low, high = spans[0]
+    if low > _LEAST:
+        mask = column >= low
+    if high < _MOST:
+        mask = mask & (column <= high)
+    return mask
 
 
-def _spoken(population: Columns, selected: Selector, text: str) -> Mask:
-    known = [language and language.name.lower() == text for language in population.languages]
-    return np.array(known, dtype=bool)[population.language[selected]]
+def _spans(clauses: list[Clause]) -> list[tuple[int, int]]:
+    """Return the spans that ranges leave of all numbers, rising and apart, both ends included."""
+    low, high, holes = _LEAST, _MOST, []
+    for clause in clauses:
+        test = clause.tests[0]
+        if isinstance(test, Range):
+            least = _LEAST if test.low is None else test.low
+            most = _MOST if test.high is None else test.high
+            if not clause.negated:
+                low, high = max(low, least), min(high, most)
+            elif least <= most:
+                holes.append((least, most))
+    spans = []
+    for least, most in sorted(holes):
+        if low < least:
+            spans.append((low, min(high, least - 1)))
+        low = max(low, most + 1)
+    return [span for span in (*spans, (low, high)) if span[0] <= span[1]]
 
 
-def _has_owner(population: Columns, selected: Selector, text: str) -> Mask:
-    owner = population.owners.find(text)
-    return owner is not None and population.owner[selected] == owner
+def _in_language(population: Columns, selected: Selector, clauses: list[Clause]) -> Mask:
+    """Tell which rows are in the languages that all clauses want."""
+    names = [language and spoken(language.name) for language in population.languages]
+    wanted = np.ones(len(names), dtype=bool)
+    for clause in clauses:
+        texts = {test.text for test in clause.tests if isinstance(test, Named)}
+        wanted &= np.array([name in texts for name in names]) != clause.negated
+    return wanted[population.language[selected]]
 
 
-def _is_called(population: Columns, selected: Selector, text: str) -> Mask:
-    return _is_row(selected, population.named(text))
+def _not_owned(population: Columns, selected: Selector, clauses: list[Clause]) -> Mask:
+    """Tell which rows are not of the owners, and not the repositories, of negated clauses."""
+    rows = _owned(population, (test for clause in clauses for test in clause.tests))
+    if not isinstance(selected, slice):
+        return ~np.isin(selected, rows, assume_unique=True)
+    mask = np.ones(selected.stop - selected.start, dtype=bool)
+    mask[rows[(rows >= selected.start) & (rows < selected.stop)] - selected.start] = False
+    return mask
 
 
-def _holding(population: Columns, selected: Selector, text: str) -> Mask:
-    known = [text in name.lower() for name in population.names]
-    return np.array(known, dtype=bool)[population.name[selected]]
+def _archived(population: Columns, selected: Selector, clauses: list[Clause]) -> Mask:
+    """Tell which rows are archived, or are not, as all clauses want it."""
+    wanted = {
+        test.wanted != c.negated for c in clauses for test in c.tests if isinstance(test, Known)
+    }
+    return len(wanted) == 1 and population.archived[selected] == wanted.pop()
 
 
-_MATCHERS: dict[str, Callable[[Columns, Selector, str], Mask]] = {
-    "language": _spoken,
-    "owner": _has_owner,
-    "repository": _is_called,
-    "name": _holding,
+def _always(_population: Columns, _selected: Selector, clauses: list[Clause]) -> Mask:
+    """Tell whether all clauses hold that are about all rows alike."""
+    known = ((test, c.negated) for c in clauses for test in c.tests if isinstance(test, Known))
+    return all(test.wanted != negated for test, negated in known)
+
+
+_HOLDERS: dict[str, Callable[[Columns, Selector, list[Clause]], Mask]] = {
+    "all": _always,
+    "archived": _archived,
+    "language": _in_language,
+    "owner": _not_owned,
 }
 
 
-def _is_row(selected: Selector, row: int | None) -> Mask:
-    if isinstance(selected, slice):
-        selected = np.arange(selected.start, selected.stop)
-    return row is not None and selected == row
-
-
-def _within(column: NDArray[Any], test: Range) -> Mask:
-    """Return which numbers lie within bounds; a bound that no number can pass is none."""
-    mask: Mask = True
-    if test.low is not None and test.low > _LEAST:
-        mask = test.low <= _MOST and column >= test.low
-    if test.high is not None and test.high < _MOST:
-        mask = mask & (test.high >= _LEAST and column <= test.high)
-    return mask
+def _called(population: Columns, selected: Selector, words: Alternatives) -> Mask:
+    """Tell which names are like one of the alternatives; each name is looked at once."""
+    codes, known = population.name[selected], population.names
+    if len(codes) < len(known):
+        few, codes = np.unique(codes, return_inverse=True)
+        known = tuple(known[code] for code in few.tolist())
+    names = [name.lower() for name in known]
+    alike = np.zeros(len(names), dtype=bool)
+    for alternative in words:
+        left: Sequence[int] = range(len(names))
+        for word in alternative:
+            text, negated = word.text, word.negated
+            left = [place for place in left if (text in names[place]) != negated]
+        alike[np.array(left, dtype=np.intp)] = True
+    return alike[codes]
 
 
 def _first(rows: NDArray[Any], keys: NDArray[Any], ties: NDArray[Any], reach: int) -> NDArray[Any]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gqlnb.errors import OptionError
 from gqlnb.github.columns import Logins, by_owner
 from gqlnb.github.data import Language, seconds
 from gqlnb.github.finding import Population
+from gqlnb.github.options import refuse, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,7 +125,7 @@ def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
     Raises
     ------
     OptionError
-        If `n` or `year` is out of range.
+        If `n`, `seed` or `year` is out of range, or not a whole number.
 
     Notes
     -----
@@ -141,13 +141,11 @@ def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
     >>> github[0].stars, github.count("stars:>=66480")
     (371119, 100)
     """
-    if year not in ANCHORS:
-        msg = f"year={year!r} has no shape here; there are {', '.join(map(str, ANCHORS))}."
-        raise OptionError(msg)
+    if year not in tuple(ANCHORS):  # a list is not hashed
+        refuse("year", year, f"one of {', '.join(map(str, ANCHORS))}, whose shapes are known")
+    year = int(year)
     anchors = ANCHORS[year]
-    if not 1 <= n <= anchors[0][1]:
-        msg = f"n={n!r}: give 1 to {anchors[0][1]:,}, all that had a star in {year}."
-        raise OptionError(msg)
+    n, seed = whole("n", n, least=1, most=anchors[0][1]), whole("seed", seed)
     stars = _stars(anchors, n, seed)
     rest = np.random.default_rng([seed, 1])
     owner, owners = _owners(n, rest)

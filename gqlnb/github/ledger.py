@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.github.metering import HOUR, LIMIT, Meter
 
@@ -31,8 +32,7 @@ class _Account:
     running: int = 0
 
 
-@dataclass(slots=True)
-class Visit:
+class Visit(NamedTuple):
     """One request on its way.
 
     Attributes
@@ -40,7 +40,7 @@ class Visit:
     number
         How many there have been, this one included.
     meter
-        Its look at the budget.
+        Its look at the budget, which it pays from.
     hasty
         Seconds to wait, if it came too soon; else None.
     """
@@ -48,11 +48,6 @@ class Visit:
     number: int
     meter: Meter
     hasty: int | None
-    points: int = field(default=0, init=False)
-
-    def charge(self, points: int) -> None:
-        """Take points from the budget when the request is over."""
-        self.points = points
 
 
 class Ledger:
@@ -71,7 +66,11 @@ class Ledger:
 
     @contextmanager
     def entered(self, caller: str) -> Iterator[Visit]:
-        """Enter a request of a caller, and its charge when it is over."""
+        """Count a request of a caller among those that run, until it is over.
+
+        Its meter pays from the account under the lock, so that requests at the same time cannot
+        spend a point twice.
+        """
         account = self._account(caller)
         now = self._simulation.clock()
         with self._lock:
@@ -79,14 +78,25 @@ class Ledger:
             account.running += 1
             wait = self._wait(account, now)
             budget = self._simulation.budget
-            meter = Meter(LIMIT if budget is None else budget, account.used, account.reset)
+            limit = LIMIT if budget is None else budget
+            take = None if budget is None else partial(self._take, account)
+            meter = Meter(limit, account.used, account.reset, take)
             visit = Visit(self._requests, meter, wait)
         try:
             yield visit
         finally:
             with self._lock:
                 account.running -= 1
-                account.used += visit.points if budget is not None else 0
+
+    def _take(self, account: _Account, meter: Meter, *, forced: bool) -> bool:
+        """Take what a request costs from its account, or nothing where that is too much."""
+        with self._lock:
+            meter.used, meter.reset = account.used, account.reset
+            left = max(0, meter.limit - account.used)
+            if meter.charged > left and not forced:
+                return False
+            account.used += min(left, meter.charged)
+            return True
 
     def _account(self, caller: str) -> _Account:
         """Return the account of a caller; a new one where its hour is over."""

@@ -1,13 +1,9 @@
-"""The bodies that GitHub answers with where it does not execute, and its words for errors."""
+"""The bodies that GitHub answers with where it does not execute."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from graphql import FieldNode, FragmentDefinitionNode, InlineFragmentNode, OperationDefinitionNode
-from graphql import parse as parsed
 
 from gqlnb.wire.json import dump
 
@@ -18,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BAD_CREDENTIALS",
+    "NOT_FOUND",
     "NO_AGENT",
     "NO_JSON",
     "NO_QUERY",
@@ -26,7 +23,6 @@ __all__ = [
     "exhausted",
     "gateway",
     "hasty",
-    "in_their_words",
     "timed_out",
 ]
 
@@ -34,7 +30,6 @@ _DOCS = "https://docs.github.com/graphql"
 _CALLS = f"{_DOCS}/guides/forming-calls-with-graphql#authenticating-with-graphql"
 _SECONDARY = f"{_DOCS}/overview/rate-limits-and-query-limits-for-the-graphql-api"
 _USER = 583231  # the number of the account in messages about its budget
-_UNDEFINED = re.compile(r"Cannot query field '(?P<field>\w+)' on type '(?P<kind>\w+)'\.")
 
 
 class Reply(NamedTuple):
@@ -62,6 +57,14 @@ NO_AGENT = html(
     "header (https://docs.github.com/en/rest/overview/resources-in-the-rest-api"
     "#user-agent-required). Check https://developer.github.com for other possible causes.\r\n",
 )
+NOT_FOUND = json(
+    404,
+    {
+        "message": "Not Found",
+        "documentation_url": "https://docs.github.com/rest",
+        "status": "404",
+    },
+)
 NO_TOKEN = json(
     401,
     {
@@ -82,16 +85,21 @@ NO_QUERY = json(
 )
 
 
-def hasty(wait: int) -> Reply:
-    """Return the answer to who asks too often, or too much at once: to wait so many seconds."""
+def hasty(chance: Random, wait: int) -> Reply:
+    """Return one of the answers to who asks too often, or too much at once.
+
+    Mostly 403 with the seconds to wait; GitHub's documentation names 200 too, clients have seen
+    429, and in the first seconds ``retry-after`` may be missing.
+    """
+    headers = {} if chance.random() < 0.25 else {"retry_after": str(wait)}
     return json(
-        403,
+        chance.choice([403, 403, 200, 429]),
         {
             "documentation_url": f"{_SECONDARY}#secondary-rate-limits",
             "message": "You have exceeded a secondary rate limit. Please wait a few minutes before "
             "you try again.",
         },
-        retry_after=str(wait),
+        **headers,
     )
 
 
@@ -136,66 +144,3 @@ def timed_out(chance: Random) -> Reply:
     )
     nothing = chance.choice([None, "null"])  # both have been seen
     return json(chance.choice([502, 504]), {"data": nothing, "errors": [{"message": message}]})
-
-
-def in_their_words(errors: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return request errors as GitHub writes them.
-
-    An unknown field is named as there, with a path that begins with the operation. The others keep
-    their words and places.
-    """
-    return [_undefined(error, text) or _bare(error) for error in errors]
-
-
-def _bare(error: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: error[name] for name in ("locations", "message") if name in error}
-
-
-def _undefined(error: Mapping[str, Any], text: str) -> dict[str, Any] | None:
-    match = _UNDEFINED.match(str(error.get("message")))
-    if match is None or not error.get("locations"):
-        return None
-    place = error["locations"][0]
-    field, kind = match["field"], match["kind"]
-    return {
-        "path": _path(text, (place["line"], place["column"])),
-        "extensions": {"code": "undefinedField", "typeName": kind, "fieldName": field},
-        "locations": error["locations"],
-        "message": f"Field '{field}' doesn't exist on type '{kind}'",
-    }
-
-
-def _path(text: str, place: tuple[int, int]) -> list[str]:
-    """Return the path of a field in a document, from its operation or fragment on."""
-    for node in parsed(text).definitions:
-        for path, field in _fields((_title(node),), node):
-            start = field.loc.start_token if field.loc else None
-            if start is not None and (start.line, start.column) == place:
-                return list(path)
-    return []
-
-
-def _fields(path: tuple[str, ...], node: Any) -> Iterator[tuple[tuple[str, ...], FieldNode]]:
-    """Yield every field below a node with its path."""
-    for each in node.selection_set.selections if node.selection_set else ():
-        inner = path
-        if isinstance(each, FieldNode):
-            inner = (*path, (each.alias or each.name).value)
-            yield inner, each
-        elif isinstance(each, InlineFragmentNode):
-            inner = (
-                *path,
-                f"... on {each.type_condition.name.value}" if each.type_condition else "...",
-            )
-        else:
-            continue
-        yield from _fields(inner, each)
-
-
-def _title(node: Any) -> str:
-    if isinstance(node, FragmentDefinitionNode):
-        return f"fragment {node.name.value}"
-    if isinstance(node, OperationDefinitionNode):
-        kind = node.operation.value
-        return f"{kind} {node.name.value}" if node.name else kind
-    return ""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from gqlnb import runtime
-from gqlnb.github.edge import Edge
-from gqlnb.github.standin import StandIn, service
+from gqlnb.github.edge import Edge, chosen
 from gqlnb.server.listener import Listener, bind, resolve
 from gqlnb.server.thread import Server, allowed
 from gqlnb.token import Token
+
+if TYPE_CHECKING:
+    from gqlnb.github.standin import StandIn
+    from gqlnb.model.limits import Limits
 
 __all__ = ["PORT", "serve"]
 
@@ -26,6 +30,7 @@ def serve(
     *,
     host: str = "127.0.0.1",
     token: Token | str | None = None,
+    limits: Limits | None = None,
 ) -> Server:
     """Serve the stand-in at ``/graphql`` from a background thread, with GitHub's HTTP.
 
@@ -43,6 +48,8 @@ def serve(
         The address to listen on; for any that others can reach a token must be given.
     token
         What a request must send, as for :func:`app`.
+    limits
+        How much is let through, as for :func:`app`.
 
     Returns
     -------
@@ -51,10 +58,12 @@ def serve(
 
     Raises
     ------
+    OptionError
+        If `standin` or `limits` is something else.
     PortInUseError
         If another program listens on the port.
     ServerError
-        If the system does not let us listen.
+        If the system does not let us listen, or others could ask and no token is asked of them.
 
     Examples
     --------
@@ -65,8 +74,9 @@ def serve(
     """
     address, secret = resolve(host, port), Token.of(token)
     made = Edge(
-        service() if standin is None else standin,
+        chosen(standin),
         token=secret,
+        limits=limits,
         hosts=allowed(host, address, secret),
     )
     with _lock:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import OptionError
 from gqlnb.github.columns import Rows
 from gqlnb.github.finding import Found, Population, scattered, select
+from gqlnb.github.options import refuse, share, switch, whole
 from gqlnb.github.search import parse
 
 if TYPE_CHECKING:
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Faults", "Simulation"]
 
-_SHARES = ("dropped", "duplicated", "gateway", "timeouts")
+_ENDLESS = frozenset({"resources", "budget", "pace", "concurrency"})  # None: there is no end
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(("dropped", "duplicated", "gateway", "timeouts"), share),
+    **dict.fromkeys(("seed", "drift", "penalty", *_ENDLESS), whole),
+    **dict.fromkeys(("restricted", "ties"), switch),
+}
 _NEAR = 100  # places that a repository which comes twice may have moved
 _LOST = 0.1  # of the stars that change, those that are taken back
 
@@ -44,8 +49,9 @@ class Simulation:
     seed
         Any whole number from 0 up.
     restricted
-        Whether ``stargazers`` is refused with FORBIDDEN, one error for each repository, as GitHub
-        has refused it since mid-2026; ``stargazerCount`` is answered always.
+        Whether ``stargazers`` is refused with FORBIDDEN, one error for each repository that is not
+        the viewer's own, as GitHub has refused it since mid-2026; ``stargazerCount`` is answered
+        always.
     ties
         Whether repositories of equal stars stand in another order for each search expression.
     dropped
@@ -65,23 +71,28 @@ class Simulation:
     timeouts
         The share of requests that get 502 or 504 with JSON that says "Something went wrong while
         executing your query", its ``data`` null, or the text "null".
+    penalty
+        Points that each time-out takes from the `budget`. GitHub says that it takes some for the
+        next hour, and not how many.
     budget
-        Points that a token has for an hour; GitHub's are 5,000. Then come answers with status 200,
-        no data and RATE_LIMITED, or RATE_LIMIT with ``x-ratelimit-remaining`` above 0. None for
-        no end of them.
+        Points that a token has for an hour; GitHub's are 5,000. A query that costs more than is
+        left gets an answer with status 200, no data and RATE_LIMITED, or RATE_LIMIT with
+        ``x-ratelimit-remaining`` above 0. None for no end of them.
     pace
-        Points that a token has for a minute, 1 for each query; GitHub's are 2,000. Then come 403
-        and ``retry-after``. None for no limit.
+        Points that a token has for a minute, 1 for each query; GitHub's are 2,000. What comes then
+        has the words of the secondary limit, status 403, now and then 200 or 429, and mostly
+        ``retry-after``. None for no limit.
     concurrency
-        Requests of a token at once; GitHub's are 100. Those beyond get 403 and ``retry-after``.
-        None for no limit.
+        Requests of a token at once; GitHub's are 100. Those beyond get the same as those beyond the
+        `pace`. None for no limit.
     clock
         Returns seconds since 1970. With one of your own no test waits for an hour to pass.
 
     Raises
     ------
     OptionError
-        If a share is not 0 to 1, or a number is negative.
+        If a share is not 0 to 1, a number is negative or not whole, or a switch is neither True nor
+        False; the message names it.
 
     Examples
     --------
@@ -98,21 +109,20 @@ class Simulation:
     resources: int | None = None
     gateway: float = 0.0
     timeouts: float = 0.0
+    penalty: int = 10
     budget: int | None = None
     pace: int | None = None
     concurrency: int | None = None
     clock: Callable[[], float] = field(default=time.time, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is no share and no number."""
-        for name in _SHARES:
-            if not 0 <= getattr(self, name) <= 1:
-                msg = f"{name}={getattr(self, name)!r} is no share; give 0 to 1."
-                raise OptionError(msg)
-        for name in ("seed", "drift", "resources", "budget", "pace", "concurrency"):
-            if (getattr(self, name) or 0) < 0:
-                msg = f"{name}={getattr(self, name)!r} is negative; give a number from 0 up."
-                raise OptionError(msg)
+        """Refuse what is no share, no number and no switch."""
+        for name, checked in _CHECKS.items():
+            value = getattr(self, name)
+            if value is not None or name not in _ENDLESS:
+                object.__setattr__(self, name, checked(name, value))
+        if not callable(self.clock):
+            refuse("clock", self.clock, "a function that returns seconds since 1970")
 
     def __repr__(self) -> str:
         shown = [
@@ -145,6 +155,8 @@ class Faults:
         What there is at first; it stays as it is.
     simulation
         Which faults to show.
+    viewer
+        The login that ``@me`` stands for in searches.
 
     Attributes
     ----------
@@ -152,8 +164,11 @@ class Faults:
         What there is now.
     """
 
-    def __init__(self, population: Population, simulation: Simulation) -> None:
+    def __init__(
+        self, population: Population, simulation: Simulation, viewer: str | None = None
+    ) -> None:
         self.population = population.copy() if simulation.drift else population
+        self._viewer = viewer
         self._simulation = simulation
         self._lock = threading.Lock()
         self._searches = 0
@@ -166,7 +181,7 @@ class Faults:
         QueryError
             If it cannot be read.
         """
-        expression, drift = parse(text), self._simulation.drift
+        expression, drift = parse(text, self._viewer), self._simulation.drift
         if not drift:
             return self._found(*select(self.population, expression, ties=self._ties(text)))
         with self._lock:

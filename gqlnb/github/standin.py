@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -13,11 +14,12 @@ from graphql import DocumentNode, OperationDefinitionNode, SelectionSetNode
 from graphql.execution.values import get_variable_values
 
 from gqlnb.engine.schema import Schema
-from gqlnb.errors import Problem, QueryError
+from gqlnb.errors import OptionError, Problem, QueryError
 from gqlnb.github.answers import Answers
 from gqlnb.github.data import SNAPSHOT, Owner, embedded
 from gqlnb.github.finding import Population
 from gqlnb.github.metering import METER, Meter
+from gqlnb.github.options import refuse, switch
 from gqlnb.github.paging import bounded
 from gqlnb.github.pricing import NODES, defaults, price, selected
 from gqlnb.github.simulation import Simulation
@@ -84,17 +86,13 @@ class StandIn(Schema):
         Raises
         ------
         QueryError
-            If it asks for more than 500,000 nodes.
+            If it asks for more than 500,000 nodes, or costs more points than are left.
         """
         meter = METER.get() or Meter()
         token = METER.set(meter)
         try:
             given = self._coerced(document, variables)
-            meter.price = price(document, given)
-            dry = _dry(document, given)
-            meter.free = dry is not None
-            if dry is None:
-                _bounded(meter, document)
+            dry = None if given is None else _admitted(meter, document, given)
             begun = super().start(dry or document, variables, **options)
         finally:
             METER.reset(token)
@@ -102,19 +100,32 @@ class StandIn(Schema):
             return _in_their_form(begun, document)
         return _later(begun, document)
 
-    def _coerced(self, document: Document, variables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values that resolvers will see; as they are where some will be refused."""
+    def _coerced(
+        self, document: Document, variables: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Return the values that resolvers will see; None where some will be refused."""
         declared = document.operation.variable_definitions
         if not declared:
             return variables
         found: Any = get_variable_values(self.graphql, declared, dict(variables), max_errors=1)
         if isinstance(found, list):
-            return variables
+            return None
         values: Mapping[str, Any] = getattr(found, "coerced", found)  # an object since 3.3
         return values
 
     def __repr__(self) -> str:
         return f"StandIn({self.source!r})"
+
+
+def _admitted(meter: Meter, document: Document, given: Mapping[str, Any]) -> Document | None:
+    """Price an operation and take the price; return what a dry run executes in its place."""
+    meter.price = price(document, given)
+    dry = _dry(document, given)
+    meter.free = dry is not None
+    if dry is None:
+        _bounded(meter, document)
+    _paid(meter, document)
+    return dry
 
 
 def _bounded(meter: Meter, document: Document) -> None:
@@ -125,9 +136,20 @@ def _bounded(meter: Meter, document: Document) -> None:
         f"This query requests up to {meter.price.nodes:,} possible nodes which exceeds the "
         f"maximum limit of {NODES:,}."
     )
-    meter.refusal = {"type": "MAX_NODE_LIMIT_EXCEEDED", "message": message}
+    raise _refusal(meter, document, "MAX_NODE_LIMIT_EXCEEDED", message)
+
+
+def _paid(meter: Meter, document: Document) -> None:
+    """Take the price from the budget, or refuse."""
+    if not meter.pay():
+        raise _refusal(meter, document, "RATE_LIMITED", "API rate limit exceeded.")
+
+
+def _refusal(meter: Meter, document: Document, kind: str, message: str) -> QueryError:
+    """Return the error of what is not executed, and leave it with the meter as GitHub writes it."""
+    meter.refusal = {"type": kind, "message": message}
     result = Result(None, (meter.refusal,), document=document)
-    raise QueryError(text=document.text, problems=[Problem(message)], result=result)
+    return QueryError(text=document.text, problems=[Problem(message)], result=result)
 
 
 def _dry(document: Document, variables: Mapping[str, Any]) -> Document | None:
@@ -193,10 +215,12 @@ def service(
         What it answers from: of :func:`gqlnb.github.population`, or by default the embedded
         snapshot of real repositories.
     viewer
-        The login that ``{ viewer { login } }`` answers: the account the token in use belongs to.
+        The login that ``{ viewer { login } }`` answers: the account the token in use belongs to. A
+        user of the population, who then owns what is theirs, or anybody who is not in it.
     restricted
         Whether ``stargazers`` is refused with FORBIDDEN, as GitHub has refused it since mid-2026
-        for repositories that the viewer does not administer. ``stargazerCount`` is answered always.
+        for repositories that the viewer does not administer: here, own. ``stargazerCount`` is
+        answered always.
     simulation
         Which of GitHub's faults it shows; by default none. Those of HTTP are shown where it is
         served: by :func:`gqlnb.github.app`, :func:`gqlnb.github.serve`, or ``gqlnb github``.
@@ -205,6 +229,11 @@ def service(
     -------
     StandIn
         A :class:`~gqlnb.engine.schema.Schema`: execute it here, give it to a client, serve it.
+
+    Raises
+    ------
+    OptionError
+        If `viewer` is no login, or an organization's, or an option is not of its kind.
 
     Notes
     -----
@@ -217,11 +246,45 @@ def service(
     >>> github.execute('{ repository(owner: "torvalds", name: "linux") { stargazerCount } }').data
     {'repository': {'stargazerCount': 243608}}
     """
+    for name, value, kind in (
+        ("population", population, Population),
+        ("simulation", simulation, Simulation),
+    ):
+        if value is not None and not isinstance(value, kind):
+            refuse(name, value, f"a github.{kind.__name__}; {_MAKERS[name]} makes one")
     made = simulation or Simulation()
-    if restricted:
+    if switch("restricted", restricted):
         made = replace(made, restricted=True)
     chosen = snapshot() if population is None else population
-    return StandIn(chosen, Owner(viewer, "User"), made)
+    return StandIn(chosen, _viewer(viewer, chosen), made)
+
+
+_MAKERS = {"population": "github.population(n)", "simulation": "github.Simulation(...)"}
+# GitHub's logins have 39 characters at most; those of enterprises an underscore, those of
+# applications an ending of their own.
+_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}(\[bot\])?")
+
+
+def _viewer(login: Any, population: Population) -> Owner:
+    """Return the account of a login: the population's user, or a new one.
+
+    Raises
+    ------
+    OptionError
+        If it is no login, or an organization's.
+    """
+    if not isinstance(login, str) or not _LOGIN.fullmatch(login):
+        refuse("viewer", login, "a login such as 'mona': letters, digits and hyphens")
+    found = population.account(login)
+    if found is None:
+        return Owner(login, "User")
+    if found.kind != "User":
+        msg = (
+            f"viewer={login!r} is an organization of the {population.source}, and a token belongs "
+            "to a user. Name a user of it, or anybody who is not in it, such as 'demo'."
+        )
+        raise OptionError(msg)
+    return found
 
 
 def schema() -> Schema:

@@ -50,6 +50,7 @@ _FORM = re.compile(
     rf"(?P<sign>>=?|)\s*(?P<number>{_COUNT})|(?P<low>{_COUNT})\s*\.\.\s*(?P<high>{_COUNT})",
     re.ASCII,
 )
+_EXACT = re.compile(r"stars:(?P<number>\d+)", re.ASCII)
 # What graphql-js, graphql-core and GitHub say of a field, type or argument that a schema lacks.
 _UNSHAPED = re.compile(
     r"Cannot query field|Unknown (?:type|argument)|doesn't (?:exist on|accept)|isn't a defined"
@@ -138,8 +139,9 @@ def stars(
     Warns
     -----
     UserWarning
-        If more match than one search gives, if repositories came as null, or if the endpoint
-        refused ``stargazers``, so that ``stargazerCount`` was asked instead.
+        If more match than one search gives, if fewer repositories came than were to be expected,
+        or some as null, if a number without a sign found nothing, or if the endpoint refused
+        ``stargazers``, so that ``stargazerCount`` was asked instead.
 
     Examples
     --------
@@ -230,6 +232,7 @@ class Walk:
         self._wanted = REACH if limit is None else limit
         self._text = DOCUMENTED
         self._nulls = 0
+        self._twice = 0
         self._problems: list[str] = []
         self._stopped = False
 
@@ -298,8 +301,11 @@ class Walk:
             row = _row((edge or {}).get("node") or {})
             if row is None:
                 self._nulls += 1
-            elif len(self.rows) < self._wanted:
-                self.rows.setdefault(f"{row[1]}/{row[0]}".lower(), row)
+                continue
+            key = f"{row[1]}/{row[0]}".lower()
+            self._twice += key in self.rows
+            if len(self.rows) < self._wanted:
+                self.rows.setdefault(key, row)
 
     def notes(self) -> list[str]:
         """Return what a person should know about the rows, a sentence each."""
@@ -312,6 +318,7 @@ class Walk:
         if self._nulls or self._problems:
             said = f": {self._problems[0]}" if self._problems else "."
             notes.append(f"{self._nulls:,} of the repositories came as null and are left out{said}")
+        notes.extend(filter(None, (self._short(), self._exact())))
         beyond = self.total > REACH and (self._limit is None or self._limit > REACH)
         if beyond and not self._stopped:
             notes.append(
@@ -320,6 +327,26 @@ class Walk:
                 "for example '1000..2000'."
             )
         return notes
+
+    def _short(self) -> str | None:
+        """Say that the pages ended before they held what the count had promised."""
+        expected = min(self._wanted, REACH, self.total)
+        got = len(self.rows)
+        if self._stopped or got + self._nulls >= expected:
+            return None
+        twice = f" ({self._twice:,} came twice)" if self._twice else ""
+        return (
+            f"Expected {expected:,} repositories, got {got:,}{twice}: pages of a wide search can "
+            "leave some out. Ask again, or search narrower ranges and put them together."
+        )
+
+    def _exact(self) -> str | None:
+        """Say what a number without a sign means, where it found nothing."""
+        match = _EXACT.fullmatch(self._expression)
+        if match is None or self.total or self.rows:
+            return None
+        count = match["number"]
+        return f"'{count}' means exactly {int(count):,} stars; write '>{count}' for above."
 
     def dicts(self) -> list[dict[str, Any]]:
         """Return the rows so far as mappings."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,8 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.errors import FrameError, plain
-from gqlnb.model import scalars
+from gqlnb.errors import FrameError, at, plain
+from gqlnb.model import scalars, spans
+from gqlnb.model.cells import arrow_type, fitted, holds_json, item_of, joined, present
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from gqlnb.model.shape import Shape
     from gqlnb.model.tables import Column
 
-__all__ = ["Filled", "UnfitError", "arrow_type", "to_pandas"]
+__all__ = ["Filled", "UnfitError", "to_pandas"]
 
 TYPES: dict[str, pa.DataType] = {
     "large_string": pa.large_string(),
@@ -30,21 +32,45 @@ TYPES: dict[str, pa.DataType] = {
     "float64": pa.float64(),
     "bool": pa.bool_(),
     "moment": pa.timestamp("us", "UTC"),
+    "instant": pa.timestamp("ns", "UTC"),
     "date32": pa.date32(),
     "time64[us]": pa.time64("us"),
     "decimal128": pa.decimal128(38, 18),
+    "decimal128(38)": pa.decimal128(38, 0),
 }
+PLAIN = frozenset({type(None), str, int, bool, dict, list})
 LOW, HIGH = -(2**31), 2**31 - 1
 FAILURES = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
 VALUE_SHOWN = 80
+ADVICE = (
+    "Pass strict=False to keep the column as it came; for result.frames, take "
+    "result.tables(strict=False)."
+)
+Path = tuple[str | int, ...]
 
 
 class UnfitError(FrameError):
-    """A value that does not fit its column."""
+    """A value that does not fit its column.
 
-    def __init__(self, message: str, column: Column) -> None:
-        super().__init__(message)
+    Parameters
+    ----------
+    fact
+        What it is and in which row; a clause.
+    column
+        The column.
+    row
+        The number of the row in its table; None where that is not known.
+    path
+        The response path of the value, where it was looked for.
+    """
+
+    def __init__(
+        self, fact: str, column: Column, row: int | None = None, path: Path | None = None
+    ) -> None:
+        super().__init__(f"{fact}{at(path or ())}. {ADVICE}")
+        self.fact = fact
         self.column = column
+        self.row = row
 
 
 class Filled:
@@ -68,6 +94,7 @@ class Filled:
         self.kept = kept
         self._arrays: list[pa.Array] = []
         self._values: list[Any] = []
+        self._own: Any = None
 
     @property
     def objects(self) -> bool:
@@ -92,13 +119,35 @@ class Filled:
             If one does not fit; the message names column, row and value.
         """
         if self.cells and not self.kept:
-            self._values += self._cells(values, start)
+            cells = self._cells(values, start)
+            self._values += cells if checked else [c and _present(c) for c in cells]
         elif not self.objects:
-            self._arrays.append(self._array(values, start, checked=checked))
-        elif self.kind.fix is None:
-            self._values += values
+            try:
+                self._arrays.append(self._array(values, start, checked=checked))
+            except scalars.WiderError:
+                self._widen(start)
+                self.add(values, start, checked=checked)
         else:
-            self._values += self._fixed(values, self.kind.fix, start)
+            present = values if checked or self.kept else _present(values)
+            fix = self.kind.fix
+            self._values += present if fix is None else self._fixed(present, fix, start)
+
+    def _widen(self, start: int) -> None:
+        """Go on as the wider form of the scalar, of which the row at `start` or behind has need."""
+        self.kind = self.kind.wider or self.kind
+        if self.objects:
+            self._values = [value for array in self._arrays for value in array.to_pylist()]
+            self._arrays = []
+            return
+        made = TYPES[self.kind.arrow or ""]
+        try:
+            self._arrays = [array.cast(made) for array in self._arrays]
+        except FAILURES as error:
+            reason = plain(error, 120)
+        else:
+            return
+        what = f"row {start:,} or one behind has need of {made}, which has not all before: {reason}"
+        raise self._unfit(what)
 
     def _array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
@@ -111,11 +160,12 @@ class Filled:
                 ):
                     return numbers
                 if kind.stored is None:
-                    return pa.array(values, made)
+                    return pa.array(values, made, from_pandas=True)
                 return pa.array(values, TYPES[kind.stored]).cast(made)
         except FAILURES:
             pass  # one by one, then, to make them right or to say which is wrong
-        right = values if kind.fix is None else self._fixed(values, kind.fix, start)
+        right = _present(values)
+        right = right if kind.fix is None else self._fixed(right, kind.fix, start)
         try:
             return pa.array(right, made)
         except FAILURES as error:
@@ -129,13 +179,15 @@ class Filled:
             for value in values:
                 made.append(None if value is None else fix(value))  # noqa: PERF401 - its number
         except Exception as error:  # a parser may be a person's own
+            if isinstance(error, scalars.WiderError) and self.kind.wider is not None:
+                raise
             reason = plain(error, 120)
         else:
             return made
         wrong = plain(repr(values[len(made)]), VALUE_SHOWN)
         because = f" ({reason})" if reason else ""
-        what = f"row {start + len(made):,} is {wrong}{because}"
-        raise self._unfit(what)
+        what = f"is {wrong}{because}"
+        raise self._unfit(what, start + len(made))
 
     def _cells(self, values: list[Any], start: int) -> list[Any]:
         """Return lists as they are kept in cells: of a connection, the nodes of its edges."""
@@ -147,65 +199,137 @@ class Filled:
                 made.append(None)
             elif not isinstance(value, (list, tuple)):
                 shown = plain(repr(value), VALUE_SHOWN)
-                what = f"row {start + len(made):,} is {shown}, no list"
-                raise self._unfit(what)
+                what = f"is {shown}, no list"
+                raise self._unfit(what, start + len(made))
             elif node is not None:
-                made.append([_joined(edge, node) for edge in value if _has(edge, node)])
+                made.append([joined(edge, self.column) for edge in value if present(edge, node)])
             elif drops:
                 made.append([item for item in value if item is not None])
             else:
                 made.append(list(value))
         return made
 
-    def _unfit(self, what: str) -> UnfitError:
+    def _unfit(self, what: str, row: int | None = None) -> UnfitError:
         name, kind = self.column.name, self.column.shape.type
         where = f" of {self.table!r}" if self.table else ""
-        msg = (
-            f"Column {name!r}{where} does not hold values of type {kind}: {what}. "
-            "Pass strict=False to keep the column as it came."
-        )
-        return UnfitError(msg, self.column)
+        what = what if row is None else f"row {row:,} {what}"
+        fact = f"Column {name!r}{where} does not hold values of type {kind}: {what}"
+        return UnfitError(fact, self.column, row)
 
     # -- what it holds
+
+    def close(self) -> None:
+        """Make the array of a dtype that a person has chosen, when all values are there.
+
+        Raises
+        ------
+        UnfitError
+            If pandas refuses one.
+        """
+        if not self.objects or self.kind.dtype == "object":
+            return
+        reason = self._refusal(self._values)
+        if reason is None:
+            return
+        for row, value in enumerate(self._values):
+            if self._refusal([value]) is not None:
+                what = f"is {plain(repr(value), VALUE_SHOWN)} ({reason})"
+                raise self._unfit(what, row)
+        raise self._unfit(reason)
+
+    def _refusal(self, values: list[Any]) -> str | None:
+        """Return why pandas makes no array of values; None after it made one of them all."""
+        made = np.empty(len(values), dtype=object)
+        made[:] = values
+        dtype: Any = self.kind.dtype
+        try:
+            self._own = pd.array(made, dtype=dtype)
+        except FAILURES as error:
+            return plain(error, 120)
+        return None
 
     def arrow(self) -> pa.Array:
         """Return the column as an Arrow array."""
         if not self.objects:
             made = self._whole()
             return self._coded(made) if self.column.shape.values else made
+        if (lengths := self._spans()) is not None:
+            return lengths
         if self.kind.arrow == "json":
-            return pa.array([v if v is None else _json(v) for v in self._values], TYPES["json"])
-        if self.kind.arrow is not None:
-            return self._plain_array(TYPES[self.kind.arrow])
-        if self.cells and not self.kept:
-            return self._plain_array(arrow_type(self.column))
+            return pa.array(self.flat(), TYPES["json"])
         if self.kind.dtype != "object":
-            return pa.array(self.pandas(), from_pandas=True)
-        return self._plain_array(None)
+            try:
+                return pa.array(self.pandas(), from_pandas=True)
+            except FAILURES:
+                pass  # a dtype that Arrow does not have
+        return self._plain_array(self._type())
+
+    def _type(self) -> pa.DataType | None:
+        """Return the Arrow type of Python values; None where they show it."""
+        if self.kind.arrow in TYPES:
+            return TYPES[self.kind.arrow or ""]
+        if self.kept:
+            return None
+        if self.cells:
+            return arrow_type(item_of(self.column))
+        unknown = self.kind in {scalars.UNKNOWN, scalars.SPAN}
+        return TYPES["large_string"] if unknown else None  # one type, whatever the values are
 
     def _plain_array(self, kind: pa.DataType | None) -> pa.Array:
         """Return Python values as an array of a type; as text where they do not fit into it."""
-        try:
-            return pa.array(self._values, kind)
-        except FAILURES:
-            written = str if kind is not None and pa.types.is_decimal(kind) else _json
-        texts = [None if value is None else written(value) for value in self._values]
-        return pa.array(texts, TYPES["json"])
+        for values in self._candidates(kind):
+            try:
+                made = pa.array(values(), kind)
+            except FAILURES:
+                continue
+            text = made.type in {pa.string(), pa.null()}  # the type of text is the same everywhere
+            return made.cast(TYPES["large_string"]) if text else made
+        return pa.array(_texts(self._values), TYPES["large_string"])
+
+    def _candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[Any]]]:
+        """Return what makes the values that an array of a type may be made of, the best first."""
+        if self.cells and not self.kept:  # JSON in them is text of one kind whatever it is
+            shape = item_of(self.column)
+            fit = fitted(shape, _written, _json)
+            made = [lambda: self._values, lambda: [*map(fit, self._values)]]
+            return made[holds_json(shape) :]
+        if kind is None and any(map(_nests, self._values)):
+            return []  # a struct made of objects would say of each what only others have
+        return [lambda: self._values]
 
     def pandas(self) -> Any:
         """Return the column as a pandas array of its dtype."""
         if not self.objects:
             return to_pandas(self.arrow(), self.kind, self.column.shape)
+        if self.kind.dtype != "object":
+            return self._own
+        if (lengths := self._spans()) is not None:
+            return pd.array(lengths.to_numpy(zero_copy_only=False))
         made = np.empty(len(self._values), dtype=object)
         made[:] = self._values
-        if self.kind.dtype == "object":
-            return made
-        dtype: Any = self.kind.dtype
+        return made
+
+    def _spans(self) -> pa.Array | None:
+        """Return lengths of time as an array; None if these are none, or one is not fixed."""
+        if self.kind.arrow != "span":
+            return None
         try:
-            return pd.array(made, dtype=dtype)
-        except FAILURES as error:
-            reason = plain(error, 120)
-        raise self._unfit(reason)
+            counts = [None if v is None else spans.nanoseconds(v) for v in self._values]
+            fine = any(count is not None and count % 1000 for count in counts)
+            step, unit = (1, "ns") if fine else (1000, "us")
+            return pa.array([c if c is None else c // step for c in counts], pa.duration(unit))
+        except FAILURES:
+            return None
+
+    def flat(self) -> Any:
+        """Return the column as one for a file of text: JSON and lists are JSON text there."""
+        if self.kind.arrow == "json" or (self.cells and not self.kept):
+            made = [None if value is None else _json(value) for value in self._values]
+        elif any(map(_nests, self._values)):
+            made = _texts(self._values)
+        else:
+            return self.pandas()
+        return np.array(made, dtype=object)
 
     def _whole(self) -> pa.Array:
         """Return the pieces as one array."""
@@ -240,54 +364,43 @@ def to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
     return found.__from_arrow__(array)
 
 
-def arrow_type(column: Column) -> pa.DataType:
-    """Return the type of the cells of a column: lists of what an item is."""
-    item = column.shape if column.node is None else column.shape.children[column.node]
-    inner = _nested(item, 0 if column.node is None else item.lists)
-    if column.node is not None:
-        beside = {k: s for k, s in column.shape.children.items() if k != column.node}
-        own = list(inner) if pa.types.is_struct(inner) else []
-        names = {field.name for field in own}
-        extra = [(_beside(k, names), _nested(s, s.lists)) for k, s in beside.items()]
-        if own:
-            inner = pa.struct([*extra, *own])
-    for _ in range(column.shape.lists):
-        inner = pa.list_(inner)
-    return inner
+def _nests(value: Any) -> bool:
+    return isinstance(value, (dict, list, tuple))
 
 
-def _nested(shape: Shape, lists: int) -> pa.DataType:
-    """Return the type of values in a cell, which are JSON values: moments are text there."""
-    if shape.children:
-        made = pa.struct([(name, _nested(c, c.lists)) for name, c in shape.children.items()])
-    else:
-        kind = scalars.of(shape)
-        text = not kind.exact or kind.stored == "large_string"
-        made = TYPES["large_string" if text else kind.arrow or "large_string"]
-    for _ in range(lists):
-        made = pa.list_(made)
-    return made
+def _texts(values: list[Any]) -> list[str | None]:
+    """Return text as it is, and anything else as JSON."""
+    return [None if value is None else _written(value) for value in values]
 
 
-def _has(edge: Any, node: str) -> bool:
-    return isinstance(edge, dict) and edge.get(node) is not None
-
-
-def _joined(edge: dict[str, Any], node: str) -> Any:
-    """Return a node with what its edge says beside it, such as the size of a language."""
-    row = edge[node]
-    if len(edge) == 1 or not isinstance(row, dict):
-        return row
-    beside = {_beside(name, row): value for name, value in edge.items() if name != node}
-    return beside | row
-
-
-def _beside(name: str, taken: Any) -> str:
-    return f"edge.{name}" if name in taken else name
+def _written(value: Any) -> str:
+    found = value if isinstance(value, str) else _json(value)
+    if found[:1] == '"' and not isinstance(value, str):  # a Decimal, an object of a parser
+        found = str(value)
+    return found.encode(errors="backslashreplace").decode()
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value, enc_hook=str).decode()
+    try:
+        return msgspec.json.encode(value, enc_hook=_plainly).decode()
+    except (ValueError, TypeError):  # a lone surrogate, a mapping with other keys
+        return json.dumps(value, default=str)
+
+
+def _plainly(value: Any) -> Any:
+    """Return a value that JSON has not as one that it has."""
+    return None if _missing(value) else str(value)
+
+
+def _present(values: list[Any]) -> list[Any]:
+    """Return values with None for those that NumPy and pandas have for none: NaN, NaT, NA."""
+    if PLAIN.issuperset(map(type, values)):
+        return values
+    return [None if _missing(value) else value for value in values]
+
+
+def _missing(value: Any) -> bool:
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
 
 
 def _integers(values: list[Any], stored: str | None) -> pa.Array | None:

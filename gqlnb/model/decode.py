@@ -10,6 +10,8 @@ is decoded without them.
 from __future__ import annotations
 
 import codecs
+from collections.abc import Set
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 import msgspec
@@ -18,16 +20,17 @@ from gqlnb.model import scalars
 from gqlnb.model.tables import NODE, Place, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gqlnb.model.shape import Shape
     from gqlnb.model.tables import Column, Plan
 
-__all__ = ["Decoders", "Envelope", "decoders_of", "envelope", "joined", "untyped"]
+__all__ = ["Decoders", "Envelope", "decoders_of", "envelope", "joined", "span", "untyped"]
 
 PIECE = 1 << 16  # bytes looked through at a time for what is no UTF-8
 _ANY = msgspec.json.Decoder()
 _UNSET = msgspec.UNSET
+Kept = Set["Column"]
 
 
 class Envelope:
@@ -46,9 +49,18 @@ class Envelope:
         the data are of another.
     errors, extensions
         Those members as they came; None where they are missing.
+    known
+        Makes the data of a response that was checked; None for one that was not.
+    ready
+        A plan, and what was read by it while the response was checked; None where nothing was.
+    lock
+        Held while the data are made, so that they are made once.
     """
 
-    __slots__ = ("body", "errors", "extensions", "has_data", "outline", "right")
+    __slots__ = (
+        *("body", "errors", "extensions", "has_data", "known", "lock"),
+        *("outline", "ready", "right"),
+    )
 
     def __init__(self, body: bytes, found: Any) -> None:
         self.body = body
@@ -58,16 +70,32 @@ class Envelope:
         self.outline = _UNSET if raw else found.data
         self.errors = found.errors
         self.extensions = found.extensions
+        self.known: Callable[[], Any] | None = None
+        self.ready: tuple[Plan, Any] | None = None
+        self.lock = RLock()
 
     def data(self) -> Any:
-        """Return the data as dicts, lists and scalars.
+        """Return the data as dicts, lists and scalars, once; the bytes are not held any longer.
 
         Raises
         ------
         ValueError
             If they are not JSON after all.
         """
-        return untyped(self.body)["data"]
+        self.ready = None
+        if self.known is not None:
+            self.outline = _UNSET  # not a piece for each row beside the dicts
+        made = untyped(self.body)["data"] if self.known is None else self.known()
+        self.body, self.outline, self.known = b"", _UNSET, None
+        return made
+
+    def taken(self, plan: Plan) -> Any:
+        """Return what was read by this plan, for the first who asks; None where nothing was."""
+        with self.lock:
+            if self.ready is None or self.ready[0] is not plan:
+                return None
+            found, self.ready = self.ready[1], None
+            return found
 
 
 def _response(data: Any) -> msgspec.json.Decoder[Any]:
@@ -118,10 +146,21 @@ def untyped(raw: Any) -> Any:
 
 
 class Decoders:
-    """What decodes the items of the outermost lists by a plan."""
+    """What decodes the items of the outermost lists by a plan.
 
-    def __init__(self, plan: Plan) -> None:
-        self._items = {table: msgspec.json.Decoder(list[_item(table)]) for table in plan.root.inner}  # type: ignore[misc]
+    Parameters
+    ----------
+    plan
+        The plan.
+    kept
+        The columns whose values are decoded as they came, whatever their type.
+    """
+
+    def __init__(self, plan: Plan, kept: Kept = frozenset()) -> None:
+        self._items = {
+            table: msgspec.json.Decoder(list[_item(table, kept)])  # type: ignore[misc]
+            for table in plan.root.inner
+        }
 
     def items(self, table: Table, pieces: Sequence[Any]) -> list[Any]:
         """Return items as structs whose members are those of the plan's places, ``f0``, ``f1``...
@@ -148,6 +187,32 @@ def joined(pieces: Sequence[Any]) -> bytes:
     return b"[%b]" % b",".join(pieces)
 
 
+def span(body: bytes, pieces: Sequence[Any]) -> tuple[int, int]:
+    """Return where pieces stand in the body that they were decoded from.
+
+    Parameters
+    ----------
+    body
+        The response.
+    pieces
+        Items of one list, at least one.
+
+    Returns
+    -------
+    (int, int)
+        The offset of the first byte, and of the one after the last.
+    """
+    begin = _address(pieces[0]) - _address(body)
+    return begin, _address(pieces[-1]) - _address(body) + memoryview(pieces[-1]).nbytes
+
+
+def _address(buffer: Any) -> int:
+    import numpy as np
+
+    found: int = np.frombuffer(buffer, np.uint8).__array_interface__["data"][0]
+    return found
+
+
 def _outline(shape: Shape) -> Any:
     members: dict[str, Any] = {}
     for name, child in shape.children.items():
@@ -161,22 +226,22 @@ def _outline(shape: Shape) -> Any:
     return made("Object", members, total=False)
 
 
-def _item(table: Table) -> Any:
-    return _struct(table.edge, table) if table.edge is not None else _row(table)
+def _item(table: Table, kept: Kept) -> Any:
+    return _struct(table.edge, table, kept) if table.edge is not None else _row(table, kept)
 
 
-def _row(table: Table) -> Any:
+def _row(table: Table, kept: Kept) -> Any:
     if isinstance(table.row, int):
-        return _value(table.columns[table.row])
+        return _value(table.columns[table.row], kept)
     if isinstance(table.row, Table):
-        return list[_item(table.row)] | None  # type: ignore[misc]
-    return _struct(table.row, table)
+        return list[_item(table.row, kept)] | None  # type: ignore[misc]
+    return _struct(table.row, table, kept)
 
 
-def _struct(place: Place, table: Table) -> Any:
+def _struct(place: Place, table: Table, kept: Kept) -> Any:
     """Return a struct for the members of a place; numbered names serve all shapes alike."""
     members = [
-        (f"f{number}", _member(target, table), None)
+        (f"f{number}", _member(target, table, kept), None)
         for number, (_, target) in enumerate(place.members)
     ]
     names = {f"f{number}": name for number, (name, _) in enumerate(place.members)}
@@ -184,18 +249,18 @@ def _struct(place: Place, table: Table) -> Any:
     return msgspec.defstruct("Object", members, rename=names, gc=False) | None
 
 
-def _member(target: int | Place | Table, table: Table) -> Any:
+def _member(target: int | Place | Table, table: Table, kept: Kept) -> Any:
     if target == NODE:
-        return _row(table)
+        return _row(table, kept)
     if isinstance(target, int):
-        return _value(table.columns[target])
+        return _value(table.columns[target], kept)
     if isinstance(target, Place):
-        return _struct(target, table)
-    return list[_item(target)] | None  # type: ignore[misc]
+        return _struct(target, table, kept)
+    return list[_item(target, kept)] | None  # type: ignore[misc]
 
 
-def _value(column: Column) -> Any:
-    if column.shape.lists:
+def _value(column: Column, kept: Kept) -> Any:
+    if column.shape.lists or column in kept:
         return Any  # a cell, or nothing of the kind: either is kept as it came
     wire = scalars.of(column.shape).wire
     return Union[*wire, None] if wire else Any

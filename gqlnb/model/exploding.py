@@ -71,4 +71,6 @@ def _taken(array: Any, rows: NDArray[np.int64]) -> Any:
     """Return the elements of those numbers, missing ones for -1."""
     if isinstance(array, pd.api.extensions.ExtensionArray):
         return array.take(rows, allow_fill=True)
-    return pd.api.extensions.take(array, rows, allow_fill=True, fill_value=None)  # objects
+    made = np.empty(len(rows), dtype=object)  # of None, as such columns have it, not NaN
+    made[rows >= 0] = array[rows[rows >= 0]]
+    return made

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gqlnb.model.frame import places_of
+from gqlnb.model.places import places_of
 from gqlnb.model.render import where_of
 from gqlnb.model.tables import plan_of
 

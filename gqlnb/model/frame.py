@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gqlnb.errors import FrameError, plain
 from gqlnb.model.exploding import exploded
+from gqlnb.model.places import places_of, reached
 from gqlnb.model.reading import Answer, read
 from gqlnb.model.shape import Shape, inferred, steps_of
 from gqlnb.model.tables import ALONE, Place, Table, plan_of
@@ -27,15 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Frames",
+    "Part",
     "Preview",
     "arrow_of",
+    "assembled",
     "beside",
     "choose",
     "frame_made",
     "frame_of",
-    "places_of",
+    "parts_of",
     "preview",
-    "rows_of",
     "shortened",
 ]
 
@@ -82,24 +84,48 @@ def frame_made(
     plan = plan_of(answer.shape, wanted, chosen.name)
     tables, outline = read(answer, plan, strict=strict)
     rows = tables[chosen.name]
-    parts = {**_keys(rows, tables), **{c.column.name: c for c in rows.columns}}
+    parts = _parts(rows, tables, answer)
     arrays = {name: part.pandas() for name, part in parts.items()}
     count = rows.count
     if chain:
         arrays, count = exploded(arrays, rows, [tables[name] for name in chain])
-    made = _assembled(arrays, count)
+    made = assembled(arrays, count)
     made.attrs.update(_attrs(answer.shape, outline, plan.wanted[chosen.name], rows))
     return made
 
 
 def arrow_of(answer: Answer, path: str | None = None, *, strict: bool = True) -> pa.Table:
     """Return the frame of a list as an Arrow table; parameters as for :func:`frame_made`."""
+    parts, _ = parts_of(answer, path, strict=strict)
+    return pa.table({name: part.arrow() for name, part in parts.items()})
+
+
+def parts_of(
+    answer: Answer, path: str | None = None, *, strict: bool = True
+) -> tuple[dict[str, Part], dict[str, Any]]:
+    """Return the columns of the frame of a list, by name, and what its ``attrs`` hold.
+
+    Parameters and errors are those of :func:`frame_made`.
+    """
     chosen = choose(answer, path)
     plan = plan_of(answer.shape, frozenset({chosen.name}), chosen.name)
-    tables, _ = read(answer, plan, strict=strict)
+    tables, outline = read(answer, plan, strict=strict)
     rows = tables[chosen.name]
-    parts = {**_keys(rows, tables), **{c.column.name: c for c in rows.columns}}
-    return pa.table({name: part.arrow() for name, part in parts.items()})
+    attrs = _attrs(answer.shape, outline, plan.wanted[chosen.name], rows)
+    return _parts(rows, tables, answer), attrs
+
+
+class Part(Protocol):
+    """A column of a frame, in its forms."""
+
+    def pandas(self) -> Any:
+        """Return it as a pandas array."""
+
+    def arrow(self) -> pa.Array:
+        """Return it as an Arrow array."""
+
+    def flat(self) -> Any:
+        """Return it as a pandas array for a file of text."""
 
 
 class Preview(NamedTuple):
@@ -136,7 +162,7 @@ def preview(answer: Answer, limit: int | None = None) -> Preview | None:
     tables, outline = read(answer, plan, limit=limit)
     rows, table = tables[name], plan.wanted[name]
     items = reached(outline, table.place)
-    made = _assembled({c.column.name: c.pandas() for c in rows.columns}, rows.count)
+    made = assembled({c.column.name: c.pandas() for c in rows.columns}, rows.count)
     count = len(items) if isinstance(items, (list, tuple)) else 0
     return Preview(made, count - rows.dropped, _beside(answer.shape, outline, table))
 
@@ -149,33 +175,49 @@ class Frames(Mapping[str, pd.DataFrame]):
     answer
         The data and their shape.
     finish
-        Called with each frame to mark it.
+        Called with each frame that is asked for, to mark it.
+    strict
+        As for :func:`gqlnb.model.reading.read`.
     """
 
-    def __init__(self, answer: Answer, finish: Callable[[pd.DataFrame], None]) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        finish: Callable[[pd.DataFrame], None],
+        *,
+        strict: bool = True,
+    ) -> None:
         self._answer = answer
         self._finish = finish
+        self._strict = strict
         self._names = list(plan_of(answer.shape).wanted)
-        self._made: dict[str, pd.DataFrame] | None = None
+        self._made: dict[str, pd.DataFrame] = {}
+        self._alone = False
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._names:
             raise FrameError(_no_list(name, self._answer))
-        if self._made is None:
-            self._made = self._frames()
-        return self._made[name]
+        if not self._made and not self._alone:
+            try:
+                self._made = self._frames(None)
+            except FrameError:
+                self._alone = True  # what is wrong in one list is no matter of the others
+        if name not in self._made:
+            self._made |= self._frames(frozenset({name}))
+        frame = self._made[name]
+        self._finish(frame)
+        return frame
 
-    def _frames(self) -> dict[str, pd.DataFrame]:
-        shape = self._answer.shape
-        plan = plan_of(shape)
-        tables, outline = read(self._answer, plan)
+    def _frames(self, wanted: frozenset[str] | None) -> dict[str, pd.DataFrame]:
+        answer = self._answer
+        plan = plan_of(answer.shape, wanted)
+        tables, outline = read(answer, plan, strict=self._strict)
         made = {}
         for name, table in plan.wanted.items():
             rows = tables[name]
-            parts = {**_keys(rows, tables), **{c.column.name: c for c in rows.columns}}
-            frame = _assembled({key: part.pandas() for key, part in parts.items()}, rows.count)
-            frame.attrs.update(_attrs(shape, outline, table, rows))
-            self._finish(frame)
+            parts = _parts(rows, tables, answer)
+            frame = assembled({key: part.pandas() for key, part in parts.items()}, rows.count)
+            frame.attrs.update(_attrs(answer.shape, outline, table, rows))
             made[name] = frame
         return made
 
@@ -250,47 +292,6 @@ def _chain(chosen: Table, explode: str) -> list[str]:
         names.insert(0, table.name)
         table = table.parent
     return names
-
-
-# -- the rows of data, with their places
-
-
-def places_of(table: Table, data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the rows of a list with the response path of their item, in the order of the frame."""
-    for path, row in _above(table, data):
-        found = reached(row, table.place)
-        if not isinstance(found, (list, tuple)):
-            continue
-        here = (*path, *table.place)
-        for number, item in enumerate(found):
-            node = item
-            if table.node is not None:
-                node = item.get(table.node) if isinstance(item, dict) else None
-            if node is not None or not isinstance(table.row, Place):
-                yield (*here, number), node
-
-
-def reached(value: Any, path: tuple[str, ...]) -> Any:
-    """Return what stands at a path of names; None where there is nothing."""
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def _above(table: Table, data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    parent = table.parent
-    if parent is None or parent.parent is None:
-        yield (), data
-        return
-    for path, row in places_of(parent, data):
-        yield (path if parent.node is None else (*path, parent.node)), row
-
-
-def rows_of(data: Any, table: Table) -> list[Any]:
-    """Return the rows of a list as they came; null edges, nodes and objects are left out."""
-    if table.parent is None:
-        return [data] if data is not None else []
-    return [row for _, row in places_of(table, data)]
 
 
 # -- what stands beside the rows
@@ -370,32 +371,49 @@ class _Key:
         numbers = pa.array(self.rows, pa.int64())
         return numbers if self.filled is None else self.filled.arrow().take(numbers)
 
+    def flat(self) -> Any:
+        return self.pandas() if self.filled is None else self.filled.flat().take(self.rows)
 
-def _keys(rows: Rows, tables: Mapping[str, Rows]) -> dict[str, Any]:
-    """Return the columns that lead from a row to the rows it stands in, the outermost first."""
+    def whole(self) -> bool:
+        """Tell whether no row is without the value."""
+        return self.filled is not None and not pd.isna(self.filled.pandas())[self.rows].any()
+
+
+def _parts(rows: Rows, tables: Mapping[str, Rows], answer: Answer) -> dict[str, Any]:
+    """Return the columns of a frame by name: keys, then what the rows hold."""
+    return {**_keys(rows, tables, answer), **{c.column.name: c for c in rows.columns}}
+
+
+def _keys(rows: Rows, tables: Mapping[str, Rows], answer: Answer) -> dict[str, Any]:
+    """Return the columns that lead from a row to the rows it stands in, the outermost first.
+
+    Each is the id of that row, if ids tell the rows of a list from each other, else its number.
+    """
     found: list[tuple[str, _Key]] = []
     table, at = rows.table, np.arange(rows.count)
     while table.parent is not None and table.parent.parent is not None:
         at = tables[table.name].parents[at]
         table = table.parent
-        above = tables[table.name]
-        if table.key is None:
-            found.insert(0, (f"{table.short}_index", _Key(None, at)))
-        else:
-            key = next(each for each in above.columns if each.column is table.key)
-            found.insert(0, (f"{table.short}.{table.key.name}", _Key(key, at)))
+        key = _Key(tables[table.name].key, at)
+        if table.key is not None and key.whole():
+            found.insert(0, (f"{table.short}.{table.key.name}", key))
+            continue
+        found.insert(0, (f"{table.short}_index", _Key(None, at)))
+        if table.key is not None:
+            answer.renumbered.add(table.name)
     taken = {each.column.name for each in rows.columns}
-    made: dict[str, Any] = {}
-    for name, key_column in found:
+    made: list[tuple[str, _Key]] = []
+    for name, key in reversed(found):  # lists of one name: the nearest has it, then its parent's
         unique = name
         while unique in taken:
             unique = f"parent.{unique}"
         taken.add(unique)
-        made[unique] = key_column
-    return made
+        made.append((unique, key))
+    return dict(reversed(made))
 
 
-def _assembled(arrays: Mapping[str, Any], count: int) -> pd.DataFrame:
+def assembled(arrays: Mapping[str, Any], count: int) -> pd.DataFrame:
+    """Return arrays of that many values as a DataFrame, each with the dtype that it has."""
     # pandas 3 would look into object arrays for text, which is no dtype of the schema's.
     columns = {
         name: pd.Series(array, dtype=object) if isinstance(array, np.ndarray) else array

@@ -7,17 +7,19 @@ of the same place, and go into their column together.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
+import pandas as pd
 
 from gqlnb.errors import FrameError, plain
 from gqlnb.model.columns import Filled, UnfitError
-from gqlnb.model.decode import decoders_of, joined, untyped
+from gqlnb.model.decode import Decoders, decoders_of, joined, untyped
+from gqlnb.model.places import place_of
 from gqlnb.model.tables import Place, Table
 
 if TYPE_CHECKING:
@@ -57,6 +59,21 @@ class Rows:
         self.dropped = 0
         self._parents: list[NDArray[np.int64]] = []
 
+    @cached_property
+    def key(self) -> Filled | None:
+        """The column that tells the rows of each list from each other; None where ids repeat."""
+        found = next((each for each in self.columns if each.column is self.table.key), None)
+        if found is None:
+            return None
+        try:
+            ids, _ = pd.factorize(found.pandas())
+        except TypeError:  # objects or lists, which stand there only by mistake
+            return None
+        there = ids >= 0
+        lists = self.parents if self._parents else np.zeros(self.count, np.int64)
+        pairs = lists[there] * (ids.max(initial=0) + 1) + ids[there]
+        return found if len(np.unique(pairs)) == len(pairs) else None
+
     @property
     def parents(self) -> NDArray[np.int64]:
         """Return, for each row, the number of its parent's row."""
@@ -78,19 +95,29 @@ class Answer:
         Returns the data as mappings and lists.
     came
         The response they came in; None where there was none.
+
+    Attributes
+    ----------
+    renumbered
+        The lists whose ids were found not to tell their rows from each other, so that what is in
+        the rows is keyed by their number.
     """
 
     def __init__(self, shape: Shape, data: Callable[[], Any], came: Envelope | None = None) -> None:
         self.shape = shape
         self.data = data
+        self.renumbered: set[str] = set()
         self._came = came
 
     @property
     def outline(self) -> Any:
         """The data; of a response, items of lists are pieces of JSON."""
-        if self._came is not None and self._came.outline is not msgspec.UNSET:
-            return self._came.outline
-        return self.data()
+        found = msgspec.UNSET if self._came is None else self._came.outline
+        return self.data() if found is msgspec.UNSET else found
+
+    def taken(self, plan: Plan) -> Any:
+        """Return what was read by a plan while the answer was checked, once; else None."""
+        return None if self._came is None else self._came.taken(plan)
 
 
 def read(
@@ -121,18 +148,32 @@ def read(
     FrameError
         If a value does not fit; the message names column and row.
     """
+    found: tuple[dict[str, Rows], Any] | None = answer.taken(plan) if limit is None else None
+    if found is not None:
+        return found
     outline = answer.outline
     kept: frozenset[Column] = frozenset()
     while True:
         reading = _Reading(plan, kept, strict=strict, limit=limit)
         try:
             reading.data(outline)
+            reading.close()
         except UnfitError as error:
-            if strict:
-                raise
-            kept |= {error.column}
+            fault = error
         else:
             return {rows.table.name: rows for rows in reading.rows.values()}, outline
+        if strict:
+            raise _placed(fault, plan, answer)
+        kept |= {fault.column}
+
+
+def _placed(error: UnfitError, plan: Plan, answer: Answer) -> UnfitError:
+    """Return the error with the response path of the value."""
+    table = next((t for t in plan.root.walk() if error.column in t.columns), None)
+    if table is None or error.row is None:
+        return error
+    path = place_of(table, error.column, error.row, answer.data())
+    return UnfitError(error.fact, error.column, error.row, path)
 
 
 class _Reading:
@@ -140,15 +181,27 @@ class _Reading:
         self, plan: Plan, kept: frozenset[Column], *, strict: bool, limit: int | None
     ) -> None:
         self.plan = plan
+        self.kept = kept
         self.strict = strict
         self.limit = limit
         self.rows = {table: Rows(table, kept) for table in plan.root.walk()}
+
+    @cached_property
+    def decoders(self) -> Decoders:
+        """What decodes bytes; of a column that is kept, each value as it came."""
+        return Decoders(self.plan, self.kept) if self.kept else decoders_of(self.plan)
 
     def data(self, outline: Any) -> None:
         """Read the data, which are the one row of the root."""
         if outline is not None:
             self.check(self.plan.root, [outline], dict, "")
             self.add(self.plan.root, [outline], DICTS)
+
+    def close(self) -> None:
+        """Make the columns whose dtype is told by all values together."""
+        for rows in self.rows.values():
+            for column in rows.columns:
+                column.close()
 
     def add(self, table: Table, rows: list[Any], road: Road) -> None:
         """Add rows of a table: objects, lists or values."""
@@ -215,7 +268,7 @@ class _Reading:
                 self.items(table, list(chunk), road)
                 continue
             try:
-                made = decoders_of(self.plan).items(table, chunk)
+                made = self.decoders.items(table, chunk)
             except msgspec.ValidationError:  # of another type than declared
                 self.items(table, untyped(joined(chunk)), DICTS)
             else:
@@ -267,7 +320,8 @@ class _Reading:
         within = f" in {row}" if row else ""
         return (
             f"The answer does not have the shape of its query: {place}{within} is {shown}, "
-            f"not {wanted}. Pass strict=False to read it as null."
+            f"not {wanted}. Pass strict=False to read it as null; "
+            "for result.frames, take result.tables(strict=False)."
         )
 
 

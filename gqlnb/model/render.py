@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.model.frame import Preview
+    from gqlnb.model.report import Report
 
     Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
 
-__all__ = ["dotted", "error_line", "frame_html", "result_bundle", "result_text", "where_of"]
+__all__ = [
+    "dotted",
+    "error_line",
+    "error_lines",
+    "frame_html",
+    "noted",
+    "result_bundle",
+    "result_text",
+    "where_of",
+]
 
 ERRORS_SHOWN = 10  # the same cap as the server's
 ITEMS_SHOWN = 20  # of a list or mapping within JSON
@@ -55,6 +65,14 @@ class Answer(Protocol):
     def causes(self) -> Sequence[BaseException | None]:
         """The exceptions behind the errors."""
 
+    @property
+    def selections(self) -> Sequence[str]:
+        """Where in the text the field of each error is selected, where that is said."""
+
+    @property
+    def report(self) -> Report | None:
+        """What paging did."""
+
     def preview(self, rows: int | None = None) -> Preview | None:
         """Return the first rows of the one list of objects, None where there is no such list."""
 
@@ -77,7 +95,7 @@ def result_bundle(result: Answer) -> Bundle:
     """
     table = _table(result)
     bundle: dict[str, Any] = {"text/plain": _text(result, table), "text/html": _html(result, table)}
-    if table is not None or result.errors or not is_tree(result.data):
+    if table is not None or result.errors or result.report or not is_tree(result.data):
         return bundle
     return bundle | {"application/json": result.data}, {
         "application/json": {"expanded": False, "root": "data"}
@@ -90,7 +108,7 @@ def _text(result: Answer, table: Preview | None) -> str:
     else:
         shown = grid_of(table.frame).text()
         body = [*_beside_lines(table.beside), shown, caption(table.frame, table.rows)]
-    return "\n".join([*body, *_error_lines(result)])
+    return "\n".join([*body, *error_lines(result), *_page_lines(result)])
 
 
 def _html(result: Answer, table: Preview | None) -> str:
@@ -100,9 +118,18 @@ def _html(result: Answer, table: Preview | None) -> str:
     else:
         above = _paragraph(_beside_lines(table.beside))
         body = above + frame_html(table.frame, caption(table.frame, table.rows))
-    errors = _error_lines(result)
-    note = f'<div style="{NOTE}">{"<br>".join(map(escape, errors))}</div>' if errors else ""
-    return f'<div class="{CLASSES}">{note}{body}</div>'
+    note = noted(error_lines(result))
+    below = _paragraph(_page_lines(result))
+    return f'<div class="{CLASSES}">{note}{body}{below}</div>'
+
+
+def _page_lines(result: Answer) -> list[str]:
+    return result.report.lines() if result.report is not None else []
+
+
+def noted(lines: Sequence[str], style: str = NOTE) -> str:
+    """Return lines as an HTML note, by default an orange one; nothing for none."""
+    return f'<div style="{style}">{"<br>".join(map(escape, lines))}</div>' if lines else ""
 
 
 def frame_html(frame: pd.DataFrame, note: str = "") -> str:
@@ -243,14 +270,18 @@ def dotted(path: Any) -> str:
     return plain(text.removeprefix("."), 120)
 
 
-def _error_lines(result: Answer) -> list[str]:
+def error_lines(result: Answer) -> list[str]:
+    """Return the errors of an answer as lines: where, what, and which line asked for it."""
     if not result.errors:
         return []
     count = "1 error" if len(result.errors) == 1 else f"{len(result.errors):,} errors"
     causes = [*result.causes, *[None] * len(result.errors)]
     lines = [
         f"  {error_line(error if cause is None else {**error, 'message': blame(cause)})}"
-        for error, cause in zip(result.errors[:ERRORS_SHOWN], causes, strict=False)
+        + (f" ({place})" if place else "")
+        for error, cause, place in zip(
+            result.errors[:ERRORS_SHOWN], causes, result.selections, strict=False
+        )
     ]
     more = len(result.errors) - len(lines)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []

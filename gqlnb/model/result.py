@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.errors import AnswerError, PartialError, plain
+from gqlnb.model import notes
 from gqlnb.model.render import error_line, result_bundle, result_text
 
 if TYPE_CHECKING:
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 
     from gqlnb.model.decode import Envelope
     from gqlnb.model.document import Document
-    from gqlnb.model.frame import Frames, Preview
+    from gqlnb.model.frame import Frames, Part, Preview
     from gqlnb.model.reading import Answer
     from gqlnb.model.render import Bundle
+    from gqlnb.model.report import Report
     from gqlnb.model.shape import Shape
 
 __all__ = ["Result"]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_guessed: set[str | None] = set()  # where answers without a schema came from, each said once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +44,8 @@ class Result:
     ----------
     data
         The data as mappings and lists; None where a null reached the top. Of an answer that came as
-        bytes they are made when they are first looked at: a frame does not need them.
+        bytes, large and with its schema known, they are made when they are first looked at: a frame
+        does not need them. Whether they are what was asked for is checked before there is a Result.
     errors
         The errors beside the data, as mappings with ``message``, ``path``, ``locations``,
         ``extensions`` and whatever else the endpoint sent; empty if all went well.
@@ -62,6 +64,9 @@ class Result:
     variables
         The JSON-like values sent with the document, by which fields are skipped or included; None
         where they are not known.
+    report
+        What paging did, where it was put together from pages: how many items came of how many, in
+        how many requests, and why it ended; else None.
     """
 
     data: Any
@@ -73,6 +78,7 @@ class Result:
     causes: tuple[BaseException | None, ...] = ()
     profile: Any = None
     variables: Mapping[str, Any] | None = None
+    report: Report | None = None
 
     @classmethod
     def whole(
@@ -108,10 +114,14 @@ class Result:
             The other members, by name; `errors` and `extensions` too, which are not taken from
             `came`.
         """
-        made = cls(None, document=document, **members)
-        del made.__dict__["data"]
-        made.__dict__["_came"] = came
-        return made
+        return cls(None, document=document, **members).postponed(came)
+
+    def postponed(self, came: Envelope) -> Self:
+        """Return this new result with data that are decoded from a response on first touch."""
+        members = self.__dict__
+        members.pop("data", None)
+        members["_came"] = came
+        return self
 
     @classmethod
     def from_bytes(cls, body: bytes, document: Document | None = None, **members: Any) -> Self:
@@ -157,17 +167,27 @@ class Result:
     if not TYPE_CHECKING:  # or every name would be one that a Result has
 
         def __getattr__(self, name: str) -> Any:
-            """Decode the data when they are first looked at."""
-            came = self.__dict__.get("_came") if name == "data" else None
+            """Decode the data when they are first looked at, once for all threads."""
+            members = self.__dict__
+            came = members.get("_came") if name == "data" else None
             if came is None:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
             try:
-                return self.__dict__.setdefault("data", came.data())
+                with came.lock:
+                    if "data" not in members:
+                        members["data"] = came.data()
+                return members["data"]
             except (ValueError, RecursionError) as error:
                 reason = plain(error, 120)
             msg = f"{self.source or 'The answer'}: the data cannot be decoded: {reason}"
             raise AnswerError(msg)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied and pickled: the data, not what makes them or was made of them."""
+        state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
+        left = {"_came", "_walk", "frames"}  # only a client goes on with pages, with its own result
+        return {name: value for name, value in state.items() if name not in left}
 
     def __getitem__(self, key: str) -> Any:
         if not isinstance(self.data, Mapping):
@@ -236,10 +256,11 @@ class Result:
         """
         from gqlnb.model.frame import frame_made, shortened
 
-        made = frame_made(self._answer, path, explode=explode, strict=strict)
+        answer = self._answer
+        made = frame_made(answer, path, explode=explode, strict=strict)
         made = shortened(made) if short else made
-        self._mark(made)
-        self._say(3)
+        made.attrs = self._marks() | made.attrs
+        self._say(3, answer)
         return made
 
     to_pandas = frame
@@ -250,23 +271,84 @@ class Result:
 
         No list stands in a cell, and no row twice: what is in the rows of another list has a frame
         of its own, which begins with the keys of the rows it stands in: ``<list>.id`` where a
-        non-null ``id`` is selected, else ``<list>_index``, the row in that list's frame. An answer
-        without lists has one frame, ``"data"``.
+        non-null ``id`` is selected of all of them, else ``<list>_index``, the row in that list's
+        frame. The keys together name one row. Where the answer has an id twice in one list, the key
+        is the row too, which a warning says. An answer without lists has one frame, ``"data"``.
+        What is wrong in one list does not keep the others from being read.
         """
+        return self.tables()
+
+    def tables(self, *, strict: bool = True) -> Frames:
+        """Return what :attr:`frames` is; `strict` is that of :meth:`frame`."""
         from gqlnb.model.frame import Frames
 
-        return Frames(self._answer, self._finished)
+        answer = self._answer
+        return Frames(answer, partial(self._finished, answer), strict=strict)
 
     def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
         """Return the answer as a ``pyarrow.Table``; parameters and errors are those of `frame`.
 
-        Lists in the rows are Arrow lists, JSON values are text.
+        Lists in the rows are Arrow lists. JSON values are text, each as JSON. Values of a scalar
+        that is not known are text too: text as it is, all else as JSON.
         """
         from gqlnb.model.frame import arrow_of
 
-        made = arrow_of(self._answer, path, strict=strict)
-        self._say(3)
+        answer = self._answer
+        made = arrow_of(answer, path, strict=strict)
+        self._say(3, answer)
         return made
+
+    def to_parquet(
+        self, file: Any, path: str | None = None, *, strict: bool = True, **options: Any
+    ) -> None:
+        """Write the answer as Parquet, each value as :meth:`arrow` has it.
+
+        ``frame().to_parquet()`` would make one struct of JSON objects that have other names each.
+
+        Parameters
+        ----------
+        file
+            A path, or a file that is open for bytes.
+        path, strict
+            Those of :meth:`frame`, as are the errors.
+        **options
+            Those of ``pyarrow.parquet.write_table``: ``compression``, ...
+
+        Notes
+        -----
+        ``pandas.read_parquet`` gives the dtypes of the frame, and its ``attrs``.
+        """
+        from gqlnb.model.files import write_parquet
+
+        parts, attrs = self._parts(path, strict=strict)
+        write_parquet(parts, attrs, file, **options)
+
+    def to_csv(
+        self, file: Any = None, path: str | None = None, *, strict: bool = True, **options: Any
+    ) -> str | None:
+        """Write the answer as CSV, lists and JSON values as JSON.
+
+        Parameters
+        ----------
+        file
+            A path, or a file that is open for text; None to get the text.
+        path, strict
+            Those of :meth:`frame`, as are the errors.
+        **options
+            Those of ``pandas.DataFrame.to_csv``; ``index`` is False unless it is among them.
+        """
+        from gqlnb.model.files import write_csv
+
+        parts, _ = self._parts(path, strict=strict)
+        return write_csv(parts, file, **options)
+
+    def _parts(self, path: str | None, *, strict: bool) -> tuple[dict[str, Part], dict[str, Any]]:
+        from gqlnb.model.frame import parts_of
+
+        answer = self._answer
+        parts, attrs = parts_of(answer, path, strict=strict)
+        self._say(4, answer)
+        return parts, self._marks() | attrs
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.arrow().__arrow_c_stream__(requested_schema)
@@ -281,7 +363,8 @@ class Result:
         FrameError
             If `path` names no list; the message lists the paths.
         """
-        from gqlnb.model.frame import choose, rows_of
+        from gqlnb.model.frame import choose
+        from gqlnb.model.places import rows_of
         from gqlnb.model.tables import plan_of
 
         answer = self._answer
@@ -314,11 +397,41 @@ class Result:
         """
         if not self.errors:
             return self
-        lines = [error_line(error) for error in self.errors[:10]]
+        lines = [
+            f"{error_line(error)} ({place})" if place else error_line(error)
+            for error, place in zip(self.errors[:10], self.selections, strict=False)
+        ]
         more = [f"... and {len(self.errors) - 10} more."] if len(self.errors) > 10 else []
         message = "\n  ".join([f"The answer is partial: {self._count()}.", *lines, *more])
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
+
+    def in_cell(self, lines: int = 1, place: str = "cell line") -> Self:
+        """Say of each error which line selected its field, counted from the top of a cell.
+
+        Parameters
+        ----------
+        lines
+            How many lines of the cell stand above the text.
+        place
+            The word before a line number.
+        """
+        self.__dict__["_cell"] = lines, place
+        return self
+
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """For each error where its field is selected, as ``"cell line 3"``; "" if that is unknown.
+
+        Known after :meth:`in_cell`, and where an error has a path.
+        """
+        from gqlnb.model.locating import line_of_path
+
+        above, place = self.__dict__.get("_cell", (None, ""))
+        if above is None:
+            return ("",) * len(self.errors)
+        found = [line_of_path(self.document, error.get("path")) for error in self.errors]
+        return tuple("" if line is None else f"{place} {line + above}" for line in found)
 
     def _count(self) -> str:
         return "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"
@@ -362,26 +475,22 @@ class Result:
         came = self.__dict__.get("_came") if shape is not None else None
         return Answer(shape or inferred(self.data), lambda: self.data, came)
 
-    def _mark(self, frame: pd.DataFrame) -> None:
-        frame.attrs = {"source": self.source, "partial": bool(self.errors), **frame.attrs}
+    def _marks(self) -> dict[str, Any]:
+        marks: dict[str, Any] = {"source": self.source, "partial": bool(self.errors)}
+        return marks if self.report is None else marks | {"report": self.report.members()}
 
-    def _finished(self, frame: pd.DataFrame) -> None:
-        self._mark(frame)
-        self._say(5)  # through the mapping of frames
+    def _finished(self, answer: Answer, frame: pd.DataFrame) -> None:
+        frame.attrs = self._marks() | frame.attrs
+        self._say(4, answer)  # through the mapping of frames
 
-    def _say(self, level: int) -> None:
-        """Say once what a frame of this answer does not show: errors, and inferred dtypes."""
-        if self.errors and not self.__dict__.get("_said"):
-            self.__dict__["_said"] = True
-            message = f"The answer is partial: {self._count()}. See result.errors_frame()."
-            warnings.warn(message, stacklevel=level)
-        unknown = self.document is not None and self.document.schema is None
-        if unknown and self.source not in _guessed:
-            _guessed.add(self.source)
-            message = (
-                f"No schema is known for {self.source or 'this answer'}: the dtypes of its frames "
-                "are inferred from the values."
-            )
+    def _say(self, level: int, answer: Answer) -> None:
+        """Say once what a frame does not show: errors, repeated ids, and inferred dtypes."""
+        said = self.__dict__.setdefault("_said", set())
+        found = [*notes.partial(self._count(), said)] if self.errors else []
+        found += notes.renumbered(answer.renumbered, said)
+        if self.document is None or self.document.schema is None:
+            found += notes.guessed(self.source)
+        for message in found:
             warnings.warn(message, stacklevel=level)
 
     def __repr__(self) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,14 @@ from gqlnb.errors import OptionError, plain
 if TYPE_CHECKING:
     from gqlnb.model.shape import Shape
 
-__all__ = ["Scalar", "of", "scalar", "sent", "version"]
+__all__ = ["Scalar", "WiderError", "of", "scalar", "sent", "version"]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FINER = re.compile(r"[.,]\d{6}(\d+)")  # what comes behind microseconds, as far as Python's go
+
+
+class WiderError(ValueError):
+    """A value that only the wider form of its scalar holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,9 @@ class Scalar:
         Makes a value of any other type right, or raises; None where values stay as they are.
     serialise
         Makes a Python value of a variable a JSON value; None for the usual way.
+    wider
+        What a column is instead where `fix` raises `WiderError` for one of its values; None where
+        it never does.
     """
 
     dtype: str
@@ -46,6 +57,7 @@ class Scalar:
     exact: frozenset[type] = frozenset()
     fix: Callable[[Any], Any] | None = None
     serialise: Callable[[Any], Any] | None = None
+    wider: Scalar | None = None
 
 
 # -- one value made right; each raises TypeError or ValueError for a wrong one
@@ -56,7 +68,13 @@ def unwrapped(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 
 
-def _whole(bits: int, *, texts: bool) -> Callable[[Any], int]:
+def _whole(
+    bits: int | None, *, texts: bool, signed: bool = True, wider: bool = False
+) -> Callable[[Any], int]:
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if bits else (0, 0)
+    if bits and not signed:
+        low, high = 0, 2**bits
+
     def whole(value: Any) -> int:
         value = unwrapped(value)
         if texts and isinstance(value, str):
@@ -64,9 +82,9 @@ def _whole(bits: int, *, texts: bool) -> Callable[[Any], int]:
         right = not isinstance(value, bool) and isinstance(value, (int, float))
         if not right or value != int(value):
             raise TypeError
-        if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            message = f"it does not fit into {bits} bits"
-            raise OverflowError(message)
+        if bits and not low <= value < high:
+            message = f"it does not fit into {bits} bits{'' if signed else ' without a sign'}"
+            raise WiderError(message) if wider else OverflowError(message)
         return int(value)
 
     return whole
@@ -106,13 +124,46 @@ def _written(value: Any) -> str:
 
 
 def _moment(value: Any) -> datetime:
+    found, rest = _instant(value)
+    if rest:
+        message = "it has nanoseconds"
+        raise WiderError(message)
+    return found
+
+
+def _nanoseconds(value: Any) -> int:
+    """Return a moment as nanoseconds since 1970."""
+    found, rest = _instant(value)
+    return (found - EPOCH) // timedelta(microseconds=1) * 1000 + rest
+
+
+def _instant(value: Any) -> tuple[datetime, int]:
+    """Return a moment, without a zone in UTC, and the nanoseconds beyond its microseconds."""
+    rest = 0
     if isinstance(value, str):
+        rest = _finer(value)
         value = datetime.fromisoformat(value)
-    elif isinstance(value, date) and not isinstance(value, datetime):
+    elif getattr(getattr(value, "dtype", None), "kind", None) == "M":  # of NumPy
+        whole = value.astype("datetime64[us]")
+        rest = (value - whole).astype("timedelta64[ns]").astype("int64").item()
+        value = whole.item()
+    elif rest := getattr(value, "nanosecond", 0):  # of pandas, which warns of it
+        value = value.to_pydatetime(warn=False)
+    if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     if not isinstance(value, datetime):
         raise TypeError
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    return (value if value.tzinfo is not None else value.replace(tzinfo=UTC)), rest
+
+
+def _finer(text: str) -> int:
+    """Return the nanoseconds of a text beyond its microseconds."""
+    match = FINER.search(text)
+    digits = match[1].rstrip("0") if match else ""
+    if len(digits) > 3:
+        message = "it is finer than nanoseconds"
+        raise ValueError(message)
+    return int(digits.ljust(3, "0"))
 
 
 def _day(value: Any) -> date:
@@ -126,7 +177,11 @@ def _day(value: Any) -> date:
 
 
 def _clock(value: Any) -> time:
-    value = time.fromisoformat(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        if _finer(value):
+            message = "it has nanoseconds, and a time of Python has not"
+            raise ValueError(message)
+        value = time.fromisoformat(value)
     if not isinstance(value, time):
         raise TypeError
     return value
@@ -178,6 +233,13 @@ NUMBER = Scalar(
     "Float64", "float64", None, (float,), frozenset({float, int}), _number, _sent_number
 )
 TRUTH = Scalar("boolean", "bool", None, (bool,), frozenset({bool}), _truth)
+# A number of more than 64 bits, and a moment with nanoseconds, make their columns hold that: either
+# is exact, which a declared dtype that cuts them would not be.
+BIG = replace(
+    LONG,
+    fix=_whole(64, texts=True, wider=True),
+    wider=Scalar("object", "decimal128(38)", wire=LONG.wire, fix=_whole(None, texts=True)),
+)
 MOMENT = Scalar(
     "datetime64[us, UTC]",
     "moment",
@@ -186,10 +248,12 @@ MOMENT = Scalar(
     frozenset({str}),
     _moment,
     _sent_moment,
+    Scalar("datetime64[ns, UTC]", "instant", "large_string", (str,), fix=_nanoseconds),
 )
 DAY = Scalar("datetime64[us]", "date32", "large_string", (str,), frozenset({str}), _day, _sent_day)
 CLOCK = Scalar("object", "time64[us]", fix=_clock)
 EXACT = Scalar("object", "decimal128", wire=(Decimal,), fix=_decimal)
+SPAN = Scalar("object", "span")  # of lengths that are all fixed a timedelta64, else as they came
 ANY = Scalar("object", "json")  # text in Arrow and Parquet, which have no type of any JSON value
 UNKNOWN = Scalar("object")
 
@@ -210,8 +274,10 @@ _KNOWN: dict[str, Scalar] = {
     ),
     **dict.fromkeys(("Date", "ISO8601Date", "LocalDate", "AWSDate", "date"), DAY),
     **dict.fromkeys(("Time", "LocalTime", "AWSTime", "time"), CLOCK),
-    **dict.fromkeys(("Decimal", "BigDecimal", "numeric"), EXACT),
-    **dict.fromkeys(("BigInt", "Long", "Int64", "bigint"), LONG),
+    **dict.fromkeys(("Decimal", "PositiveDecimal", "BigDecimal", "numeric"), EXACT),
+    **dict.fromkeys(("BigInt", "BigInteger", "UnsignedInt64"), BIG),
+    **dict.fromkeys(("Long", "Int64", "bigint"), LONG),
+    **dict.fromkeys(("Duration", "ISO8601Duration"), SPAN),
     **dict.fromkeys(("JSON", "JSONObject", "AWSJSON", "json", "jsonb"), ANY),
     **dict.fromkeys(
         ("UUID", "URI", "URL", "HTML", "GitObjectID", "EmailAddress", "AWSURL", "uuid"), WRITTEN
@@ -236,8 +302,21 @@ def scalar(
 ) -> None:
     """Say how the values of a custom scalar are read and sent, in this process from now on.
 
-    Known by name are ``DateTime``, ``Date``, ``Time``, ``Decimal``, ``BigInt``, ``JSON``, ``UUID``,
-    ``URI`` and their usual spellings. The values of a scalar that is not known stay as they came.
+    Known by name are these and their usual spellings. The values of others stay as they came.
+
+    ============ ========================================================================
+    Scalar       dtype of a column
+    ============ ========================================================================
+    ``BigInt``   Int64; Python's ``int`` in all rows where one has more than 64 bits
+    ``Date``     datetime64[us]
+    ``DateTime`` datetime64[us, UTC]; datetime64[ns, UTC] where one has nanoseconds
+    ``Decimal``  object: ``decimal.Decimal``
+    ``Duration`` timedelta64[us], or [ns]; as they came where one is no text of a fixed length
+    ``JSON``     object: dictionaries, lists, ...
+    ``Time``     object: ``datetime.time``
+    ``URI``      string
+    ``UUID``     string
+    ============ ========================================================================
 
     Parameters
     ----------
@@ -251,7 +330,9 @@ def scalar(
         Turns one Python value of a variable, never None, into the JSON value to send.
     dtype
         The pandas dtype of its columns; with `parse`, that of what it returns. By default that of
-        `like`, else ``"object"``.
+        `like`, else ``"object"``. What it cannot hold unchanged is an error; text of a number is
+        taken as the number. For NumPy's ``"bool"`` and integers, which have no null, it is
+        the pandas dtype that has one: ``"boolean"``, ``"Int64"``.
 
     Raises
     ------
@@ -271,30 +352,62 @@ def scalar(
     if parse is not None:
         base = replace(base, wire=(), exact=frozenset(), fix=parse)
     if dtype is not None:
-        _check(name, dtype)
-        base = Scalar(dtype, fix=base.fix or _as_it_is)
+        found, right = _kept_as(name, dtype)
+        first = base.fix
+        fix = right if first is None else lambda value: _then(right, first(value))
+        base = Scalar(found, fix=fix)
     _OWN[name] = replace(base, serialise=serialise or base.serialise)
     _count += 1
+
+
+def _then(right: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else right(value)
 
 
 def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _check(name: str, dtype: str) -> None:
-    from pandas.api.types import pandas_dtype
+def _either(value: Any) -> bool:
+    """Return a truth value, which 0 and 1 are too."""
+    value = unwrapped(value)
+    return bool(value) if type(value) is int and value in {0, 1} else _truth(value)
+
+
+def _measure(value: Any) -> float:
+    return float(value) if isinstance(value, str) else _number(value)
+
+
+def _kept_as(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
+    """Return the dtype of a column that can hold null too, and what makes a value fit into it.
+
+    NumPy's truth values, integers and texts have no null: it would be false, an error, or "None".
+    """
+    from pandas import StringDtype
+    from pandas.api.types import is_extension_array_dtype, pandas_dtype
 
     try:
-        pandas_dtype(dtype)
+        found: Any = pandas_dtype(dtype)
     except TypeError:
-        pass
-    else:
-        return
-    msg = (
-        f"scalar({name!r}, dtype={plain(dtype, 80)!r}): pandas has no such dtype. "
-        "For example 'Int64', 'Float64', 'string', 'datetime64[us, UTC]' or 'object'."
-    )
-    raise OptionError(msg)
+        found = None
+    if found is None:
+        msg = (
+            f"scalar({name!r}, dtype={plain(dtype, 80)!r}): pandas has no such dtype. "
+            "For example 'Int64', 'Float64', 'string', 'datetime64[us, UTC]' or 'object'."
+        )
+        raise OptionError(msg)
+    if isinstance(found, StringDtype) or found.kind in "US":
+        return dtype if found.kind == "O" else "string", _identity
+    if found.kind == "f":
+        return dtype, _measure
+    own = is_extension_array_dtype(found)
+    if found.kind == "b" and getattr(found, "subtype", None) is None:
+        return dtype if own else "boolean", _either
+    if found.kind in "iu" and getattr(found, "subtype", None) is None:
+        signed, bits = found.kind == "i", 8 * found.itemsize
+        right = _whole(bits, texts=True, signed=signed)
+        return dtype if own else f"{'Int' if signed else 'UInt'}{bits}", right
+    return dtype, _as_it_is
 
 
 def of(shape: Shape) -> Scalar:

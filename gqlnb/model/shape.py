@@ -77,6 +77,11 @@ class Shape:
         Whether the schema lets the value be null.
     sometimes
         Whether it is asked of some types only, or under a condition that is not known.
+    sure, maybe
+        Which objects it is asked of for certain, and which perhaps: comparable among the fields of
+        one object. Empty where no schema is known.
+    objects
+        Which objects can stand here, in the terms of `sure` and `maybe` of the children.
     plans
         What has been made of this shape to read values with it; see :mod:`gqlnb.model.tables`.
     """
@@ -89,6 +94,9 @@ class Shape:
     own: str = ""
     nullable: bool = True
     sometimes: bool = False
+    sure: frozenset[Any] = frozenset()
+    maybe: frozenset[Any] = frozenset()
+    objects: frozenset[Any] = frozenset()
     plans: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def item(self) -> Shape:
@@ -102,6 +110,27 @@ class Known(NamedTuple):
     schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any] | None
+
+
+class Asked(NamedTuple):
+    """Of which objects selections are asked.
+
+    Attributes
+    ----------
+    always
+        Whether of whatever object comes.
+    types
+        The names of the types of the objects.
+    place
+        What tells these objects from those that other selections of the same field lead to.
+    certain
+        Whether no condition that is not known stands before the selections.
+    """
+
+    always: bool
+    types: frozenset[str]
+    place: Any
+    certain: bool
 
 
 _SHAPES: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
@@ -134,7 +163,8 @@ def shape_of(document: Document, variables: Mapping[str, Any] | None = None) -> 
         root = Shape(nullable=False)
         top = document.schema.get_root_type(document.operation.operation)
         known = Known(document.schema, document.fragments, conditions)
-        _fill(root, top, document.operation.selection_set, known, sure=True)
+        asked = Asked(True, _names(known.schema, top), None, True)
+        _fill(root, top, document.operation.selection_set, known, asked)
         if len(kept) >= SHAPES_KEPT:
             kept.clear()
         found = kept.setdefault(key, root)
@@ -160,30 +190,33 @@ def _conditions(document: Document, variables: Mapping[str, Any] | None) -> dict
 
 
 def _fill(
-    shape: Shape, kind: Any, selections: SelectionSetNode, known: Known, *, sure: bool
+    shape: Shape, kind: Any, selections: SelectionSetNode, known: Known, asked: Asked
 ) -> None:
-    """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution.
-
-    `sure` says that the fields are asked of whatever object comes.
-    """
+    """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution."""
     for node in selections.selections:
-        asked = _asked(node, known.variables)
-        if asked is False:
+        included = _asked(node, known.variables)
+        if included is False:
             continue
+        here = asked._replace(
+            always=asked.always and included is True, certain=asked.certain and included is True
+        )
         if isinstance(node, FieldNode):
-            _fill_field(shape, kind, node, known, sure=sure and asked is True)
+            _fill_field(shape, kind, node, known, here)
             continue
         target: Any = node
         if isinstance(node, FragmentSpreadNode):
             target = known.fragments[node.name.value]
         on = target.type_condition
         inner = known.schema.get_type(on.name.value) if on else kind
-        always = inner is kind or all(
-            is_abstract_type(inner) and known.schema.is_sub_type(inner, member)
-            for member in _members(known.schema, kind)
-        )
-        certain = sure and always and asked is True
-        _fill(shape, inner, target.selection_set, known, sure=certain)
+        names = _names(known.schema, inner)
+        always = here.always and _names(known.schema, kind) <= names
+        here = here._replace(always=always, types=here.types & names)
+        _fill(shape, inner, target.selection_set, known, here)
+
+
+def _names(schema: GraphQLSchema, kind: Any) -> frozenset[str]:
+    """Return the names of the object types that values of a type can have."""
+    return frozenset(member.name for member in _members(schema, kind))
 
 
 def _members(schema: GraphQLSchema, kind: Any) -> Sequence[GraphQLObjectType]:
@@ -209,18 +242,25 @@ def _asked(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | N
     return asked
 
 
-def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known, *, sure: bool) -> None:
+def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known, asked: Asked) -> None:
     own = node.name.value
     name = node.alias.value if node.alias else own
     declared = META[own] if own in META else kind.fields[own]
     child = shape.children.get(name)
     if child is None:
         child = shape.children[name] = _leaf(declared.type, own)
-        child.sometimes = not sure
-    child.sometimes = child.sometimes and not sure
+        child.sometimes = not asked.always
+    child.sometimes = child.sometimes and not asked.always
+    objects = frozenset((asked.place, name) for name in asked.types)
+    child.maybe |= objects
+    child.sure |= objects if asked.certain else frozenset()
     if node.selection_set is not None:
         child.composite = True
-        _fill(child, get_named_type(declared.type), node.selection_set, known, sure=sure)
+        inner = get_named_type(declared.type)
+        place = None if asked.always else (objects, None if asked.certain else id(node))
+        below = Asked(asked.always, _names(known.schema, inner), place, True)
+        child.objects |= frozenset((place, name) for name in below.types)
+        _fill(child, inner, node.selection_set, known, below)
 
 
 def _leaf(kind: Any, name: str) -> Shape:

@@ -86,7 +86,8 @@ class Table:
     inner
         The tables in its rows.
     key
-        The column that names a row to inner tables: ``id``, where the schema says it is never null.
+        The column that names a row to inner tables: ``id``, where it is never null in a row that
+        has inner rows.
     """
 
     name: str
@@ -147,7 +148,8 @@ def plan_of(shape: Shape, wanted: frozenset[str] | None = None, cells: str | Non
     wanted
         The names of the tables to read; None for all.
     cells
-        The table whose inner lists stay in one cell each, unless they are wanted; None for none.
+        The table whose inner lists, and those of the wanted lists in its rows, stay in one cell
+        each, unless they are wanted; None for none.
 
     Returns
     -------
@@ -192,6 +194,7 @@ class _Builder:
         A row that happens to have ``nodes`` is a row; an object in one is a connection.
         """
         steps = steps_of(shape) if path else None
+        key = None if path else _key(shape)
         place = Place(".".join(path))
         for name, child in shape.children.items():
             here = (*path, name)
@@ -207,14 +210,15 @@ class _Builder:
                 target = self.place(child, here, table, nullable=optional)
                 target = target if target.members else None
             else:
-                target = self.leaf(child, here, table, nullable=optional)
+                target = self.leaf(child, here, table, nullable=optional, key=child is key)
             if target is not None:
                 place.members.append((name, target))
         return place
 
-    def leaf(self, shape: Shape, path: Name, table: Table, *, nullable: bool) -> int | None:
+    def leaf(
+        self, shape: Shape, path: Name, table: Table, *, nullable: bool, key: bool
+    ) -> int | None:
         """Return the column of a leaf; None if it is not read."""
-        key = path == ("id",) and shape.own == "id" and not shape.nullable
         if not key and not self.full(table):
             return None
         number = _column(table, Column(".".join(path), shape, nullable))
@@ -227,7 +231,7 @@ class _Builder:
     ) -> int | Table | None:
         """Return what is read of a list: the rows of a table, a cell, or None for nothing."""
         name = self.name(path, table)
-        if self.cells == table.name and name not in (self.wanted or ()):
+        if self.keeps(table) and name not in (self.wanted or ()):
             plumbed = path != place
             cell = Column(".".join(path), shape, nullable=True, node=node, connection=plumbed)
             return _column(table, cell)
@@ -239,14 +243,18 @@ class _Builder:
         made.row = self.row(row, made)
         if node is not None:
             beside = {key: child for key, child in shape.children.items() if key != node}
-            edge = self.place(Shape(children=beside), (), made, nullable=False)
+            aside = Shape(children=beside)
+            if _has_lists(aside) and made.key and not _surely(made.key.shape, row.objects):
+                made.key = None  # the lists of an edge stand beside nodes of all types
+            edge = self.place(aside, (), made, nullable=False)
             made.edge = Place("", [(node, NODE), *edge.members])
         return made
 
     def row(self, shape: Shape, table: Table) -> Place | Table | int:
         """Return what a row of a table is."""
-        if shape.lists and self.cells != table.name:
-            inner = Table(f"{table.name}[]", table)
+        name = f"{table.name}[]"
+        if shape.lists and not (self.keeps(table) and name not in (self.wanted or ())):
+            inner = Table(name, table)
             if self.leads(inner.name):
                 table.inner.append(inner)
                 inner.row = self.row(shape.item(), inner)
@@ -265,6 +273,10 @@ class _Builder:
         self.named.add(found)
         return found
 
+    def keeps(self, table: Table) -> bool:
+        """Tell whether the lists in the rows of a table stay in cells."""
+        return self.cells is not None and self.full(table)
+
     def leads(self, name: str) -> bool:
         """Tell whether a table is to be read, or one in its rows is."""
         if self.wanted is None or name in self.wanted:
@@ -276,6 +288,20 @@ def numbered(name: str) -> Iterator[str]:
     """Yield a name, then the same with a number."""
     yield name
     yield from (f"{name}_{number}" for number in count(2))
+
+
+def _key(shape: Shape) -> Shape | None:
+    """Return the ``id`` of rows; None where one can be missing in a row that has inner rows."""
+    found = shape.children.get("id")
+    if found is None or found.own != "id" or found.nullable or found.lists:
+        return None
+    inner = [child for child in shape.children.values() if child.lists or _has_lists(child)]
+    return found if all(_surely(found, child.maybe) for child in inner) else None
+
+
+def _surely(shape: Shape, objects: frozenset[Any]) -> bool:
+    """Tell whether a field is asked of all of these objects for certain."""
+    return not shape.sometimes or objects <= shape.sure
 
 
 def _has_lists(shape: Shape) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from graphql import (
+    GraphQLEnumType,
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
@@ -24,7 +25,7 @@ from graphql.execution.values import get_variable_values
 from graphql.utilities import type_from_ast
 
 from gqlnb.errors import Problem, QueryError, at, plain
-from gqlnb.model import scalars
+from gqlnb.model import scalars, spans
 from gqlnb.model.document import Document, problems, type_text
 from gqlnb.model.upload import is_file
 
@@ -154,13 +155,15 @@ def _typed(value: Any, kind: Any) -> Any:
         return value
     if isinstance(kind, (ListTypeNode, GraphQLList)):
         inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
-        items = value.tolist() if hasattr(value, "tolist") else value
+        items = _of_numpy(value) if hasattr(value, "tolist") else value
         if isinstance(items, Iterable) and not isinstance(items, (str, bytes, Mapping)):
             return [_typed(item, inner) for item in items]
         return _typed(value, inner)
     if isinstance(kind, GraphQLInputObjectType):
         return _object(value, kind)
     name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    if isinstance(value, Enum):
+        value = _of_enum(value, name, kind)
     return value if _missing_value(value) else scalars.sent(name, value)
 
 
@@ -173,6 +176,17 @@ def _object(value: Any, kind: GraphQLInputObjectType) -> Any:
         name: _typed(item, kind.fields[name].type) if name in kind.fields else item
         for name, item in value.items()
     }
+
+
+def _of_enum(value: Enum, name: str, kind: Any) -> Any:
+    """Return what a member of an enum is sent as: its name, or its value where that is meant."""
+    if name in SCALARS:
+        return value.value
+    if isinstance(kind, GraphQLEnumType):
+        if value.name not in kind.values and isinstance(value.value, str):
+            return value.value if value.value in kind.values else value.name
+        return value.name
+    return value
 
 
 def _missing_value(value: Any) -> bool:
@@ -202,7 +216,7 @@ def wire_value(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: member(f.name, getattr(value, f.name)) for f in fields(value)}
     if hasattr(value, "tolist"):  # NumPy scalars and arrays, pandas Series and Index
-        return wire_value(value.tolist())
+        return wire_value(_of_numpy(value))
     if _missing_value(value):
         return None
     return _gathered(value)
@@ -223,6 +237,17 @@ def advice(value: Any) -> str:
     if isinstance(value, (bytes, bytearray, PurePath)):
         return " To send a file, give gqlnb.Upload(...) of it."
     return ""
+
+
+def _of_numpy(value: Any) -> Any:
+    """Return what NumPy or pandas holds as plain values; of moments that have nanoseconds, text."""
+    if getattr(getattr(value, "dtype", None), "kind", None) not in {"M", "m"}:
+        return value.tolist()
+    if getattr(value, "ndim", 0):
+        return list(value)
+    if value != value:  # noqa: PLR0124 - NaT alone differs
+        return None
+    return spans.text(spans.nanoseconds(value)) if value.dtype.kind == "m" else f"{value}"
 
 
 def member(step: str | int, value: Any) -> Any:
@@ -252,10 +277,12 @@ def _moment(value: date | time) -> str | None:
 
 
 PLAIN = frozenset({str, int, bool})
+SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Enum, lambda value: value.name),
     (float, lambda value: finite(float(value))),
     ((date, time), _moment),
+    (timedelta, lambda value: spans.text(spans.nanoseconds(value))),
     ((Decimal, UUID), str),
     (Mapping, lambda value: {str(key): member(str(key), item) for key, item in value.items()}),
     (str, str.__str__),  # subclasses of the plain kinds

@@ -11,26 +11,31 @@ from IPython.core.magic import (
     no_var_expand,
     output_can_be_silenced,
 )
+from traitlets import Bool, Enum
 
-from gqlnb.errors import GqlnbError, OptionError, QueryError, blame, calling_line, plain
+from gqlnb.errors import GqlnbError, OptionError, calling_line, plain
+from gqlnb.notebook.clients import Clients
+from gqlnb.notebook.history import History
 from gqlnb.notebook.options import (
-    NAME,
+    TYPES,
     cell_parser,
+    checked,
     inline,
     read_line,
     refuse_secrets,
+    textless,
 )
+from gqlnb.notebook.snippets import Snippets
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
 
+    from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
 
     from gqlnb.client.client import Client
-    from gqlnb.model.result import Result
 
-__all__ = ["GraphQLMagics"]
+__all__ = ["GraphQLMagic"]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -44,10 +49,54 @@ Interrupted.__name__ = KeyboardInterrupt.__name__  # what a notebook saves as th
 
 
 @magics_class
-class GraphQLMagics(Magics):
-    """The magics; they parse a line and call one method."""
+class GraphQLMagic(Magics):
+    """The magics: they parse a line and call one method.
+
+    Attributes
+    ----------
+    clients
+        The clients that stay open from cell to cell.
+    snippets
+        The saved cells.
+    history
+        What was asked.
+    """
 
     shell: InteractiveShell
+
+    type = Enum(
+        TYPES,
+        default_value="result",
+        help="What a cell's value is, as --type says for one cell: result, frame, frames, json, "
+        "arrow or raw.",
+    ).tag(config=True)
+    variables = Enum(
+        ("by name", "given"),
+        default_value="by name",
+        help="Where $variables come from: from the notebook's names of the same name and the "
+        "options (by name), or from --param and --vars alone (given).",
+    ).tag(config=True)
+    introspect = Enum(
+        ("ask", "never"),
+        default_value="ask",
+        help="Whether an endpoint is asked for its schema before the first operation, to check "
+        "texts before they are sent and to know the dtypes of frames.",
+    ).tag(config=True)
+    partial = Enum(
+        ("show", "raise"),
+        default_value="show",
+        help="What becomes of an answer with errors beside its data: it is shown with them, or "
+        "PartialError is raised.",
+    ).tag(config=True)
+    stats = Bool(
+        default_value=False, help="Show time, bytes, rows and budget of each cell, as --stats."
+    ).tag(config=True)
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self.clients = Clients(shell.user_ns)
+        self.snippets = Snippets()
+        self.history = History()
 
     @no_var_expand  # IPython would replace $x and {x} in the line
     @output_can_be_silenced
@@ -66,147 +115,114 @@ class GraphQLMagics(Magics):
         app) or an address. None: the current connection, else GQLNB_URL, else the newest server of
         this notebook, else http://127.0.0.1:4000/graphql.
 
-        -c, --connection NAME     the connection, as an option
-        -o, --output NAME         keep the Result under this name and show nothing (or: NAME <<)
-        -t, --type KIND           result (rows as a table), frame (a DataFrame), json (the data)
-        -p, --param NAME=EXPR     a variable, from a Python expression: -p n=len(names) -p s='a b';
-                                  white space may stand in its quotes and brackets
-        -v, --vars MAPPING        variables, from a mapping of the notebook
-        -H, --header NAME=env:VAR a header, such as X-Api-Key, whose value is in the environment
-                                  variable VAR, or keyring:NAME in the keyring; may be repeated
-        --operation NAME          which operation to run, where the text has several
-        -q, --silent              show nothing; a ; at the end of the cell does the same
+        Where the answer goes::
+
+            -c, --connection NAME     the connection, as an option
+            -o, --output NAME         keep the answer under this name and show nothing (or: NAME <<)
+            -t, --type KIND           what the answer is: result (rows as a table), frame (a
+                                      DataFrame), frames (one for each list), json (the data), arrow
+                                      (a pyarrow.Table), raw (the response as JSON text)
+            --export-to FILE          write it too: rows to .csv or .parquet, the data to .json, the
+                                      text that was sent to .graphql
+            --stats                   time, bytes, rows, and what is left of the endpoint's budget
+            -q, --silent              show nothing; a ; at the end of the cell does the same
+
+        What is asked::
+
+            -p, --param NAME=EXPR     a variable, from a Python expression: -p n=len(names)
+                                      -p s='a b'; white space may stand in its quotes and brackets
+            -v, --vars MAPPING        variables, from a mapping of the notebook
+            -H, --header NAME=env:VAR a header, such as X-Api-Key, whose value is in the environment
+                                      variable VAR, or keyring:NAME in the keyring; may be repeated
+            --operation NAME          which operation to run, where the text has several; without
+                                      a text the saved one: %graphql -c demo --operation Stars
+            -f, --file FILE           run the text of a file: %graphql -c demo -f stars.graphql
+            -S, --save NAME           keep this cell if it is valid: later cells may spread its
+                                      fragments (...Name) and run its operation; %graphql snippets
+            --interact VARIABLE       a slider or box for a variable of a query; moving it runs the
+                                      query again. A tuple of that name is the range of the slider,
+                                      a list the values to choose from. May be repeated
+            --no-cache                forget what is known of the endpoint: connect anew and ask for
+                                      its schema again
+
+        Instead of asking::
+
+            -N, --no-execute          check text and variables, and do nothing else
+            --dry-run                 show what would be sent: text, variables, depth, nodes, and
+                                      what it costs at GitHub
+            --explain                 show how the engine of this process would execute it
+            --profile                 execute it here and show where the time goes
 
         Without a cell::
 
             %graphql { hello }                       a short operation
-            %graphql connections | connect NAME ADDRESS [--token env:NAME] [-H NAME=env:VAR]
+            %graphql connections                     what can be asked, and which is the current one
+            %graphql connect NAME [ADDRESS] [--token env:NAME] [-H NAME=env:VAR] [--keep]
+                                                     --keep: in your own file, for later notebooks
             %graphql use NAME | close NAME
-            %graphql schema [Type]                   the schema of the connection, or one type
+            %graphql schema [Type | Type.field]      the documentation of a schema, a type, a field
+            %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000
+            %graphql history [NUMBER]                what was asked, and the text of one
+            %graphql snippets [NAME]                 saved cells, and the text of one
             %graphql serve NAME [--port N] | stop    a schema of the notebook on /graphql
+
+        Errors are found before anything is sent where the schema is known, up to ten at a time,
+        each with its line of the cell. What holds for every cell: ``%config GraphQLMagic``, and the
+        table [tool.gqlnb] of pyproject.toml; connections in [tool.gqlnb.connections.NAME], with
+        url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
         try:
             if cell is None:
                 return self._line(line.strip().removesuffix(";"))
             options = read_line(cell_parser(), line)
-            return self._run(options, cell.rstrip().removesuffix(";"), lines_above=1)
+            return self._run(options, cell.rstrip().removesuffix(";"), above=1)
         except KeyboardInterrupt as interrupt:
             place = calling_line(interrupt)
         raise Interrupted(*[place.strip()] if place else [])  # here: without a context
 
     def _line(self, line: str) -> Any:
-        from gqlnb.notebook.subcommands import SUBCOMMANDS, run_subcommand
+        from gqlnb.notebook.subcommands import SUBCOMMANDS, meant, run_subcommand
 
         word, _, rest = line.partition(" ")
-        if word in SUBCOMMANDS:
-            return run_subcommand(self, word, rest)
         start = inline(line)
-        if start is None:
+        operation = start is not None or textless(line)
+        named = word in self.shell.user_ns and ("{" in line or start is None)
+        if word in SUBCOMMANDS and not (operation and named):
+            return run_subcommand(self, word, rest)
+        if not operation:
             msg = (
                 f"%graphql: {plain(word, 40)!r} is neither an operation such as {{ hello }} "
-                f"nor one of: {', '.join(SUBCOMMANDS)}."
+                f"nor one of: {', '.join(SUBCOMMANDS)}.{meant(word)}"
             )
             raise OptionError(msg)
-        options = read_line(cell_parser(), line[:start])
-        return self._run(options, line[start:], lines_above=0)
+        end = len(line) if start is None else start
+        options = read_line(cell_parser(), line[:end])
+        return self._run(options, line[end:], above=None)
 
-    def _run(self, options: Namespace, text: str, lines_above: int) -> Any:
-        name = options.output
-        if name is not None and not NAME.fullmatch(name):
-            msg = f"%%graphql: {plain(name, 40)!r} is no Python name."
-            raise OptionError(msg)
+    def _run(self, options: Namespace, text: str, above: int | None) -> Any:
+        from gqlnb.notebook.running import Run
+
         try:
-            result = self._execute(options, text)
+            return Run(self, checked(options), text, above)()
         except GqlnbError as error:
-            if name is not None and error.result is not None:
-                self.shell.user_ns[name] = error.result  # a failed answer can still be looked at
-            if isinstance(error, QueryError) and lines_above:
-                error.in_cell(lines_above)
+            if options.output is not None and error.result is not None:
+                # A failed answer can still be looked at.
+                self.shell.user_ns[options.output] = error.result
             raise
-        value = shaped(result, options.type)
-        if name is not None:
-            self.shell.user_ns[name] = value
-        return None if name is not None or options.silent else value
 
-    def _execute(self, options: Namespace, text: str) -> Result:
-        from gqlnb.client.secrets import headers_of
-
-        headers = headers_of(options.header)
-        client = self.client(options.connection or options.target, headers)
-        try:
-            document = client.document(text, options.operation)
-            names = [name for name in document.variables if name in self.shell.user_ns]
-            variables = {name: self.shell.user_ns[name] for name in names}
-            variables |= self._mapping(options.vars) | self._params(options.param)
-            return client.execute(text, variables, operation=options.operation)
-        finally:
-            if headers:  # it was made for this cell
-                client.close()
-
-    def client(self, target: str | None, headers: Mapping[str, str] | None = None) -> Client:
-        """Return the client of a connection's name, of an object of the notebook, or an address.
-
-        With headers it is a new one.
+    def schema_of(self, client: Client) -> GraphQLSchema | None:
+        """Return the schema of what is asked; None where it is not known.
 
         Raises
         ------
-        TargetError
-            If it is none of these.
+        TransportError
+            If there is no endpoint, or it does not answer at all.
         """
-        from gqlnb.client import connections
-        from gqlnb.client.client import connect
-        from gqlnb.github.entry import enter
+        return self.clients.schema(client, ask=self.introspect == "ask")
 
-        enter()
-        names = {connection.name for connection in connections.known()}
-        if target is not None and target not in names and target in self.shell.user_ns:
-            return connect(self.shell.user_ns[target], headers=headers)
-        return connect(target, headers=headers)
-
-    def _mapping(self, name: str | None) -> dict[str, Any]:
-        if name is None:
-            return {}
-        value = self.shell.user_ns.get(name)
-        if not hasattr(value, "keys"):
-            found = "no such name" if name not in self.shell.user_ns else type(value).__name__
-            msg = f"--vars takes the name of a mapping; {plain(name, 40)!r} is {found}."
-            raise OptionError(msg)
-        return dict(value)
-
-    def _params(self, given: list[str]) -> dict[str, Any]:
-        found = {}
-        for text in given:
-            name, equals, expression = text.partition("=")
-            if not equals or not NAME.fullmatch(name.strip()):
-                msg = (
-                    f"--param takes NAME=EXPRESSION without white space, other than in quotes or "
-                    f"brackets; got {plain(text, 40)!r}."
-                )
-                raise OptionError(msg)
-            found[name.strip()] = self._value(name.strip(), expression.strip())
-        return found
-
-    def _value(self, name: str, expression: str) -> Any:
-        """Return the value of an expression of the user's.
-
-        Raises
-        ------
-        OptionError
-            If it fails.
-        """
-        try:
-            return eval(expression, self.shell.user_global_ns, self.shell.user_ns)  # noqa: S307 - the user's own code
-        except Exception as error:  # whatever the user's code raises
-            reason = blame(error)
-        msg = f"--param {name}={plain(expression, 80)}: {reason}"
-        raise OptionError(msg)
-
-
-def shaped(result: Result, kind: str) -> Any:
-    """Return a result as the kind of value that ``--type`` names."""
-    if kind == "frame":
-        return result.frame()
-    return result.data if kind == "json" else result
+    def close(self) -> None:
+        """Give back what is open."""
+        self.clients.close()

@@ -6,6 +6,7 @@ import difflib
 import re
 import shlex
 from argparse import ArgumentError, ArgumentParser, Namespace
+from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 from gqlnb.errors import OptionError, plain
@@ -15,18 +16,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "NAME",
+    "TYPES",
     "Parser",
     "add_header",
     "cell_parser",
+    "checked",
     "inline",
     "read_line",
     "refuse_secrets",
+    "textless",
 ]
 
 NAME = re.compile(r"[^\W\d]\w*")
 INLINE = re.compile(r"\{|(?:query|mutation)\b")
-TYPES = ("result", "frame", "json")
+TYPES = ("result", "frame", "frames", "json", "arrow", "raw")
 PARAM = ("-p", "--param")
+# What is done with the operation instead of showing its answer once.
+MODES = ("--no-execute", "--dry-run", "--explain", "--profile", "--interact")
+SWITCHES = (
+    ("-N", "--no-execute"),
+    ("--dry-run",),
+    ("--explain",),
+    ("--profile",),
+    ("--no-cache",),
+    ("--stats",),
+    ("-q", "--silent"),
+)
 # One word of a shell, its quotes included; and a string of Python.
 WORD = re.compile(r"""(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)
 STRING = re.compile(r"""(\'\'\'|"{3}|['"])(?:\\.|(?!\1).)*?\1""", re.DOTALL)
@@ -92,20 +108,54 @@ class Parser(ArgumentParser):
         return f" Did you mean {near[0]!r}?" if near else f" Options: {', '.join(known)}."
 
 
+@cache
 def cell_parser() -> Parser:
-    """Return the parser of the ``%%graphql`` line."""
+    """Return the parser of the ``%%graphql`` line, made once: making it takes a millisecond."""
     parser = Parser("%%graphql")
     add = parser.add_argument
     add("target", nargs="?")
     add("-c", "--connection")
     add("-o", "--output")
-    add("-t", "--type", choices=TYPES, default="result")
+    add("-t", "--type", choices=TYPES)
     add("-p", "--param", action="append", default=[])
     add("-v", "--vars")
     add_header(parser)
     add("--operation")
-    add("-q", "--silent", action="store_true")
+    add("-f", "--file")
+    add("-S", "--save", metavar="NAME")
+    add("--export-to", metavar="FILE")
+    add("--interact", action="append", default=[], metavar="VARIABLE")
+    for words in SWITCHES:
+        add(*words, action="store_true")
     return parser
+
+
+def checked(options: Namespace) -> Namespace:
+    """Return the options of a cell where they can be had together.
+
+    Raises
+    ------
+    OptionError
+        If they cannot, or a name is none.
+    """
+    for option, name in (("--output", options.output), ("--save", options.save)):
+        if name is not None and not NAME.fullmatch(name):
+            msg = f"%%graphql: {plain(name, 40)!r} is no Python name, as {option} takes."
+            raise OptionError(msg)
+    modes = [mode for mode in MODES if getattr(options, mode.lstrip("-").replace("-", "_"))]
+    if len(modes) > 1:
+        msg = f"%%graphql: {modes[0]} and {modes[1]} exclude each other."
+        raise OptionError(msg)
+    if modes and modes[0] != "--interact" and options.export_to is not None:
+        msg = f"%%graphql: with {modes[0]} there is no answer to write to {options.export_to!r}."
+        raise OptionError(msg)
+    if options.connection is not None and options.target is not None:
+        msg = (
+            f"%%graphql: two connections are named, {plain(options.target, 40)!r} and "
+            f"{plain(options.connection, 40)!r}."
+        )
+        raise OptionError(msg)
+    return options
 
 
 def refuse_secrets(line: str, cell: str | None) -> None:
@@ -161,6 +211,18 @@ def inline(line: str) -> int | None:
         if not expression and INLINE.match(line, start):
             return start
     return None
+
+
+def textless(line: str) -> bool:
+    """Tell whether a line without an operation says where one is: in a file, or saved.
+
+    Raises
+    ------
+    OptionError
+        If a quote is left open.
+    """
+    found = [word for _, word, expression in words(line, "%graphql") if not expression]
+    return any(word.startswith(("-f", "--file", "--operation")) for word in found)
 
 
 def words(line: str, prog: str) -> Iterator[tuple[int, str, bool]]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import OptionError, TargetError, plain
-from gqlnb.notebook.options import Parser, add_header, read_line
+from gqlnb.notebook.options import read_line
+from gqlnb.notebook.parsers import parser
+from gqlnb.notebook.shown import Listing, Note, Text, show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from argparse import Namespace
+    from collections.abc import Callable, Mapping
 
-    from gqlnb.notebook.magic import GraphQLMagics
+    from graphql import GraphQLSchema
 
-__all__ = ["SUBCOMMANDS", "run_subcommand"]
+    from gqlnb.notebook.magic import GraphQLMagic
+
+__all__ = ["SUBCOMMANDS", "askable", "meant", "run_subcommand"]
 
 
-def run_subcommand(magics: GraphQLMagics, word: str, line: str) -> Any:
+def run_subcommand(magics: GraphQLMagic, word: str, line: str) -> Any:
     """Run ``%graphql WORD LINE``."""
     from gqlnb.github.entry import enter
 
@@ -24,98 +30,169 @@ def run_subcommand(magics: GraphQLMagics, word: str, line: str) -> Any:
     return SUBCOMMANDS[word](magics, line)
 
 
-def connections(_magics: GraphQLMagics, line: str) -> Any:
-    """Return the connections as a DataFrame: name, what it is, whether it is the current one."""
-    import pandas as pd
-
+def connections(magics: GraphQLMagic, line: str) -> Any:
+    """Return what can be asked: the connections by name, and what the notebook holds."""
     from gqlnb.client import connections as known
 
-    read_line(Parser("%graphql connections"), line)
-    rows = [(c.name, c.about, c.name == known.current()) for c in known.known()]
-    return pd.DataFrame(rows, columns=["name", "about", "current"])
+    read_line(parser("connections"), line)
+    current = known.current()
+    rows = [(c.name, c.about, c.place, c.name == current) for c in known.known()]
+    names = {row[0] for row in rows}
+    held = [
+        (name, about, "the notebook", False)
+        for name, value in magics.shell.user_ns.items()
+        if name not in names and name[:1] != "_" and (about := askable(value))
+    ]
+    note = "" if current else f"No connection is the current one: a bare cell asks {bare()}."
+    return Listing(["name", "about", "where", "current"], [*rows, *held], note)
 
 
-def connect(magics: GraphQLMagics, line: str) -> Any:
+def bare() -> str:
+    """Return what a cell asks that names nothing, where no connection is the current one."""
+    from gqlnb.client import connections as known
+    from gqlnb.client.addresses import shown
+
+    target, _ = known.chosen()
+    return shown(target) if isinstance(target, str) else "the newest server of this notebook"
+
+
+def askable(value: Any) -> str:
+    """Return what an object of the notebook is, if it can be asked; else nothing."""
+    from gqlnb.client.client import Client
+    from gqlnb.engine.adopting import is_schema
+    from gqlnb.engine.schema import Schema
+
+    if isinstance(value, Client):
+        return f"a client of {value.source}"
+    if isinstance(value, Schema):
+        return "a schema"
+    if isinstance(value, type):
+        return ""
+    if is_schema(value):
+        return f"a schema of {type(value).__module__.partition('.')[0]}"
+    return "a server" if type(value).__module__ == "gqlnb.server.thread" else ""
+
+
+def connect(magics: GraphQLMagic, line: str) -> Any:
     """Enter a connection under a name and make it the current one."""
     from gqlnb.client import connections as known
     from gqlnb.client.client import Client
     from gqlnb.client.secrets import headers_of
 
-    parser = Parser("%graphql connect")
-    parser.add_argument("name")
-    parser.add_argument("target", nargs="?")
-    parser.add_argument("--token")
-    add_header(parser)
-    options = read_line(parser, line)
+    options = read_line(parser("connect"), line)
     headers = headers_of(options.header)
-    if options.target is None and (headers or options.token):
-        msg = "%graphql connect: --token and --header need an address: connect NAME ADDRESS ..."
+    names = magics.shell.user_ns
+    if options.target is None and (headers or options.token or options.keep):
+        msg = (
+            "%graphql connect: --token, --header and --keep need an address: "
+            "connect NAME ADDRESS ..."
+        )
         raise OptionError(msg)
-    client = magics.client(options.name) if options.target is None else None
-    if options.target is not None:
-        target = magics.shell.user_ns.get(options.target, options.target)
+    if options.target is None and options.name in names and not known.exists(options.name):
+        options.target = options.name
+    if options.target is None:
+        client = magics.clients.open(options.name).client
+        known.use(options.name)
+        return client
+    target = names.get(options.target, options.target)
 
-        def make(**given: Any) -> Client:
-            return Client(target, **{"token": options.token, "headers": headers, **given})
+    def make(**given: Any) -> Client:
+        return Client(target, **{"token": options.token, "headers": headers, **given})
 
-        client = make()  # now, so that a wrong address or a missing token is said here
-        known.register(options.name, make, client.source)
+    client = make()  # now, so that a wrong address or a missing token is said here
+    if options.keep:
+        kept(options, target, headers)
+    known.register(options.name, make, client.source, client)
     known.use(options.name)
     return client
 
 
-def use(_magics: GraphQLMagics, line: str) -> None:
-    """Make a connection the current one."""
+def kept(options: Namespace, target: Any, headers: Mapping[str, str]) -> None:
+    """Add a connection to the user's own file, and say so.
+
+    Raises
+    ------
+    OptionError
+        If it is no address, or the file has one of that name.
+    """
+    from gqlnb.client.listed import keep
+
+    if not (isinstance(target, str) and "://" in target):
+        msg = f"%graphql connect --keep: {plain(options.target, 40)!r} is no address to be kept."
+        raise OptionError(msg)
+    show(Note([f"Kept in {keep(options.name, target, options.token, headers)}."]))
+
+
+def use(magics: GraphQLMagic, line: str) -> None:
+    """Make a connection, or an object of the notebook, the current one."""
     from gqlnb.client import connections as known
 
-    known.use(one_name("use", line))
+    name = one_name("use", line)
+    if name in magics.shell.user_ns and not known.exists(name):
+        connect(magics, name)
+    else:
+        known.use(name)
 
 
-def close(_magics: GraphQLMagics, line: str) -> None:
+def close(_magics: GraphQLMagic, line: str) -> None:
     """Close a connection; if it was the current one, none is then."""
     from gqlnb.client import connections as known
 
     known.close(one_name("close", line))
 
 
-def schema(magics: GraphQLMagics, line: str) -> Any:
-    """Return the schema of a connection, or one type of it, as SDL."""
-    from graphql import print_schema, print_type
-
+def asked(magics: GraphQLMagic, word: str, line: str) -> tuple[Namespace, GraphQLSchema]:
+    """Read a line, and return its options with the schema of the connection it names."""
     from gqlnb.client.secrets import headers_of
 
-    parser = Parser("%graphql schema")
-    parser.add_argument("type", nargs="?")
-    parser.add_argument("-c", "--connection")
-    add_header(parser)
-    options = read_line(parser, line)
-    headers = headers_of(options.header)
-    client = magics.client(options.connection, headers)
+    options = read_line(parser(word), line)
+    opened = magics.clients.open(options.connection, headers_of(options.header))
     try:
-        found = client.schema
+        return options, opened.client.schema
     finally:
-        if headers:  # it was made for this line
-            client.close()
-    if options.type is None:
-        return Text(print_schema(found))
-    kind = found.type_map.get(options.type)
-    if kind is None:
-        msg = f"The schema has no type {plain(options.type, 40)!r}."
-        raise TargetError(msg)
-    return Text(print_type(kind))
+        if opened.own:
+            opened.client.close()
 
 
-def stars(magics: GraphQLMagics, line: str) -> Any:
+def schema(magics: GraphQLMagic, line: str) -> Any:
+    """Return the documentation of a schema, a type or a field; or its SDL."""
+    from gqlnb.notebook.schemadocs import page
+
+    options, found = asked(magics, "schema", line)
+    made = page(found, options.type)
+    return Text(made.sdl) if options.sdl else made
+
+
+def search(magics: GraphQLMagic, line: str) -> Any:
+    """Return what a schema has about some words."""
+    from gqlnb.notebook.searching import search as look
+
+    options, found = asked(magics, "search", line)
+    return look(found, options.words, max(1, options.limit))
+
+
+def history(magics: GraphQLMagic, line: str) -> Any:
+    """Return the operations of this session, or the text of one."""
+    options = read_line(parser("history"), line)
+    if options.number is None:
+        return magics.history.listing()
+    return magics.history.text(options.number)
+
+
+def snippets(magics: GraphQLMagic, line: str) -> Any:
+    """Return the saved cells, or the text of one."""
+    options = read_line(parser("snippets"), line)
+    if options.name is None:
+        return magics.snippets.listing()
+    return magics.snippets.text(options.name)
+
+
+def stars(magics: GraphQLMagic, line: str) -> Any:
     """Return the repositories above a number of stars as a DataFrame."""
     from gqlnb.github.starsearch import collect
 
-    parser = Parser("%graphql stars")
-    parser.add_argument("query", nargs="+")
-    parser.add_argument("--limit", type=int, default=100)
-    parser.add_argument("-c", "--connection", default="demo")
-    parser.add_argument("-o", "--output")
-    options = read_line(parser, line)
-    client = magics.client(options.connection)
+    options = read_line(parser("stars"), line)
+    client = magics.clients.open(options.connection).client
     query = " ".join(options.query)
     asked = int(query) if query.isdecimal() else query  # 1000 means ">1000", as in Python
     frame = collect(asked, limit=options.limit, client=client)
@@ -127,25 +204,22 @@ def stars(magics: GraphQLMagics, line: str) -> Any:
     return None
 
 
-def serve(magics: GraphQLMagics, line: str) -> Any:
+def serve(magics: GraphQLMagic, line: str) -> Any:
     """Serve a schema of the notebook on ``/graphql``."""
     from gqlnb.server.thread import serve as start
 
-    parser = Parser("%graphql serve")
-    parser.add_argument("name")
-    parser.add_argument("--port", type=int, default=4000)
-    options = read_line(parser, line)
+    options = read_line(parser("serve"), line)
     if options.name not in magics.shell.user_ns:
         msg = f"The notebook has no schema called {plain(options.name, 40)!r}."
         raise TargetError(msg)
     return start(magics.shell.user_ns[options.name], port=options.port)
 
 
-def stop(_magics: GraphQLMagics, line: str) -> None:
+def stop(_magics: GraphQLMagic, line: str) -> None:
     """Close the newest server of this notebook."""
     from gqlnb import runtime
 
-    read_line(Parser("%graphql stop"), line)
+    read_line(parser("stop"), line)
     server = runtime.servers.newest()
     if server is None:
         msg = "No server of this notebook is open."
@@ -168,22 +242,22 @@ def one_name(word: str, line: str) -> str:
     return names[0]
 
 
-class Text(str):
-    """Text that a notebook shows as it is, without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+def meant(word: str) -> str:
+    """Return which subcommand may have been meant."""
+    near = difflib.get_close_matches(word, SUBCOMMANDS, 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
-SUBCOMMANDS: dict[str, Callable[[GraphQLMagics, str], Any]] = {
+SUBCOMMANDS: dict[str, Callable[[GraphQLMagic, str], Any]] = {
     "connections": connections,
     "connect": connect,
     "use": use,
     "close": close,
     "schema": schema,
+    "search": search,
     "stars": stars,
+    "history": history,
     "serve": serve,
     "stop": stop,
+    "snippets": snippets,
 }

@@ -21,12 +21,15 @@ from gqlnb.errors import (
 from gqlnb.model.document import problems
 from gqlnb.model.result import Result
 from gqlnb.sealing import bare
+from gqlnb.wire.budget import from_cost, until_restored
 from gqlnb.wire.expected import Misfit, misfits
 from gqlnb.wire.json import JSONError, load, mended
+from gqlnb.wire.lazy import postponed
 from gqlnb.wire.retry import asked_wait
 
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
+    from gqlnb.wire.lazy import Postponed
     from gqlnb.wire.response import Response
     from gqlnb.wire.typed import Typed
 
@@ -39,6 +42,8 @@ LIMITED = frozenset(
 )
 # GitHub's secondary limit has words alone, under status 200 and 403; "abuse" once was its name.
 LIMITED_WORDS = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
+# It may come while the budget is far from used up, so that budget's reset time says nothing of it.
+SECONDARY = re.compile(r"secondary rate limit|abuse detection", re.IGNORECASE)
 UNKNOWN = frozenset({"UNAUTHENTICATED"})  # Apollo's code for a token that is missing or wrong
 REFUSING = frozenset({401, 403, 429})
 # Beside 2xx, the statuses of answers that were executed, or refused for what the query says.
@@ -140,6 +145,9 @@ def read(response: Response, asked: Asked) -> Result:
 
 
 def _read(response: Response, asked: Asked) -> Result:
+    later = _postponed(response, asked)
+    if later is not None:
+        return _result(later.members, response, asked).postponed(later.came)
     typed = _typed(response, asked)
     members = typed or _members(response, asked)
     result = _result(members, response, asked)
@@ -163,11 +171,24 @@ def _read(response: Response, asked: Asked) -> Result:
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
 
 
+def _postponed(response: Response, asked: Asked) -> Postponed | None:
+    """Return a large answer that is just as expected, and whose data can wait."""
+    expected = _expected(response, asked)
+    if expected is None:
+        return None
+    return postponed(response.body, expected, asked.document, asked.variables)
+
+
 def _typed(response: Response, asked: Asked) -> Mapping[str, Any] | None:
     """Return the members of an answer that is just as expected; most are."""
-    if asked.expected is None or response.members is not None or not labelled(response):
-        return None
-    return asked.expected.load(response.body)
+    expected = _expected(response, asked)
+    return None if expected is None else expected.load(response.body)
+
+
+def _expected(response: Response, asked: Asked) -> Typed | None:
+    """Return what a response must hold, if it came as JSON."""
+    came = response.members is None and labelled(response)
+    return asked.expected if came else None
 
 
 def labelled(response: Response) -> bool:
@@ -337,7 +358,10 @@ def _refused(
     where = f"{asked.source}: HTTP {response.status}"
     codes = set().union(*map(_codes, errors))
     told = response.status == 429 or not LIMITED.isdisjoint(codes)
-    wait = asked_wait(response.headers, asked.now, limited=told)
+    secondary = SECONDARY.search(words) is not None
+    wait = asked_wait(response.headers, asked.now, limited=told and not secondary)
+    if wait is None and told and result is not None:
+        wait = until_restored(from_cost(result.extensions))
     if told or _limited(response, errors, words, wait):
         pause = f" Wait {wait:.0f} s." if wait is not None else ""
         msg = f"{where}, rate limit reached: {sentence(words)}{pause}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 
 from gqlnb.errors import RateLimited, TransportError
+from gqlnb.wire.budget import LONGEST, from_headers, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ATTEMPTS", "PASSING", "Attempt", "asked_wait", "decide", "failure"]
+__all__ = ["ATTEMPTS", "PASSING", "Attempt", "asked_wait", "decide", "failure", "unsaid"]
 
 Failure = Literal["broken", "busy", "limited"]
 
@@ -24,7 +23,7 @@ FIRST = 0.5  # seconds before the second attempt; doubled for each further one
 UNSAID = 60.0
 PASSING = frozenset({502, 503, 504})  # the statuses that urllib3 and GitHub's guide name
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # some endpoints send fractions of a second
-LONGEST = 1e9  # seconds, 30 years: an endpoint may ask for more digits than a number should have
+DOUBLED = 6  # times at most: an hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +78,15 @@ def decide(attempt: Attempt, fraction: float) -> float | None:
     if attempt.wait is not None:
         wait = max(attempt.wait, backoff)
     elif attempt.failure == "limited":
-        wait = UNSAID * 2.0 ** (attempt.number - 1)
+        wait = unsaid(attempt.number)
     else:
         wait = backoff
     return wait if wait <= attempt.left else None
+
+
+def unsaid(number: int) -> float:
+    """Return the seconds to wait after the n-th rate limit in a row that does not say how long."""
+    return UNSAID * 2.0 ** min(number - 1, DOUBLED)
 
 
 def failure(error: Exception) -> Failure | None:
@@ -102,8 +106,8 @@ def asked_wait(headers: Mapping[str, str], now: float, *, limited: bool) -> floa
     Parameters
     ----------
     headers
-        Those of its answer, by lower-case name: ``Retry-After`` in seconds or as a date, else
-        ``x-ratelimit-reset``, GitHub's, in seconds since the epoch.
+        Those of its answer, by lower-case name: ``Retry-After`` in seconds or as a date, else when
+        the budget is whole again, as :func:`~gqlnb.wire.budget.from_headers` reads it.
     now
         Seconds since the epoch; for dates the endpoint's own clock counts, if it tells the time.
     limited
@@ -117,17 +121,8 @@ def asked_wait(headers: Mapping[str, str], now: float, *, limited: bool) -> floa
     if until is not None:
         told = seconds(headers.get("date", ""))
         return max(0.0, until - (now if told is None else told))
-    reset = headers.get("x-ratelimit-reset", "")
-    if NUMBER.fullmatch(reset) and (limited or headers.get("x-ratelimit-remaining") == "0"):
+    said = from_headers(headers, now)
+    if said.reset is not None and (limited or said.remaining == 0):
         # One second for clocks that differ.
-        return min(max(0.0, float(reset) + 1 - now), LONGEST)
+        return min(max(0.0, said.reset.timestamp() + 1 - now), LONGEST)
     return None
-
-
-def seconds(date: str) -> float | None:
-    """Return an HTTP date as seconds since the epoch; None if it is none."""
-    try:
-        made = parsedate_to_datetime(date)
-        return made.replace(tzinfo=made.tzinfo or UTC).timestamp()
-    except (ValueError, OverflowError, TypeError):
-        return None

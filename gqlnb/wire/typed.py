@@ -59,7 +59,8 @@ class Typed:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self._mixed = frozenset(mixed(place))
+        self.kept: dict[Any, Any] = {}  # what others have made of the place, to be used again
+        self.mixed = frozenset(mixed(place))  # the ids of places with fragments in or below them
         self._asked = False
 
     def load(self, body: bytes) -> dict[str, Any] | None:
@@ -68,8 +69,10 @@ class Typed:
         Members that were not asked for are left out.
         """
         first, self._asked = not self._asked, True
-        if first and len(body) < SMALL:
-            return None
+        return None if first and len(body) < SMALL else self.members(body)
+
+    def members(self, body: bytes) -> dict[str, Any] | None:
+        """Do as :meth:`load`, however small a first answer is."""
         try:
             body.decode()  # what is left out is not looked at, and might be no UTF-8
             members: dict[str, Any] = self._decoder.decode(bare_json(body))
@@ -89,7 +92,7 @@ class Typed:
 
     def _whole(self, place: Place, values: list[Any]) -> bool:
         """Tell whether the fragments in and below a place are whole in all of its values."""
-        if id(place) not in self._mixed:
+        if id(place) not in self.mixed:
             return True
         values = [value for value in values if value is not None]
         if place.item is not None:
@@ -99,7 +102,7 @@ class Typed:
         return all(
             self._whole(inner, [value[name] for value in values if name in value])
             for name, inner in place.fields.items()
-            if id(inner) in self._mixed
+            if id(inner) in self.mixed
         )
 
 

@@ -120,14 +120,16 @@ def texts(size: int) -> bytes:
 
 
 def decoded(query: str, make: Any, size: int) -> Sides:
-    """Turn the bytes of a body into data: ours checked against document and schema."""
+    """Turn the bytes of a body into data: ours checked against document and schema, and touched."""
     document = Document.parse(query, Schema(SDL).graphql)
     expected = Expectation(document).of({})
     body = make(size)
     response = Response(200, {"content-type": "application/json"}, body)
 
     def ours() -> Result:
-        return read(response, Asked(document, "benchmark", expected=expected))
+        result = read(response, Asked(document, "benchmark", expected=expected, variables={}))
+        assert result.data
+        return result
 
     return {OURS: ours, LOADS: lambda: json.loads(body)["data"]}
 

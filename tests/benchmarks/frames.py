@@ -1,7 +1,15 @@
-"""Benchmarks of frames: ``python tests/benchmarks/frames.py [names...]``."""
+"""Benchmarks of frames: ``python tests/benchmarks/frames.py [names...]``.
+
+The client's road is measured twice over an HTTP server of the standard library, a process of its
+own. In ``http`` each side asks it each time, so that both receive the bytes; the figures hold the
+processor time that the asking process takes for that too. In the other ``client`` workloads one
+response has come over that road and is handed to the client again and again, so that receiving is
+in no figure: ours is all of ``Client.execute`` but the socket, the rival's what follows the bytes.
+"""
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import subprocess
@@ -13,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow.json
+import requests
 from graphql import build_schema, parse, validate
 
+from gqlnb import Client
 from gqlnb.model.decode import decoders_of, envelope
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
@@ -23,16 +33,22 @@ from gqlnb.model.tables import plan_of
 from tests.benchmarks.measure import OURS, Costs, Goal, Sides, Workload, main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from gqlnb.wire.request import Request
+    from gqlnb.wire.response import Response
 
 NORMALIZE = "json + json_normalize"
+LOADS = "json.loads"
 ARROW = "pyarrow.json"
 HAND = "by hand"
 BYTES = "the bytes"
 PARSING = "parse + validate"
 MANY = 100_000
+SEVERAL = 1_000  # edges: an answer that is large enough for its data to wait
 COLUMNS = 100
 KIB = 1024
+ROOT = Path(__file__).parents[2]
 
 # -- what is asked, and what comes: search edges, with the nullability they have at GitHub
 
@@ -101,6 +117,101 @@ def values(frame: pd.DataFrame) -> str:
     return json.dumps(numbers, sort_keys=True)
 
 
+# -- the client's road
+
+SERVE = """
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from tests.benchmarks.frames import body_of
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(BODY)))
+        self.end_headers()
+        self.wfile.write(BODY)
+
+    def log_message(self, *_):
+        pass
+
+BODY = body_of(SIZE)
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+def endpoint(size: int) -> str:
+    """Start a server that answers with as many edges, in a process that ends with this one."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", f"SIZE = {size}{SERVE}"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(server.communicate)
+    atexit.register(server.terminate)
+    assert server.stdout is not None
+    return f"http://127.0.0.1:{server.stdout.readline().strip()}/graphql"
+
+
+class Came:
+    """A transport that hands over a response that has come over HTTP."""
+
+    source = "benchmark"
+
+    def __init__(self, size: int) -> None:
+        with Client(endpoint(size)) as client:
+            self.response = client.execute(SEARCH).response
+
+    def send(self, _request: Request) -> Response:
+        """Return the response."""
+        return self.response  # type: ignore[no-any-return]
+
+    async def asend(self, request: Request) -> Response:
+        """Return the response."""
+        return self.send(request)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def over_http(size: int) -> Sides:
+    """Ask a server and make a frame of its answer, receiving it included on both sides."""
+    url = endpoint(size)
+    client, session = Client(url, schema=build_schema(SDL)), requests.Session()
+    asked = {"query": SEARCH}
+    return {
+        OURS: lambda: client.execute(SEARCH).frame(),
+        NORMALIZE: lambda: normalized(session.post(url, json=asked, timeout=60).content),
+    }
+
+
+def of_a_response(size: int) -> Sides:
+    """Make a frame of a response that has come, the client's checks included."""
+    came = Came(size)
+    client = Client(came, schema=build_schema(SDL))
+    body = came.response.body
+    return {
+        OURS: lambda: client.execute(SEARCH).frame(),
+        NORMALIZE: partial(normalized, body),
+    }
+
+
+def data_of_a_response(size: int) -> Sides:
+    """Make the dicts of a response that has come, the client's checks included."""
+    came = Came(size)
+    client = Client(came, schema=build_schema(SDL))
+    body = came.response.body
+    return {
+        OURS: lambda: client.execute(SEARCH).data,
+        LOADS: lambda: json.loads(body)["data"],
+    }
+
+
 # -- the sides
 
 
@@ -166,13 +277,22 @@ def peaks(sides: Sides, rounds: int) -> Costs:
 
     The process is asked, not Python: Arrow and msgspec allocate on their own.
     """
+    return peaks_by("peak", sides, rounds)
+
+
+def client_peaks(sides: Sides, rounds: int) -> Costs:
+    """Do as :func:`peaks`, for the frame of a client."""
+    return peaks_by("client_peak", sides, rounds)
+
+
+def peaks_by(name: str, sides: Sides, rounds: int) -> Costs:
+    """Return what a function of this module says, each time in a process of its own."""
     size = len(sides[OURS]())
-    code = f"from tests.benchmarks.frames import peak; print(peak({size}))"
-    root = Path(__file__).parents[2]
+    code = f"from tests.benchmarks.frames import {name}; print({name}({size}))"
     found = []
     for _ in range(rounds):
         command = [sys.executable, "-c", code]
-        done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, check=True)
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
         found.append(float(done.stdout))
     return {OURS: found, BYTES: [float(len(body_of(size)))] * rounds}
 
@@ -182,10 +302,25 @@ def peak(size: int) -> int:
     asked = document()
     Result.from_bytes(body_of(3), asked).frame()
     body = body_of(size)
+    return highest(lambda: Result.from_bytes(body, asked), size) + len(body)
+
+
+def client_peak(size: int) -> int:
+    """Do as :func:`peak`, from when a client has received the response to when it has the frame."""
+    schema, came = build_schema(SDL), Came(size)
+    assert len(Client(Came(SEVERAL), schema=schema).execute(SEARCH).frame())  # all is imported
+    client = Client(came, schema=schema)
+    return highest(lambda: client.execute(SEARCH), size) + len(came.response.body)
+
+
+def highest(ask: Callable[[], Result], size: int) -> int:
+    """Return how many bytes this process takes at most, beyond those it has, to make a frame."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest mark
     before = status("VmRSS")
-    made = Result.from_bytes(body, asked).frame()
-    return status("VmHWM") - before + len(body) if len(made) == size else 0
+    result = ask()
+    assert len(result.frame()) == size
+    assert "data" not in vars(result)
+    return status("VmHWM") - before
 
 
 def status(name: str) -> int:
@@ -211,6 +346,27 @@ WORKLOADS = [
     framed("in-process", in_process, (Goal(HAND, 1, most=True),)),
     Workload(
         "new-document", new_documents, (Goal(PARSING, 1, most=True),), COLUMNS, COLUMNS, text=str
+    ),
+    framed("client", of_a_response, (Goal(NORMALIZE, 12),), small=SEVERAL),
+    framed("http", over_http, (Goal(NORMALIZE, 10),), small=SEVERAL),
+    Workload(
+        "client-data",
+        data_of_a_response,
+        (Goal(LOADS, 1.15, most=True),),
+        MANY,
+        SEVERAL,
+        rounds=9,
+        text=json.dumps,
+    ),
+    Workload(
+        "client-memory",
+        memory,
+        (Goal(BYTES, 3, most=True),),
+        MANY,
+        30_000,
+        client_peaks,
+        5,
+        values,
     ),
     Workload("memory", memory, (Goal(BYTES, 3, most=True),), MANY, 30_000, peaks, 5, values),
 ]

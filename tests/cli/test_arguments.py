@@ -171,7 +171,7 @@ def test_advice_is_the_shells(gqlnb: Run, arguments: tuple[str, ...], advice: st
 
 def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
     """What the client says to a notebook is put for a shell."""
-    from gqlnb.cli.entry import for_shell
+    from gqlnb.cli.wording import for_shell
     from gqlnb.client.connections import SERVE
     from gqlnb.wire.answers import ADVICE
 
@@ -234,6 +234,38 @@ def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
     text = "query A { viewer { login } } query B { viewer { id } }"
     done = gqlnb("query", "-", "-c", "demo", "--operation", "A", input=text)
     assert json.loads(done.stdout) == {"data": {"viewer": {"login": "demo"}}}
+
+
+SEARCH = (
+    '{ search(query: "stars:>57000", type: REPOSITORY, first: 100) '
+    "{ repositoryCount nodes { ... on Repository { id } } } }"
+)
+
+
+def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:
+    """`--paginate` follows connections; what paging did stands on stderr."""
+    done = gqlnb("query", SEARCH, "-c", "demo", "--paginate")
+    found = json.loads(done.stdout)["data"]["search"]
+    assert len({each["id"] for each in found["nodes"]}) == found["repositoryCount"] > 300
+    assert (
+        done.stderr
+        == f"gqlnb: Pages: {len(found['nodes'])} of {len(found['nodes'])} items in 4 requests\n"
+    )
+    few = gqlnb("query", SEARCH, "-c", "demo", "--paginate", "--max-results", "120")
+    assert len(json.loads(few.stdout)["data"]["search"]["nodes"]) == 120
+    assert few.returncode == 0
+
+
+def test_query_prints_the_pages_before_a_failure(
+    background: Callable, gqlnb: Run, tmp_path: Path
+) -> None:
+    """What came is printed, and what went wrong is told in the shell's words."""
+    server = background("github", "--port", "0", "--simulate", "budget=2", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    done = gqlnb("query", SEARCH, "-c", url, "--paginate")
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["data"]["search"]["nodes"]) == 200
+    assert "200 items came before: they were printed.\n" in done.stderr
 
 
 def test_schema_prints_sdl(gqlnb: Run) -> None:

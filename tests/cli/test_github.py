@@ -50,7 +50,7 @@ def test_it_serves_a_population_with_faults_and_a_token(background: Start, tmp_p
     ("options", "code", "said"),
     [
         (["--simulate", "nonsense=1"], 1, "write NAME=VALUE with one of restricted, ties"),
-        (["--population", "0"], 1, "give 1 to 13,000,000"),
+        (["--population", "0"], 1, "from 1 to 13,000,000"),
         (["--population", "many"], 2, "'many' is no number of repositories"),
         (["--token", "ghp_literal"], 1, "--token takes env:NAME"),
     ],
@@ -82,7 +82,7 @@ def test_faults_are_read_by_their_kinds() -> None:
         ("budget=1.5", "a whole number"),
         ("ties=maybe", "true or false"),
         ("gateway=often", "a share"),
-        ("gateway=2", "no share"),
+        ("gateway=2", "a number from 0 to 1"),
     ],
 )
 def test_a_wrong_fault_is_said(text: str, said: str) -> None:

@@ -127,16 +127,16 @@ PASSING = {
     ),
     "403 retry-after": json_answer({"message": "Slow"}, "403 No", Retry_After="0"),
     "403 nothing remains": json_answer(
-        {"message": "No"}, "403 No", X_RateLimit_Remaining="0", X_RateLimit_Reset="1000"
+        {"message": "No"}, "403 No", X_RateLimit_Remaining="0", X_RateLimit_Reset="1000000000"
     ),
     "200 RATE_LIMITED": json_answer(
         {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded."}]},
-        X_RateLimit_Reset="1000",
+        X_RateLimit_Reset="1000000000",
     ),
     "200 RATE_LIMIT, remaining": json_answer(
         {"errors": [{"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "exceeded"}]},
         X_RateLimit_Remaining="7",
-        X_RateLimit_Reset="1000",
+        X_RateLimit_Reset="1000000000",
     ),
     "200 null RATE_LIMITED": json_answer(
         {"data": None, "errors": [{"type": "RATE_LIMITED", "message": "m"}]}, Retry_After="0"

@@ -5,7 +5,7 @@ import pytest
 
 from gqlnb.github.columns import Logins
 from gqlnb.github.data import Language, Owner, Repository, embedded
-from gqlnb.github.finding import Population, find, order_by, scattered
+from gqlnb.github.finding import Population, find, order_by, scattered, sorting
 from gqlnb.github.search import parse
 from gqlnb.github.standin import snapshot
 
@@ -123,7 +123,7 @@ def test_thresholds_are_exact():
 
 
 def test_names_sort_whatever_their_case():
-    """An order by name looks past capitals, and equal ones stand by owner."""
+    """An order by name looks past capitals, equal ones stand by id; it turns around as a whole."""
     rows = [
         Repository(name, Owner(owner, "User"), 1, 0, None, "2020-01-01T00:00:00Z")
         for name, owner in (("b", "x"), ("A", "z"), ("a", "y"), ("C", "w"))
@@ -133,8 +133,28 @@ def test_names_sort_whatever_their_case():
     up = order_by(columns, places, "name", descending=False)
     down = order_by(columns, places, "name", descending=True)
     assert [columns[int(row)].full_name for row in up] == ["y/a", "z/A", "x/b", "w/C"]
-    assert [columns[int(row)].full_name for row in down] == ["w/C", "x/b", "y/a", "z/A"]
+    assert [columns[int(row)].full_name for row in down] == ["w/C", "x/b", "z/A", "y/a"]
     assert len(order_by(columns, places[:0], "name", descending=True)) == 0
+
+
+@pytest.mark.parametrize("column", ["id", "stars", "forks", "created", "pushed", "name"])
+def test_rows_stand_by_what_they_are_sorted_by(column):
+    """The keys of sorted rows rise, no two are equal, and fall the other way around."""
+    columns = snapshot()
+    rows = np.arange(0, len(columns), 5)
+    up = order_by(columns, rows, column)
+    keys = [sorting(columns, int(row), column) for row in up]
+    assert keys == sorted(set(keys))
+    assert list(order_by(columns, rows, column, descending=True)) == list(up[::-1])
+
+
+def test_ids_rise_with_the_time_of_making():
+    """The order by nothing but the id is that of age, as at GitHub."""
+    columns = snapshot()
+    rows = order_by(columns, columns.owned(columns.owners.find("microsoft")), "id")
+    made = [columns[int(row)].created_at for row in rows]
+    assert len(made) > 2
+    assert made == sorted(made)
 
 
 def test_a_search_reaches_a_thousand_and_counts_all():

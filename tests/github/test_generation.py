@@ -104,9 +104,11 @@ def test_it_says_what_it_is():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"n": 0}, "give 1 to 13,000,000"),
-        ({"n": 13_000_001}, "give 1 to 13,000,000"),
-        ({"n": 5, "year": 2021}, "2020, 2023, 2026"),
+        ({"n": 0}, "^n= takes a whole number from 1 to 13,000,000; got 0"),
+        ({"n": 13_000_001}, "^n= takes a whole number from 1 to 13,000,000"),
+        *(({"n": n}, "^n= takes") for n in (1e4, "5", True, None, float("nan"))),
+        *(({"n": 5, "seed": seed}, "^seed= takes") for seed in (-1, 1.5, "x", None)),
+        *(({"n": 5, "year": year}, "2020, 2023, 2026") for year in (2021, "2023", None, [])),
     ],
 )
 def test_what_is_out_of_range_is_said(wrong, said):
@@ -136,7 +138,8 @@ def test_the_service_answers_from_it():
     }
     again = service.execute(
         "query ($id: ID!, $login: String!) { node(id: $id) { ... on Repository { name } }"
-        " repositoryOwner(login: $login) { repositories(first: 1) { nodes { name } } } }",
+        " repositoryOwner(login: $login) { repositories(first: 1,"
+        " orderBy: {field: STARGAZERS, direction: DESC}) { nodes { name } } } }",
         {"id": first.node_id, "login": first.owner.login},
     )
     assert again["node"] == {"name": first.name}

@@ -1,15 +1,20 @@
 """Pages have GitHub's cursors, boundaries and refusals."""
 
-import base64
+from base64 import b64decode, b64encode
 
 import pytest
 from graphql import GraphQLError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.github.paging import cursor, page
+from gqlnb.github.paging import Keyset, Offsets, page
 
 ITEMS = tuple("abcdefghij")
+
+
+def cursor(place):
+    """Return the cursor of a search's item, counted from 1."""
+    return Offsets().at(place - 1)
 
 
 def cut(**args):
@@ -20,7 +25,7 @@ def cut(**args):
 def test_a_cursor_is_the_place_in_base64():
     """The cursor of the hundredth item is the one crawlers know."""
     assert cursor(100) == "Y3Vyc29yOjEwMA=="
-    assert [base64.b64decode(edge["cursor"]) for edge in cut(first=2).edges] == [
+    assert [b64decode(edge["cursor"]) for edge in cut(first=2).edges] == [
         b"cursor:1",
         b"cursor:2",
     ]
@@ -110,3 +115,88 @@ def test_a_wrong_boundary_is_refused(args, kind, said):
     with pytest.raises(GraphQLError, match=said) as caught:
         cut(**args)
     assert caught.value.extensions == {"type": kind}
+
+
+def keyed(keys, kind, *, descending=False):
+    """Return cursors of items that have these keys, in this order."""
+    return Keyset(lambda place: keys[place], len(keys), kind, descending)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "text"),
+    [
+        ((312869,), tuple[int], "Y3Vyc29yOnYyOpHOAATGJQ=="),
+        (
+            ("2019-12-15T00:00:00Z", 4912501),
+            tuple[str, int],
+            "Y3Vyc29yOnYyOpK0MjAxOS0xMi0xNVQwMDowMDowMFrOAEr1dQ==",
+        ),
+        ((53590, 36040894), tuple[int, int], "Y3Vyc29yOnYyOpLN0VbOAiXwvg=="),
+        ((153, 0x0CFD0F07), tuple[int, int], "Y3Vyc29yOnYyOpLMmc4M_Q8H"),
+    ],
+)
+def test_a_keyset_cursor_is_of_githubs_form(key, kind, text):
+    """The form is that of recorded ones: number alone, or what is sorted by and the number."""
+    cursors = keyed([key], kind)
+    assert cursors.at(0) == text
+    for written in (text, text.rstrip("="), text.replace("_", "/")):
+        assert (cursors.ahead(written), cursors.behind(written)) == (0, 1)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_walk_goes_on_behind_what_is_gone(descending):
+    """A key that no item has any more still lies between two of them."""
+    keys = sorted([(stars, number) for number, stars in enumerate([5, 5, 7, 9, 9])])
+    keys = keys[::-1] if descending else keys
+    whole = keyed(keys, tuple[int, int], descending=descending)
+    for place, key in enumerate(keys):
+        left = keyed([k for k in keys if k != key], tuple[int, int], descending=descending)
+        assert left.behind(whole.at(place)) == left.ahead(whole.at(place)) == place
+        assert (whole.ahead(whole.at(place)), whole.behind(whole.at(place))) == (place, place + 1)
+
+
+@given(st.integers(1, 12), st.booleans(), st.booleans())
+def test_walking_by_keys_finds_every_item_once(size, back, descending):
+    """Any page size leads through all items in order, from both ends, in both directions."""
+    keys = sorted([(letter, number) for number, letter in enumerate("aabbbcdeef")])
+    keys = keys[::-1] if descending else keys
+    cursors = keyed(keys, tuple[str, int], descending=descending)
+    word, along, which, more = (
+        ("last", "before", "startCursor", "hasPreviousPage")
+        if back
+        else ("first", "after", "endCursor", "hasNextPage")
+    )
+    found, info = [], {which: None, more: True}
+    while info[more]:
+        step = page("letters", keys, {word: size, along: info[which]}, cursors=cursors)
+        assert [edge["cursor"] for edge in step.edges] == [
+            cursors.at(keys.index(node)) for node in step.nodes
+        ]
+        found = [*step.nodes, *found] if back else [*found, *step.nodes]
+        info = step.info
+    assert found == keys
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "nonsense", "é", "Y3Vyc29yOjEwMA==", "Y3Vyc29yOnYyOg==", "Y3Vyc29yOnYyOpHOAATGJQ=="),
+        *("Y3Vyc29yOnYyOpLN0VbOAiXwvg==x", "Y3Vyc29yOnYyOpLN0VbOAiXw", "!Y3Vyc29yOnYyOpLN0Vb"),
+        b64encode(b"cursor:v2:" + b"\x91" * 100_000).decode(),
+        b64encode(b"cursor:v2:\x92\xa1\xff\x01").decode(),
+    ],
+)
+@pytest.mark.parametrize("word", ["after", "before"])
+def test_what_is_no_cursor_of_the_connection_is_refused(text, word):
+    """A cursor of a search, of another order, or of nobody, gets GitHub's word and message."""
+    cursors = keyed([("a", 1)], tuple[str, int])
+    with pytest.raises(GraphQLError, match="does not appear to be a valid cursor") as caught:
+        page("letters", "a", {"first": 1, word: text}, cursors=cursors)
+    assert caught.value.extensions == {"type": "INVALID_CURSOR_ARGUMENTS"}
+    assert len(str(caught.value)) < 200
+
+
+def test_a_search_takes_no_cursor_of_another_connection():
+    """Keys are not places."""
+    with pytest.raises(GraphQLError, match="valid cursor"):
+        cut(first=1, after="Y3Vyc29yOnYyOpHOAATGJQ==")

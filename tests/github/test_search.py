@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gqlnb import github
 from gqlnb.errors import QueryError
 from gqlnb.github.data import Language, Owner, Repositories, Repository, embedded
-from gqlnb.github.finding import Population, select
+from gqlnb.github.finding import Population, grouped, select
+from gqlnb.github.languages import ALIASES, spoken
 from gqlnb.github.search import parse
 from gqlnb.github.standin import snapshot
 
 
-def search(text, rows=None):
+def search(text, rows=None, viewer=None):
     """Return the repositories that `text` finds, all of them."""
     population = snapshot() if rows is None else Population.of(rows)
-    found, total = select(population, parse(text), reach=None)
+    found, total = select(population, parse(text, viewer), reach=None)
     assert total == len(found)
     return tuple(population[int(row)] for row in found)
 
@@ -39,6 +41,8 @@ def names(text, rows=None):
         ("stars:*..243608", lambda n: n <= 243608),
         ("stars:*..*", lambda n: True),
         ("stars:2..1", lambda n: False),
+        ("stars:>-1", lambda n: True),
+        ("stars:<=-1", lambda n: False),
     ],
 )
 def test_each_form_of_a_number(text, holds):
@@ -83,6 +87,38 @@ DAY, SECOND = "2026-08-21", "2026-08-21T20:24:53Z"  # when linux was last pushed
 def test_each_form_of_a_date(text, holds):
     """A day is all of it in UTC, a second is itself in whatever zone; each form is exact."""
     assert search(text) == tuple(row for row in embedded().rows if holds(row.pushed_at))
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("2015", "2015-01-01..2015-12-31"),
+        (">2015", ">2015-12-31"),
+        (">=2015", ">=2015-01-01"),
+        ("<2015-02", "<2015-02-01"),
+        ("2016-02", "2016-02-01..2016-02-29"),
+        ("2015..2016-02", "2015-01-01..2016-02-29"),
+        ("*..2015", "<2016-01-01"),
+        (">=2015-03-04T05:06:07", ">=2015-03-04T05:06:07Z"),
+        ("2014-01-01T00:00:00..2015-01-01T00:00:00", "2014-01-01..2015-01-01T00:00:00Z"),
+        (">2015-03-04T05:06:07.000Z", ">2015-03-04T05:06:07Z"),
+        ("<=2015-03-04T07:06:07+0200", "<=2015-03-04T05:06:07Z"),
+    ],
+)
+def test_other_ways_to_write_a_date(short, long):
+    """Years and months are all of them, a second without a zone is one in UTC."""
+    found = search(f"created:{short}")
+    assert 0 < len(found) < len(embedded())
+    assert found == search(f"created:{long}")
+
+
+@pytest.mark.parametrize(
+    ("term", "same"), [(">", ">"), (">=", ">"), ("<", "<="), ("<=", "<="), ("", None)]
+)
+def test_a_fraction_lies_between_two_seconds(term, same):
+    """Nothing happened in the middle of a second, but before or after it."""
+    found = search(f"pushed:{term}{SECOND[:-1]}.5Z")
+    assert found == (search(f"pushed:{same}{SECOND}") if same else ())
 
 
 def test_dates_find_some_and_not_all():
@@ -131,15 +167,18 @@ def test_words_are_part_of_the_name():
     assert search("python in:name") == search("python")
 
 
-@pytest.mark.parametrize("negated", ["-language:python", "NOT language:python"])
-def test_a_negated_qualifier_leaves_out(negated):
-    """Minus and NOT take away what their term finds."""
-    assert len(search(negated)) == len(embedded()) - len(search("language:python"))
+@pytest.mark.parametrize("term", ["language:python", "stars:>20000", "user:google", "is:public"])
+def test_a_negated_qualifier_leaves_out(term):
+    """A minus takes away what its qualifier finds."""
+    assert len(search(f"-{term}")) == len(embedded()) - len(search(term))
 
 
-def test_a_negated_word_leaves_out():
-    """A minus before a word or a quoted text takes it away."""
-    assert not [name for name in names('-"-" -a') if "-" in name.split("/")[1]]
+@pytest.mark.parametrize("text", ["-js", "NOT js", 'NOT "js"', "AND NOT js", "NOT NOT -js"])
+def test_a_negated_word_leaves_out(text):
+    """Minus and NOT before a word or a quoted text take it away; NOT in small letters is a word."""
+    kept = [row.full_name for row in embedded().rows if "js" not in row.name.lower()]
+    assert names(text) == kept
+    assert all("not" in name.split("/")[1].lower() for name in names("not js"))
 
 
 def test_a_minus_within_a_word_negates_nothing():
@@ -147,11 +186,137 @@ def test_a_minus_within_a_word_negates_nothing():
     assert "vinta/awesome-python" in names("awesome-python")
 
 
-def test_not_negates_one_term_only():
-    """What follows the negated term holds as it stands."""
-    found = search("NOT language:c user:torvalds")
-    assert found == ()
-    assert search("NOT language:rust user:torvalds")
+@pytest.mark.parametrize("sign", ["-", '"-"', "- ", "...", "&&", "--", "()"])
+def test_what_is_no_word_asks_for_nothing(sign):
+    """Signs without a letter or a digit are passed over, whatever stands beside them."""
+    assert search(f"{sign} vim stars:>10") == search("vim stars:>10")
+    assert search(sign) == embedded().rows
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("vim OR emacs", lambda n: "vim" in n or "emacs" in n),
+        ("vim AND go", lambda n: "vim" in n and "go" in n),
+        ("awesome AND NOT list", lambda n: "awesome" in n and "list" not in n),
+        ("vim go OR emacs", lambda n: ("vim" in n and "go" in n) or "emacs" in n),
+        ("emacs OR vim go", lambda n: ("vim" in n and "go" in n) or "emacs" in n),
+        ("vim OR NOT a", lambda n: "vim" in n or "a" not in n),
+        ("-a OR vim", lambda n: "vim" in n or "a" not in n),
+        ('"vim" OR "OR"', lambda n: "vim" in n or "or" in n),
+        ("vim or go", lambda n: "vim" in n and "or" in n and "go" in n),
+        ("vim stars:>1 OR emacs", lambda n: "vim" in n or "emacs" in n),
+        ("vim AND stars:>1 AND", lambda n: "vim" in n),
+        ("(vim)", lambda n: "vim" in n),
+        ("a OR b OR c OR d OR e OR f", lambda n: any(each in n for each in "abcdef")),
+    ],
+)
+def test_operators_are_about_words(text, holds):
+    """NOT binds most closely, OR least, and words side by side must all be there."""
+    found = [row for row in embedded().rows if holds(row.name.lower())]
+    assert search(text) == tuple(found)
+    assert search(f"{text} language:python") == tuple(
+        row for row in found if row.language == Language("Python")
+    )
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        *(("golang", "Go"), ("cpp", "C++"), ("c++", "C++"), ("js", "JavaScript")),
+        *(("ts", "TypeScript"), ("csharp", "C#"), ("c#", "C#"), ("py", "Python"), ("rb", "Ruby")),
+        *(("bash", "Shell"), ("SHELL", "Shell"), ("sh", "Shell"), ("objc", "Objective-C")),
+        *(("objective-c", "Objective-C"), ('"Objective-C"', "Objective-C"), ("rs", "Rust")),
+        *(("vimscript", "Vim Script"), ("viml", "Vim Script"), ("vim-script", "Vim Script")),
+        *(("jupyter-notebook", "Jupyter Notebook"), ("latex", "TeX"), ("node", "JavaScript")),
+        *(('"ipython notebook"', "Jupyter Notebook"), ("rich-text-format", "Rich Text Format")),
+    ],
+)
+def test_a_language_by_any_of_its_names(alias, name):
+    """GitHub's other names of a language find what its name finds, and several are one."""
+    found = tuple(row for row in embedded().rows if row.language == Language(name))
+    assert found
+    assert search(f"language:{alias}") == search(f'language:{alias} language:"{name}"') == found
+    assert len(search(f"-language:{alias}")) == len(embedded()) - len(found)
+
+
+@pytest.mark.parametrize("alias", sorted(ALIASES))
+def test_an_alias_is_one_step_from_a_name(alias):
+    """No alias stands for another one, and none is written as it could not be asked for."""
+    assert alias == alias.lower()
+    assert " " not in alias + ALIASES[alias]
+    assert ALIASES[alias] not in ALIASES
+    assert spoken(alias.upper()) == ALIASES[alias]
+
+
+@pytest.mark.parametrize("name", ["user", "ORG"])
+def test_me_is_the_viewer(name):
+    """``@me`` stands for the login of who asks, in any case; without one for nobody."""
+    assert [row.full_name for row in search(f"{name}:@ME", viewer="TORVALDS")] == ["torvalds/linux"]
+    assert "torvalds/linux" not in names(f"-{name}:@me") or not names(f"{name}:@me")
+    assert search(f"{name}:@me") == ()
+    assert len(search(f"-{name}:@me", viewer="torvalds")) == len(embedded()) - 1
+
+
+def test_the_service_knows_who_asks():
+    """Through the stand-in ``@me`` is the account that the service was made for."""
+    text = '{ search(type: REPOSITORY, query: "user:@me") { repositoryCount } }'
+    found = github.service(viewer="torvalds").execute(text)
+    assert found["search"]["repositoryCount"] == 1
+    assert github.service().execute(text)["search"]["repositoryCount"] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("is:public", "visibility:public", "-is:private", "-visibility:internal", "IS:PUBLIC"),
+        *("fork:true", "fork:false", "-fork:true", "-fork:only", "-is:fork"),
+        *("mirror:false", "template:false", "-mirror:true", "-is:template"),
+        *("size:0", "size:<1000", "topics:*..3", "followers:>=0", "-good-first-issues:>5"),
+        *("-topic:jupyter", "-license:mit", "-has:funding-file", "is:public is:issue"),
+        *("is:public author:me type:pr", "is:public props.team:x", "is:public in:readme", "sort:x"),
+    ],
+)
+def test_what_is_so_of_all_repositories(text):
+    """What holds of every repository here leaves nothing out."""
+    assert search(text) == embedded().rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("is:private", "is:internal", "visibility:private", "-is:public"),
+        *("fork:only", "-fork:false", "is:fork", "is:sponsorable"),
+        *("mirror:true", "template:true", "is:mirror"),
+        *("size:>0", "topics:3", "topics:1..*", "-size:0", "help-wanted-issues:>2"),
+        *("topic:jupyter stars:>5", "license:mit", "has:funding-file"),
+        *("vim in:readme", "vim in:description,topics", "vim -in:name"),
+    ],
+)
+def test_what_is_so_of_none(text):
+    """What no repository here has is found nowhere, as with an account without such results."""
+    assert search(text) == ()
+
+
+def test_archived_in_each_of_its_forms():
+    """Archived repositories are told from the others by each of the ways to ask."""
+    closed = tuple(row for row in embedded().rows if row.archived)
+    assert 0 < len(closed) < len(embedded())
+    for text in ("archived:true", "is:archived", "-archived:false", "is:archived archived:true"):
+        assert search(text) == closed
+    assert len(search("archived:false")) == len(search("-is:archived"))
+    assert len(search("-is:archived")) == len(embedded()) - len(closed)
+    assert search("archived:true archived:false") == ()
+
+
+@pytest.mark.parametrize(
+    "where", ["in:name", "in:name,description", "in:README,Name", "in:name in:topics", "in:nowhere"]
+)
+def test_words_are_looked_for_where_they_can_be_found(where):
+    """Names are among the places, or no place is named; in the others nothing stands here."""
+    assert search(f"{where} vim") == search("vim")
+    assert search("NOT vim in:readme") == embedded().rows
+    assert search("NOT vim OR vim in:readme stars:>9") == search("stars:>9")
 
 
 @pytest.mark.parametrize(
@@ -176,8 +341,15 @@ def test_best_match_is_most_stars_first():
 
 
 def test_an_unknown_order_changes_nothing():
-    """GitHub ignores an order it does not have; so do we."""
-    assert search("sort:created stars:>50000") == search("stars:>50000")
+    """GitHub ignores an order it does not have; so do we, and keep one that was there."""
+    for order in ("created", "best-match", "stars-up", "-stars", '"stars asc"', "STARS"):
+        assert search(f"sort:{order} stars:>50000") == search("stars:>50000")
+    assert search("sort:forks sort:nothing") == search("sort:forks")
+
+
+def test_whatever_looks_like_a_space_is_one():
+    """Spaces that came along from a page or a keyboard part terms too."""
+    assert search("vim\u00a0stars:>9\u3000language:go\n") == search("vim stars:>9 language:go")
 
 
 def test_an_empty_expression_finds_everything():
@@ -195,24 +367,46 @@ def test_an_unknown_word_with_a_colon_is_text():
     ("text", "said"),
     [
         ("stars:many", "stars:many"),
-        ("stars:>-5", "Write N, >N"),
+        ("stars:>--5", "Write N, >N"),
         ("stars:1.5", "Write N, >N"),
         ("stars:١٢", "Write N, >N"),
         ("forks:9999999999999999", "Write N, >N"),
         ("stars: >5", "has no value"),
         ("sort: stars", "has no value"),
-        ("license:mit", "do not hold"),
         ("pushed:yesterday", "is not a recognized date/time format"),
-        ("pushed:>2026", "is not a recognized date/time format"),
+        ("pushed:>26", "is not a recognized date/time format"),
+        ("pushed:2026-13", "is not a recognized date/time format"),
+        ("pushed:0000", "is not a recognized date/time format"),
+        ("pushed:2026-01-01T00:00", "is not a recognized date/time format"),
         ("pushed:2026-02-30", "is not a recognized date/time format"),
-        ("pushed:2026-01-01T00:00:00", "is not a recognized date/time format"),
         ("pushed:2026-01-01T25:00:00Z", "is not a recognized date/time format"),
         ("pushed:0001-01-01T00:00:00+14:00", "is not a recognized date/time format"),
         ("pushed:>=2026-01-01..2026-02-01", "is not a recognized date/time format"),
         ("pushed:२०२६-०१-०१", "is not a recognized date/time format"),
-        ("topic:jupyter stars:>5", "do not hold"),
-        ("in:readme", "in:name"),
-        ("is:sponsorable", "is:public"),
+        ("archived:maybe", "archived:true or archived:false"),
+        ("fork:yes", "fork:true or fork:false or fork:only"),
+        ("mirror:1", "mirror:true or mirror:false"),
+        ("visibility:secret", "visibility:public"),
+        ("topics:many", "Write N, >N"),
+        ("in:readme", "None of the search qualifiers apply to this search type."),
+        ("is:issue author:me", "None of the search qualifiers apply"),
+        ("is:starred sort:stars", "None of the search qualifiers apply"),
+        ("stars:>5 AND forks:>5", "contains only logical operators"),
+        ("language:go OR language:rust", "contains only logical operators"),
+        ("(language:go OR language:rust)", "Parentheses group nothing"),
+        ("vim (a OR b)", "Parentheses group nothing"),
+        ("vim -(a b)", "Parentheses group nothing"),
+        ("NOT language:python", "contains only logical operators"),
+        ("AND", "contains only logical operators"),
+        ("vim NOT language:python", "NOT is about words"),
+        ("vim OR language:python", "OR is about words"),
+        ("OR vim", "OR is about words"),
+        ("vim OR", "OR is about words"),
+        ("a OR OR b", "OR is about words"),
+        ("a OR b OR c OR d OR e AND NOT f", "More than five AND / OR / NOT operators were used."),
+        ("w " * 129, "The search is longer than 256 characters."),
+        ("x" * 257, "The search is longer than 256 characters."),
+        ("-user:a " * 2049, "16,392 characters, qualifiers included; 16,384 are the most"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(text, said):
@@ -233,6 +427,45 @@ def test_a_refusal_shows_no_more_than_a_line_of_the_term():
     with pytest.raises(QueryError) as caught:
         parse("stars:" + "9" * 10_000)
     assert len(str(caught.value)) < 300
+
+
+def test_the_longest_that_is_taken():
+    """At the limits themselves nothing is refused, and qualifiers do not count as text."""
+    assert search("x" * 256) == ()
+    assert search("x " * 128) == search("x")
+    assert len(search(f"{'-user:nobody ' * 1260}")) == len(embedded())
+    assert names(f"{'stars:>1 ' * 1000} user:torvalds") == ["torvalds/linux"]
+
+
+def test_what_is_said_twice_is_asked_once():
+    """Repeated conditions, words and alternatives are one, whatever their case."""
+    said = parse('stars:>5 vim STARS:>5 "VIM" -user:a -USER:A language:js language:JavaScript')
+    assert said == parse("stars:>5 vim -user:a language:javascript")
+    assert parse("a OR b OR a") == parse("a OR b")
+
+
+def test_many_terms_look_at_each_column_once():
+    """The masks of a search are as many as columns, whatever the number of its terms."""
+    terms = (
+        f"-stars:{k} -language:l{k} -user:u{k} -repo:u/{k} -pushed:{k}" for k in range(1970, 2200)
+    )
+    clauses = list(parse(" ".join(terms)).clauses)
+    assert len(clauses) == 5 * 230
+    assert sorted(grouped(clauses)) == ["language", "owner", "pushed", "stars"]
+
+
+@pytest.mark.parametrize(
+    "text", ["-user:microsoft -repo:torvalds/linux", "user:microsoft -repo:x/y"]
+)
+def test_owners_and_repositories_are_taken_away(text):
+    """Negated owners and repositories are all left out, also among the rows of an owner."""
+    gone = {"microsoft", "torvalds"} if text.startswith("-") else set()
+    whose = None if text.startswith("-") else "microsoft"
+    assert search(text) == tuple(
+        row
+        for row in embedded().rows
+        if row.owner.login.lower() not in gone and whose in {None, row.owner.login.lower()}
+    )
 
 
 OWNERS = [Owner(login, "User") for login in ("ann", "Bob", "c-3")]

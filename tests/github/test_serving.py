@@ -5,7 +5,7 @@ import socket
 import pytest
 import requests
 
-from gqlnb import PortInUseError, ServerError, connect, github, runtime
+from gqlnb import Limits, OptionError, PortInUseError, ServerError, connect, github, runtime
 from gqlnb.token import Token
 
 VIEWER = {"query": "{ viewer { login } }"}
@@ -57,3 +57,22 @@ def test_others_may_ask_only_with_a_token():
     """An address that others can reach needs a token."""
     with pytest.raises(ServerError, match="needs a token"):
         github.serve(port=0, host="0.0.0.0")
+
+
+def test_limits_hold_in_githubs_words():
+    """What whoever serves it does not let through is refused without a word about our servers."""
+    text = "{ a: viewer { login } b: viewer { login } }"
+    with github.serve(port=0, limits=Limits(aliases=1)) as server:
+        answer = requests.post(server.url, json={"query": text}, timeout=20)
+        said = answer.json()["errors"][0]["message"]
+    assert (answer.status_code, said) == (200, "This query is too large to execute.")
+    with github.serve(port=0) as server:
+        assert "data" in requests.post(server.url, json={"query": text}, timeout=20).json()
+
+
+@pytest.mark.parametrize("options", [{"limits": {"depth": 5}}, {"standin": github.schema()}])
+def test_what_it_does_not_take_is_refused(options):
+    """Limits or a schema of another kind are an error in the caller's thread."""
+    (name,) = options
+    with pytest.raises(OptionError, match=rf"^{name}= takes "):
+        github.serve(port=0, **options)

@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from gqlnb import OptionError, github
@@ -157,6 +158,20 @@ def test_stargazers_are_refused_either_way():
     assert github.service(simulation=Simulation(ties=True)).execute(text).errors == ()
 
 
+def test_who_owns_a_repository_sees_its_stargazers():
+    """The restriction is for others' repositories: the viewer's own are answered."""
+    text = """{ mine: repository(owner: "Torvalds", name: "linux") { stargazers { totalCount } }
+      theirs: repository(owner: "git", name: "git") { stargazers { totalCount } }
+      viewer { login repositories(first: 1) { totalCount nodes { isInOrganization } } } }"""
+    result = github.service(viewer="TORVALDS", restricted=True).execute(text)
+    assert result.data["mine"]["stargazers"]["totalCount"] > 200_000
+    assert [(e["type"], e["path"]) for e in result.errors] == [
+        ("FORBIDDEN", ["theirs", "stargazers"])
+    ]
+    assert result.data["viewer"]["login"] == "torvalds"  # as it is written there
+    assert result.data["viewer"]["repositories"]["totalCount"] > 0
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -167,13 +182,37 @@ def test_stargazers_are_refused_either_way():
         {"drift": -1},
         {"budget": -5},
         {"seed": -1},
+        {"seed": None},
+        {"dropped": "0.1"},
+        {"dropped": True},
+        {"dropped": None},
+        {"gateway": float("inf")},
+        {"drift": 1.5},
+        {"drift": "many"},
+        {"drift": float("nan")},
+        {"penalty": -1},
+        {"resources": 2.0},
+        {"budget": True},
+        {"pace": "1"},
+        {"concurrency": float("nan")},
+        {"restricted": 1},
+        {"ties": "yes"},
+        {"clock": 5},
     ],
+    ids=str,
 )
 def test_what_is_no_share_and_no_number_is_refused(wrong):
-    """A share outside 0 to 1, and a negative number, get a sentence with the name."""
-    (name,) = wrong
-    with pytest.raises(OptionError, match=f"^{name}="):
+    """What is no share, no number from 0 up and no switch gets a sentence with name and value."""
+    ((name, value),) = wrong.items()
+    with pytest.raises(OptionError, match=f"^{name}= takes ") as caught:
         Simulation(**wrong)
+    assert str(caught.value).endswith(f"; got {value!r}.")
+
+
+def test_numbers_of_other_libraries_are_numbers():
+    """A NumPy number is as good as Python's."""
+    made = Simulation(seed=np.int64(3), dropped=np.float64(0.5), budget=np.int32(7))
+    assert made == Simulation(seed=3, dropped=0.5, budget=7)
 
 
 def test_it_shows_what_was_chosen():

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+from base64 import b64decode
 
 import pytest
 from graphql import GraphQLError, graphql_sync
 
-from gqlnb import github
+from gqlnb import OptionError, github
 from gqlnb.engine.schema import Schema
 from gqlnb.github.data import embedded
 from gqlnb.server.app import App
@@ -138,10 +139,9 @@ def test_an_account_has_its_repositories(service):
     assert names == sorted(names, key=str.lower)
     assert len(names) == len(owner["repositories"]["edges"])
     assert owner["repositories"]["totalCount"] == len(embedded().by_owner["microsoft"])
-    by_stars = service.execute(text)["repositoryOwner"]["repositories"]["nodes"]
-    assert [node["name"] for node in by_stars] == [
-        row.name for row in embedded().by_owner["microsoft"]
-    ]
+    by_age = service.execute(text)["repositoryOwner"]["repositories"]["nodes"]
+    rows = sorted(embedded().by_owner["microsoft"], key=lambda row: row.created_at)
+    assert [node["name"] for node in by_age] == [row.name for row in rows]
 
 
 @pytest.mark.parametrize(("field", "key"), [("PUSHED_AT", "pushedAt"), ("STARGAZERS", "name")])
@@ -156,6 +156,45 @@ def test_repositories_are_ordered_both_ways(service, field, key):
     )
     assert len(up) > 2
     assert up == down[::-1]
+
+
+@pytest.mark.parametrize("order", [None, "NAME", "STARGAZERS", "PUSHED_AT", "CREATED_AT"])
+@pytest.mark.parametrize("way", ["ASC", "DESC"])
+def test_repositories_are_walked_by_keyset_cursors(service, order, way):
+    """Both ends lead through all repositories of an account, by cursors of GitHub's second form."""
+    text = """query ($first: Int, $after: String, $last: Int, $before: String,
+                     $order: RepositoryOrder) {
+      repositoryOwner(login: "microsoft") { repositories(
+        first: $first, after: $after, last: $last, before: $before, orderBy: $order) {
+          nodes { id } edges { cursor }
+          pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } } }"""
+    given = {"order": {"field": order, "direction": way}} if order else {}
+
+    def ask(**args):
+        return service.execute(text, given | args)["repositoryOwner"]["repositories"]
+
+    whole = [node["id"] for node in ask(first=100)["nodes"]]
+    forth, step = [], {"pageInfo": {"endCursor": None, "hasNextPage": True}}
+    while step["pageInfo"]["hasNextPage"]:
+        step = ask(first=7, after=step["pageInfo"]["endCursor"])
+        forth += [node["id"] for node in step["nodes"]]
+        assert all(b64decode(e["cursor"], "-_")[:10] == b"cursor:v2:" for e in step["edges"])
+    back, step = [], {"pageInfo": {"startCursor": None, "hasPreviousPage": True}}
+    while step["pageInfo"]["hasPreviousPage"]:
+        step = ask(last=7, before=step["pageInfo"]["startCursor"])
+        back = [node["id"] for node in step["nodes"]] + back
+    assert len(whole) > 14
+    assert forth == back == whole
+
+
+def test_a_cursor_of_a_search_is_none_of_a_connection(service):
+    """The error is GitHub's, with the place of the connection."""
+    found = service.execute(
+        """{ repositoryOwner(login: "microsoft") {
+             repositories(first: 1, after: "Y3Vyc29yOjE=") { totalCount } } }"""
+    )
+    assert found.errors[0]["type"] == "INVALID_CURSOR_ARGUMENTS"
+    assert found.errors[0]["path"] == ["repositoryOwner", "repositories"]
 
 
 def test_every_repository_is_found_by_its_id(service):
@@ -433,3 +472,41 @@ def test_what_is_made_up_is_listed(service):
     assert set(service.synthetic) == {"owner.__typename", "id", "viewer"} | made
     assert "748 of 2,893 owners" in service.synthetic["owner.__typename"]
     assert repr(service) == "StandIn('embedded snapshot of 2026-08-22')"
+
+
+@pytest.mark.parametrize(
+    "viewer", ["", " ", "a b", "mona/x", "-x", "x" * 40, None, 5, b"mona", "\u00e4"]
+)
+def test_a_viewer_is_a_login(viewer):
+    """What is no login is refused with the option, the value and an example."""
+    with pytest.raises(OptionError, match=r"^viewer= takes a login such as 'mona'") as caught:
+        github.service(viewer=viewer)
+    assert repr(viewer)[:20] in str(caught.value)
+
+
+def test_a_viewer_is_no_organization():
+    """A token belongs to a user: an organization of the data is refused, and says what to do."""
+    with pytest.raises(OptionError, match="viewer='Microsoft' is an organization of the embedded"):
+        github.service(viewer="Microsoft")
+
+
+@pytest.mark.parametrize("viewer", ["mona", "mona_acme", "dependabot[bot]", "torvalds"])
+def test_a_viewer_may_be_anybody(viewer):
+    """A user of the data, somebody who is not in it, an application."""
+    assert github.service(viewer=viewer).execute("{ viewer { login } }")["viewer"] == {
+        "login": viewer
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"population": [1]}, r"population= takes a github\.Population; github\.population\(n\)"),
+        ({"simulation": {"ties": True}}, r"simulation= takes a github\.Simulation"),
+        ({"restricted": "no"}, "restricted= takes True or False; got 'no'"),
+    ],
+)
+def test_options_of_another_kind_are_refused(options, said):
+    """What was given in the place of a population, a simulation or a switch is named."""
+    with pytest.raises(OptionError, match=said):
+        github.service(**options)

@@ -247,8 +247,58 @@ def test_nulls_are_left_out_and_said():
 
 def test_duplicates_are_dropped():
     """A repository that comes twice, in any case, gives one row."""
-    frame = stars(5, client=endpoint(lambda args: connection("a/b/9", "A/B/9", "a/c/8")))
+    found = connection("a/b/9", "A/B/9", "a/c/8", total=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(5, client=endpoint(lambda args: found))
     assert frame["name"].tolist() == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("faults", "limit", "said"),
+    [
+        ({"dropped": 0.05}, 1000, r"Expected 1,000 repositories, got 9\d\d: "),
+        (
+            {"duplicated": 0.05},
+            1000,
+            r"Expected 1,000 repositories, got 9\d\d \(\d\d came twice\): ",
+        ),
+    ],
+)
+def test_a_search_with_holes_says_so(faults, limit, said):
+    """Pages that leave repositories out, or repeat them, get a warning with both numbers."""
+    population = github.population(5_000, seed=4)
+    service = github.service(population=population, simulation=github.Simulation(**faults))
+    with pytest.warns(UserWarning, match=said):
+        frame = stars(0, limit=limit, client=service)
+    short = [note for note in frame.attrs["notes"] if note.startswith("Expected")]
+    assert len(short) == 1
+    assert f"got {len(frame):,}" in short[0]
+
+
+def test_a_limit_that_is_reached_has_no_holes():
+    """Where as many came as were asked for nothing is missing, whatever else matches."""
+    simulation = github.Simulation(dropped=0.05, duplicated=0.05)
+    service = github.service(population=github.population(5_000), simulation=simulation)
+    frame = collect(0, limit=250, client=service)
+    assert (len(frame), frame.attrs["notes"]) == (250, [])
+
+
+def test_nulls_are_no_holes():
+    """What came as null is said once."""
+    notes = collect(5, client=endpoint(lambda args: connection("a/b/9", "null"))).attrs["notes"]
+    assert notes == ["1 of the repositories came as null and are left out."]
+
+
+def test_a_number_without_a_sign_is_explained_where_it_finds_nothing():
+    """``"1000"`` is exactly a thousand; who meant above is told how to write that."""
+    said = "'1000' means exactly 1,000 stars; write '>1000' for above."
+    with pytest.warns(UserWarning, match="means exactly 1,000 stars"):
+        frame = stars("1,000")
+    assert frame.empty
+    assert frame.attrs["notes"] == [said]
+    assert collect("243608").attrs["notes"] == []  # one has as many
+    assert collect(">1000000").attrs["notes"] == []
 
 
 def test_a_page_larger_than_asked_for_is_cut():
@@ -267,7 +317,8 @@ def test_a_repeated_cursor_ends_the_search():
         pages.append(args)
         return connection(f"a/{len(pages)}/9", after="same", more=True, total=50)
 
-    assert len(stars(5, client=endpoint(answer))) == 2
+    with pytest.warns(UserWarning, match="Expected 50 repositories, got 2"):
+        assert len(stars(5, client=endpoint(answer))) == 2
     assert len(pages) == 2
 
 

@@ -9,6 +9,7 @@ import pytest
 from graphql import build_schema
 
 from gqlnb.errors import FrameError
+from gqlnb.model import scalars
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 
@@ -49,6 +50,7 @@ TYPES = {
     "clock": "time64[us]",
     "price": "decimal128(38, 18)",
     "any": "large_string",
+    "odd": "large_string",
     "topics": "list<item: large_string>",
     "languages": "list<item: struct<size: int64, name: large_string, at: large_string>>",
     "related": "list<item: struct<id: large_string, topics: list<item: large_string>>>",
@@ -64,11 +66,9 @@ def result(rows, text=TEXT):
     "rows", [[ROW], [], [dict.fromkeys(ROW)], None], ids=["full", "empty", "nulls", "null"]
 )
 def test_types_come_from_the_schema_whatever_the_values(rows):
-    """Lists in rows are lists of structs; JSON is text."""
+    """Lists in rows are lists of structs; JSON is text, and so is a scalar nobody knows."""
     table = result(rows).arrow()
-    found = {field.name: str(field.type) for field in table.schema}
-    found.pop("odd")  # a scalar that nobody knows has the type of its values
-    assert found == TYPES
+    assert {field.name: str(field.type) for field in table.schema} == TYPES
 
 
 def test_values_are_those_of_the_answer():
@@ -80,17 +80,58 @@ def test_values_are_those_of_the_answer():
         "clock": datetime.time(3, 4, 5),
         "price": Decimal("1.10"),
         "any": json.dumps({"a": [1]}, separators=(",", ":")),
+        "odd": "7",
         "languages": [{"size": 5, "name": "C", "at": "2026-01-02"}],
     }
 
 
 def test_what_fits_no_arrow_type_is_text():
     """Nothing is lost, and nothing fails."""
-    rows = [{"odd": 1, "price": "1" * 40, "topics": ["a"]}, {"odd": "x", "topics": [{"b": 1}]}]
-    table = result(rows, "{ repos { odd price topics } }").arrow()
-    assert table["odd"].to_pylist() == ["1", '"x"']
+    edges = {"edges": [{"size": "big", "node": {"name": "C"}}]}
+    rows = [
+        {"odd": 1, "price": "1" * 40, "topics": ["a"], "languages": edges},
+        {"odd": "x", "topics": [{"b": 1}, 2]},
+    ]
+    text = "{ repos { odd price topics languages { edges { size node { name } } } } }"
+    table = result(rows, text).arrow()
+    assert table["odd"].to_pylist() == ["1", "x"]
     assert table["price"].to_pylist() == ["1" * 40, None]
-    assert table["topics"].to_pylist() == ['["a"]', '[{"b":1}]']
+    assert table["topics"].to_pylist() == [["a"], ['{"b":1}', "2"]]
+    assert table["languages"].to_pylist() == ['[{"size":"big","name":"C"}]', None]
+
+
+def test_json_in_lists_is_text_of_one_kind():
+    """Whatever the values are; a list of objects stays one."""
+    schema = build_schema(
+        "scalar JSON type Query { rows: [Row] } type Row { of: [Row] any: [JSON] }"
+    )
+    document = Document.parse("{ rows { any of { any } } }", schema)
+    for values in (["a"], [{"b": 1}], []):
+        rows = [{"any": values, "of": [{"any": values}, None]}]
+        table = Result({"rows": rows}, document=document).arrow()
+        texts = [json.dumps(value, separators=(",", ":")) for value in values]
+        assert str(table.schema.field("of").type) == (
+            "list<item: struct<any: list<item: large_string>>>"
+        )
+        assert table.to_pylist() == [{"any": texts, "of": [{"any": texts}, None]}]
+
+
+def test_what_stands_beside_a_node_has_one_name_in_all_cells():
+    """Also where a node is of a type that has no such field."""
+    schema = build_schema(
+        "type Query { rows: [Row] } type Row { all: All } type All { edges: [Edge] } "
+        "type Edge { size: Int node: Node } union Node = A | B type A { size: Int } "
+        "type B { x: Int }"
+    )
+    text = "{ rows { all { edges { size node { ... on A { size } ... on B { x } } } } } }"
+    edges = [{"size": 1, "node": {"size": 2}}, {"size": 3, "node": {"x": 4}}]
+    answer = Result({"rows": [{"all": {"edges": edges}}]}, document=Document.parse(text, schema))
+    assert answer.frame()["all"].tolist() == [
+        [{"edge.size": 1, "size": 2}, {"edge.size": 3, "x": 4}]
+    ]
+    assert [set(row) for row in answer.arrow()["all"].to_pylist()[0]] == [
+        {"edge.size", "size", "x"}
+    ] * 2
 
 
 def test_a_table_of_an_inner_list_has_keys():
@@ -143,3 +184,12 @@ def test_duckdb_queries_a_result():
     assert connection.execute(total).fetchall() == [(42, "HIGH", "x", datetime.date(2026, 1, 2))]
     direct = connection.from_arrow(answer)
     assert direct.aggregate("sum(stars)").fetchall() == [(42,)]
+
+
+def test_a_dtype_that_arrow_has_not_is_what_its_values_are(monkeypatch):
+    """Rather than an error, in a table of many columns."""
+    monkeypatch.setattr(scalars, "_OWN", dict(scalars._OWN))
+    scalars.scalar("Odd", parse=complex, dtype="complex128")
+    table = result([{"odd": "1"}], "{ repos { odd } }").arrow()
+    scalars._count += 1
+    assert table["odd"].to_pylist() == ["(1+0j)"]

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import threading
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from graphql import build_schema
 
 from gqlnb.errors import AnswerError, FrameError
-from gqlnb.model import decode
+from gqlnb.model import decode, reading
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 
@@ -155,6 +156,7 @@ def test_another_shape_than_the_schema_says_is_an_error_with_a_place(repos):
     assert answer.data == {"repos": repos}
 
 
+@pytest.mark.filterwarnings("ignore:No schema is known")
 def test_without_a_schema_the_data_are_decoded_and_inferred():
     """By the same road."""
     answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}, {"n": null}]}}')
@@ -181,9 +183,10 @@ def test_data_are_one_object_for_all_threads():
 def test_a_result_of_bytes_can_be_copied():
     """With data that were not looked at."""
     answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}]}, "errors": [{"message": "m"}]}')
-    other = copy.copy(answer)
-    assert other.data == {"rows": [{"n": 1}]}
-    assert len(other.errors) == 1
+    for other in (copy.copy(answer), copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
+        assert other.data == {"rows": [{"n": 1}]}
+        assert len(other.errors) == 1
+        assert other.extensions == {}
 
 
 def test_an_unknown_attribute_is_an_attribute_error():
@@ -205,3 +208,29 @@ def test_many_rows_are_read_in_pieces_that_join():
     assert tags["tags"].tolist() == [str(n) for n in range(10_000) for _ in range(n % 3)]
     local = Result({"repos": rows}, document=answer.document)
     pd.testing.assert_frame_equal(local.frame(), frame)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3000])
+def test_a_column_that_is_kept_is_the_same_whatever_comes_together(monkeypatch, chunk):
+    """Values as they came on each road, not those before the wrong one in another type."""
+    monkeypatch.setattr(reading, "CHUNK", chunk)
+    schema = build_schema(
+        "scalar Decimal scalar BigInt type Query { rows: [Row] } "
+        "type Row { price: Decimal big: BigInt score: Float }"
+    )
+    document = Document.parse("{ rows { price big score } }", schema)
+    rows = [{"price": "1.50", "big": "7", "score": 1}, {"price": "zz", "big": {}, "score": "x"}]
+    data = {"rows": [rows[0], rows[1], rows[0]]}
+    here = Result(data, document=document)
+    there = Result.from_bytes(json.dumps({"data": data}).encode(), document)
+    frame = there.frame(strict=False)
+    assert frame.to_dict("records") == data["rows"]
+    pd.testing.assert_frame_equal(frame, here.frame(strict=False))
+    table = there.arrow(strict=False)
+    assert table.equals(here.arrow(strict=False))
+    assert table.to_pydict() == {
+        "price": ["1.50", "zz", "1.50"],
+        "big": ["7", "{}", "7"],
+        "score": ["1", "x", "1"],
+    }
+    assert {str(field.type) for field in table.schema} == {"large_string"}

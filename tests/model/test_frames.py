@@ -242,6 +242,30 @@ def test_explode_goes_through_lists_in_lists():
     assert frame["languages.tags"].tolist() == ["old", pd.NA, pd.NA, pd.NA]
 
 
+def test_explode_has_none_where_a_column_of_objects_has_no_item():
+    """As every column of Python values has it; NaN would be a float among them."""
+    rows = [
+        {"v": 1, "inner": [{"at": {"x": [1]}, "grid": [[1], None]}]},
+        {"v": 2, "inner": []},
+        {"v": 3, "inner": None},
+    ]
+    schema = build_schema(
+        "scalar Decimal scalar JSON type Query { rows: [Row] }"
+        "type Row { v: Int inner: [Inner] } type Inner { at: JSON price: Decimal grid: [[Int]] }"
+    )
+    document = Document.parse("{ rows { v inner { at price grid } } }", schema)
+    frame = Result({"rows": rows}, document=document).frame(explode="inner")
+    assert frame["inner.at"].tolist() == [{"x": [1]}, None, None]
+    assert frame["inner.price"].tolist() == [None, None, None]
+    assert frame["inner.grid"].tolist() == [[[1], None], None, None]
+
+
+def test_explode_keeps_the_lists_in_the_items():
+    """In a cell each, as a list in a row; they were in the cell that was taken apart."""
+    frame = result(TEXT % "id", {"repos": REPOS}).frame(explode="languages")
+    assert frame["languages.tags"].tolist() == [["old"], [], None, None]
+
+
 def test_explode_of_nothing_gives_empty_columns():
     """With their dtypes."""
     frame = result(TEXT % "id", {"repos": []}).frame(explode="languages")
@@ -373,6 +397,13 @@ def test_without_a_schema_it_is_said_once_for_each_source():
         Result(data, document=document, source="nowhere").frame()
 
 
+def test_without_a_document_it_is_said_too_and_what_to_do():
+    """The bytes of a saved answer alone are typed by their values as well."""
+    answer = Result.from_bytes(b'{"data": {"rows": [{"v": 1}]}}', source="a file")
+    with pytest.warns(UserWarning, match=r"No schema is known for a file.*client\.schema"):
+        assert answer.frame().dtypes["v"] == "Int64"
+
+
 @pytest.mark.parametrize(
     "values",
     [[1, "a"], [[1], 2], [{"x": 1}, 2], [[{"x": 1}], {"x": 1}], [2**70], [True, 1], [None], [{}]],
@@ -385,24 +416,68 @@ def test_values_of_no_one_kind_are_kept_as_they_came(values):
     assert frame["v"].dtype == "object"
 
 
-MATRICES = build_schema(
+THINGS = build_schema(
     """
-    type Query { list: [Row] mat: [[Int]] }
+    type Query { things: Things list: [Row] mat: [[Int]] }
+    type Things { nodes: [Thing] }
+    union Thing = Repo | Org
+    type Repo { id: ID! tags: [String!] }
+    type Org { id: ID! title: String people: [Person] }
+    type Person { id: ID! login: String tags: [String!] }
     type Row { id: ID! matrix: [[Int]] }
     """
 )
+NODES = [{"id": "R", "tags": ["t"]}, {"id": "O", "title": "o", "people": [{"login": "p"}]}]
 
 
-def matrices(text, data):
+def things(text, data, variables=None):
     """Return a result of the bytes of an answer."""
     body = json.dumps({"data": data}).encode()
-    return Result.from_bytes(body, Document.parse(text, MATRICES))
+    return Result.from_bytes(body, Document.parse(text, THINGS), variables=variables)
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [
+        ("... on Repo { id tags } ... on Org { title people { login } }", "things_index"),
+        ("... on Repo { id tags } ... on Org { id title people { login } }", "things.id"),
+        ("... on Org { id title people { login } }", "things.id"),
+        ("... on Org { id @include(if: $a) people { login } }", "things_index"),
+        ("... on Org { id } ... on Org { people { login } }", "things.id"),
+    ],
+)
+def test_an_id_is_a_key_where_each_row_with_inner_rows_has_it(fields, key):
+    """Otherwise the key is the row of the parent, in each way to the frame."""
+    head = "query($a: Boolean!)" if "$a" in fields else ""
+    text = f"{head} {{ things {{ nodes {{ {fields} }} }} }}"
+    asked = [{k: v for k, v in node.items() if k != "id"} for node in NODES]
+    found = things(text, {"things": {"nodes": NODES if key == "things.id" else asked}})
+    for frame in (found.frames["things.people"], found.frame("things.people")):
+        assert list(frame.columns) == [key, "login"]
+        assert records(frame) == [("O" if key == "things.id" else 1, "p")]
+
+
+def test_an_id_asked_in_one_way_to_a_list_is_no_key_in_another():
+    """Lists of one name merge; an id that one selection asks is not in the rows of the other."""
+    schema = build_schema(
+        """
+        type Query { nodes: [Node] }
+        union Node = A | B
+        type A { people: [Person] }
+        type B { people: [Person] }
+        type Person { id: ID! tags: [String] }
+        """
+    )
+    text = "{ nodes { ... on A { people { id } } ... on B { people { tags } } } }"
+    data = {"nodes": [{"people": [{"id": "1"}]}, {"people": [{"tags": ["x"]}]}]}
+    found = Result(data, document=Document.parse(text, schema))
+    assert records(found.frames["nodes.people.tags"]) == [(1, 1, "x")]
 
 
 def test_a_list_of_lists_is_exploded_into_rows_with_a_list_each():
     """Nothing of it is lost, and further levels can be named."""
     data = {"list": [{"id": "1", "matrix": [[1, 2], None]}, {"id": "2", "matrix": None}]}
-    found = matrices("{ list { id matrix } }", data)
+    found = things("{ list { id matrix } }", data)
     frame = found.frame(explode="matrix")
     assert frame["id"].tolist() == ["1", "1", "2"]
     assert frame["matrix"].iloc[0] == [1, 2]
@@ -412,8 +487,143 @@ def test_a_list_of_lists_is_exploded_into_rows_with_a_list_each():
 
 def test_rows_that_are_lists_are_taken_by_their_own_path():
     """The message says which it is."""
-    found = matrices("{ mat }", {"mat": [[1]]})
+    found = things("{ mat }", {"mat": [[1]]})
     for name in ("mat", "[]"):
         with pytest.raises(FrameError, match=r"rows of 'mat' are lists. Take path='mat\[\]'"):
             found.frame("mat", explode=name)
     assert records(found.frame("mat[]")) == [(0, 1)]
+
+
+REPEATED = [
+    {"id": "1", "tags": ["a"]}, {"id": "2", "tags": []}, {"id": "1", "tags": ["b", "c"]},
+]  # fmt: skip
+
+
+def test_ids_that_repeat_are_no_key():
+    """A join on them would multiply rows; a warning says what the key is instead, once."""
+    document = Document.parse("{ list: things { nodes { ... on Repo { id tags } } } }", THINGS)
+    answer = Result({"list": {"nodes": REPEATED}}, document=document)
+    with pytest.warns(UserWarning, match="Ids in a list of .list. repeat.*'list_index'") as caught:
+        frame = answer.frames["list.tags"]
+    assert caught[0].filename == __file__
+    assert records(frame) == [(0, "a"), (2, "b"), (2, "c")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(answer.frame("list.tags").columns) == ["list_index", "tags"]
+        assert answer.arrow("list.tags").column_names == ["list_index", "tags"]
+    joined = answer.frames["list"].merge(frame, left_index=True, right_on="list_index")
+    assert len(joined) == 3
+
+
+def test_ids_that_repeat_in_lists_of_several_rows_are_a_key_with_theirs():
+    """The keys together name one row: two repositories may have one language."""
+    language = {"edges": [{"node": {"id": "L", "tags": ["x"]}}]}
+    repos = [{"id": "1", "languages": language}, {"id": "2", "languages": language}]
+    text = "{ repos { id languages { edges { node { id tags } } } } }"
+    frames = result(text, {"repos": repos}).frames
+    tags = frames["repos.languages.tags"]
+    assert records(tags) == [("1", "L", "x"), ("2", "L", "x")]
+    on = {"left_on": ["repos.id", "id"], "right_on": ["repos.id", "languages.id"]}
+    assert len(frames["repos.languages"].merge(tags, **on)) == 2
+
+
+def test_an_id_that_is_null_against_its_schema_is_no_key():
+    """It would name no row."""
+    with pytest.warns(UserWarning, match="'repos_index'"):
+        frame = result("{ repos { id topics } }", {"repos": [{"topics": ["x"]}]}).tables(
+            strict=False
+        )["repos.topics"]
+    assert records(frame) == [(0, "x")]
+
+
+@pytest.mark.parametrize("road", ["bytes", "data"])
+def test_what_is_wrong_in_one_list_does_not_keep_others_from_being_read(road):
+    """Only the frame that would hold it is an error; not strictly, it keeps it."""
+    data = {"list": [{"id": "1", "matrix": [[1]]}], "mat": [[2**31]]}
+    found = things("{ list { id matrix } mat }", data)
+    found = found if road == "bytes" else Result(data, document=found.document)
+    assert records(found.frames["list"]) == [("1",)]
+    assert records(found.frames["list.matrix[]"]) == [("1", 0, 1)]
+    wrong = r"Column 'mat' of 'mat\[\]'.* row 0 is 2147483648 .*32 bits.* at mat\[0\]\[0\]\."
+    with pytest.raises(FrameError, match=f"{wrong} .*take result.tables\\(strict=False\\)"):
+        found.frames["mat[]"]
+    assert records(found.tables(strict=False)["mat[]"]) == [(0, 2**31)]
+
+
+@pytest.mark.parametrize("road", ["bytes", "data"])
+@pytest.mark.parametrize(
+    ("text", "data", "path"),
+    [
+        (
+            "{ repos { languages { edges { size node { name } } } } }",
+            {"repos": [None, {"languages": {"edges": [None, {"size": "x", "node": {}}]}}]},
+            r"repos\[1\].languages.edges\[1\].size",
+        ),
+        (
+            "{ repos { languages { edges { n: node { name } } } } }",
+            {"repos": [None, {"languages": {"edges": [{"n": None}, {"n": {"name": 5}}]}}]},
+            r"repos\[1\].languages.edges\[1\].n.name",
+        ),
+        (
+            "{ viewer { repositories { nodes { owner { login } } } } }",
+            {"viewer": {"repositories": {"nodes": [None, {"owner": {"login": 1}}]}}},
+            r"viewer.repositories.nodes\[1\].owner.login",
+        ),
+        ("{ one { owner { login } } }", {"one": {"owner": {"login": 1}}}, "one.owner.login"),
+        ("{ grid }", {"grid": [None, [1, 2**40]]}, r"grid\[1\]\[1\]"),
+    ],
+    ids=["edge", "node", "nodes", "data", "grid"],
+)
+def test_a_wrong_value_says_where_it_stands_in_the_answer(road, text, data, path):
+    """As the errors of GraphQL do; null items before it are counted there, and are no rows."""
+    document = Document.parse(text, SCHEMA)
+    found = Result(data, document=document)
+    if road == "bytes":
+        found = Result.from_bytes(json.dumps({"data": data}).encode(), document)
+    with pytest.raises(FrameError, match=rf"row \d .* ?at {path}\. Pass strict=False"):
+        list(found.frames.values())
+
+
+def test_an_id_asked_of_some_types_only_is_a_key_of_the_lists_below_them():
+    """Whatever stands above: all people have one, wherever there are any."""
+    people = {"nodes": [{"tags": ["t"]}, {"people": [{"id": "P", "tags": ["x"]}]}]}
+    text = "{ things { nodes { ... on Repo { tags } ... on Org { people { id tags } } } } }"
+    found = things(text, {"things": people})
+    assert records(found.frames["things.people.tags"]) == [(1, "P", "x")]
+    assert list(found.frames["things.people.tags"].columns)[1] == "people.id"
+
+
+@pytest.mark.parametrize(("fields", "key"), [("id", "all.id"), ("size", "all_index")])
+def test_a_list_of_an_edge_stands_beside_nodes_of_all_types(fields, key):
+    """So all of them must have an id for it to be the key; above them is a union too."""
+    schema = build_schema(
+        "type Query { top: [Top] } union Top = A | B type A { id: ID! all: All } "
+        "type B { id: ID! size: Int } type All { edges: [Edge] } "
+        "type Edge { tags: [Int] node: Top }"
+    )
+    node = f"... on A {{ id }} ... on B {{ {fields} }}"
+    text = f"{{ top {{ ... on A {{ all {{ edges {{ tags node {{ {node} }} }} }} }} }} }}"
+    edges = [{"tags": [1], "node": {"id": "N"}}, {"tags": [], "node": {}}]
+    found = Result({"top": [{"all": {"edges": edges}}]}, document=Document.parse(text, schema))
+    frame = found.frames["top.all.tags"]
+    assert list(frame.columns) == ["top_index", key, "tags"]
+
+
+def test_without_a_schema_ids_that_are_there_and_differ_are_keys():
+    """Each list is looked at for itself."""
+    one = Result({"rows": [{"id": 1, "of": [5]}, {"id": 2, "of": [6]}]})
+    assert records(one.frames["rows.of"]) == [(1, 5), (2, 6)]
+    same = Result({"rows": [{"id": 1, "of": [5]}, {"id": 1, "of": [6]}]})
+    with pytest.warns(UserWarning, match="Ids in a list of 'rows' repeat"):
+        assert records(same.frames["rows.of"]) == [(0, 5), (1, 6)]
+
+
+def test_keys_of_lists_of_one_name_say_whose_they_are():
+    """The nearest list has the name itself, the one above it is the parent's."""
+    schema = build_schema("type Query { kids: [Kid] } type Kid { n: Int kids: [Kid] }")
+    document = Document.parse("{ kids { n kids { kids { n kids_index: n } } } }", schema)
+    kids = [{"n": 0}, {"kids": [{"kids": []}, {}, {"kids": [{"n": 5, "kids_index": 6}]}]}]
+    frame = Result({"kids": kids}, document=document).frames["kids.kids.kids"]
+    names = ["parent.parent.kids_index", "parent.kids_index", "n", "kids_index"]
+    assert list(frame.columns) == names
+    assert records(frame) == [(1, 2, 5, 6)]

@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from graphql import build_schema
 
 from gqlnb.errors import QueryError
 from gqlnb.model.document import Document
@@ -48,6 +49,17 @@ class Words(str):
         (pd.NA, None),
         (pd.NaT, None),
         (pd.Timestamp("2026-01-02T03:04:05Z"), "2026-01-02T03:04:05+00:00"),
+        (pd.Timestamp("2026-01-02T03:04:05.000000006"), "2026-01-02T03:04:05.000000006"),
+        (np.datetime64("2026-01-02T03:04:05.000000006"), "2026-01-02T03:04:05.000000006"),
+        (
+            np.array(["2026-01-02", "NaT"], "datetime64[ns]"),
+            ["2026-01-02T00:00:00.000000000", None],
+        ),
+        (np.timedelta64("NaT", "ns"), None),
+        (np.timedelta64(1, "ns"), "PT0.000000001S"),
+        (np.array([90], "timedelta64[s]"), ["PT90S"]),
+        (pd.Timedelta(-1500, "ns"), "-PT0.0000015S"),
+        (datetime.timedelta(days=1, seconds=0.5), "PT86400.5S"),
         (datetime.date(2026, 1, 2), "2026-01-02"),
         (Decimal("1.50"), "1.50"),
         (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
@@ -120,3 +132,40 @@ def test_what_holds_itself_is_refused():
     value["a"].append(value)
     with pytest.raises(QueryError, match="'Any': it is nested too deeply, or holds itself"):
         bind(document, {"x": value})
+
+
+class Level(enum.IntEnum):
+    """An enum whose values are numbers."""
+
+    HIGH = 3
+
+
+class Order(enum.Enum):
+    """An enum whose values are the names of the schema."""
+
+    up = "ASC"
+    DESC = 2
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("Int", Level.HIGH, 3),
+        ("[Int!]", [Level.HIGH], [3]),
+        ("String", Order.up, "ASC"),
+        ("Order", Order.up, "ASC"),
+        ("Order", Order.DESC, "DESC"),
+        ("[Order]", pd.Series([Order.DESC, Order.up]), ["DESC", "ASC"]),
+        ("Order", "ASC", "ASC"),
+        ("Where", {"by": Order.up, "least": Level.HIGH}, {"by": "ASC", "least": 3}),
+    ],
+)
+def test_a_member_of_an_enum_is_what_its_declared_type_takes(declared, value, expected):
+    """Its name for an enum, its value for a number or a text."""
+    schema = build_schema(
+        "type Query { f(a: Int, o: Order, w: Where): Int } enum Order { ASC DESC }"
+        " input Where { by: Order least: Int }"
+    )
+    document = Document.parse(f"query ($x: {declared}) {{ __typename @skip(if: false) }}")
+    document = Document(document.text, document.ast, document.operation, schema)
+    assert bind(document, {"x": value}) == {"x": expected}

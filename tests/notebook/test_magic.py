@@ -1,60 +1,14 @@
 """``%%graphql`` in a real shell."""
 
-import io
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 
 import pandas as pd
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 import gqlnb
 from gqlnb import runtime
-from gqlnb.client import connections
 from gqlnb.model.result import Result
-
-SECRET = "canary-mag1c"
-
-
-@pytest.fixture
-def shell(tmp_path, monkeypatch):
-    """Yield a shell with the extension loaded and a schema in its namespace."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    InteractiveShell.clear_instance()
-    made = InteractiveShell.instance()
-    made.run_line_magic("load_ext", "gqlnb")
-    made.user_ns["schema"] = gqlnb.Schema(
-        "type Query { hello: String add(a: Int!, b: Int): Int rows: [Row] fail: Int }"
-        " type Row { n: Int } type Mutation { put(a: Int!): Int }",
-        {
-            "Query": {
-                "hello": lambda *_: "Hello world!",
-                "add": lambda root, args, context: args["a"] + args.get("b", 0),
-                "rows": lambda *_: [{"n": 1}, {"n": 2}],
-                "fail": lambda *_: 1 / 0,
-            },
-            "Mutation": {"put": lambda root, args, context: args["a"]},
-        },
-    )
-    yield made
-    connections.use(None)
-    connections.forget("mine")
-    InteractiveShell.clear_instance()
-
-
-def run(shell, cell):
-    """Run a cell; return its value, or raise what it raised."""
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        outcome = shell.run_cell(cell)
-    outcome.raise_error()
-    return outcome.result
-
-
-def failure(shell, cell):
-    """Run a cell that fails; return the lines a person sees."""
-    with redirect_stdout(io.StringIO()) as shown, redirect_stderr(io.StringIO()) as errors:
-        assert not shell.run_cell(cell).success
-    return shown.getvalue() + errors.getvalue()
+from tests.notebook.cells import SECRET, failure, run
 
 
 def test_a_cell_runs_on_an_object_of_the_namespace(shell):
@@ -138,7 +92,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
     ("cell", "message"),
     [
         ("%%graphql schema\n{ hello", "Syntax Error: Expected Name, found <EOF>."),
-        ("%%graphql schema\n{ rows }", "Row has: n."),
+        ("%%graphql schema\n{ rows }", "Row has: n, bad."),
         (
             "%%graphql schema\nquery ($zz: Int!) { add(a: $zz) }",
             "Variable '$zz' of required type 'Int!'",
@@ -190,7 +144,8 @@ def test_a_partial_answer_is_shown_not_raised(shell):
 
 def test_a_failed_answer_is_kept_under_its_name(shell):
     """What the endpoint said can still be looked at."""
-    with gqlnb.serve(shell.user_ns["schema"], port=0) as server:
+    silent = gqlnb.Access(introspection=False)
+    with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
         shell.user_ns["server"] = server
         failure(shell, "%%graphql server -o kept\n{ helo }")
     assert "helo" in shell.user_ns["kept"].errors[0]["message"]
@@ -212,7 +167,7 @@ def test_a_connection_is_entered_used_listed_and_closed(shell, monkeypatch):
     with gqlnb.serve(shell.user_ns["schema"], port=0, token=gqlnb.Token(SECRET)) as server:
         run(shell, f"%graphql connect mine {server.url} --token env:MY_TOKEN")
         assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
-        listed = run(shell, "%graphql connections").set_index("name")
+        listed = run(shell, "%graphql connections").frame().set_index("name")
         assert bool(listed.loc["mine", "current"])
         assert SECRET not in listed.to_string()
         run(shell, "%graphql use demo")
@@ -234,9 +189,11 @@ def test_a_schema_is_served_by_magic(shell):
 
 
 def test_the_schema_of_a_connection_is_shown(shell):
-    """All of it, or one type."""
-    assert repr(run(shell, "%graphql schema Row -c schema")) == "type Row {\n  n: Int\n}"
-    assert "type Query" in run(shell, "%graphql schema -c schema")
+    """All of it, or one type; as documentation, or as SDL."""
+    told = repr(run(shell, "%graphql schema Mutation -c schema --sdl"))
+    assert told == "type Mutation {\n  put(a: Int!): Int\n}"
+    assert "type Query" in run(shell, "%graphql schema -c schema --sdl")
+    assert "hello: String" in repr(run(shell, "%graphql schema -c schema"))
 
 
 def test_stars_shows_a_frame(shell):
@@ -502,9 +459,9 @@ def test_a_connection_keeps_its_header(shell, guarded):
     """`connect` takes it once for all; its schema is asked with it."""
     run(shell, f"%graphql connect mine {guarded} -H Authorization=env:MY_HEADER")
     assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
-    assert "type Query" in run(shell, "%graphql schema")
+    assert "type Query" in run(shell, "%graphql schema --sdl")
     option = f"-c {guarded} -H Authorization=env:MY_HEADER"
-    assert "hello: String" in run(shell, f"%graphql schema Query {option}")
+    assert "hello: String" in run(shell, f"%graphql schema Query {option} --sdl")
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def leaf(kind: str, random: Random) -> Any:
         "Float": random.choice([0.5, -1e300, 0.1, 3.0, random.random()]),
         "Boolean": random.random() < 0.5,
         "String": random.choice(TEXTS),
-        "ID": f"id-{random.randint(0, 9999)}",
+        "ID": f"id-{random.randint(0, random.choice([9, 9999]))}",
         "UUID": f"{random.getrandbits(128):032x}",
         "BigInt": random.choice([0, 2**63 - 1, -(2**63), "9007199254740993"]),
         "DateTime": random.choice(["2026-01-02T03:04:05Z", "1969-12-31T23:59:59.000001+02:00"]),

@@ -7,6 +7,7 @@ Each case is made from a number, so a failure can be seen again: `FRAMES_SEED=12
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -36,6 +37,12 @@ class Expected:
     dropped: int = 0
     key: bool = False
 
+    def told_apart(self) -> bool:
+        """Tell whether no list holds an id twice."""
+        lists = self.above or [0] * len(self.rows)
+        ids = [(n, row["id"]) for n, row in zip(lists, self.rows, strict=True) if row.get("id")]
+        return len(ids) == len(set(ids))
+
 
 class Oracle:
     """Walks a case as slowly and plainly as can be."""
@@ -54,8 +61,6 @@ class Oracle:
             dotted = ".".join(here)
             if isinstance(kind, Leaf):
                 self.tables[table].columns[dotted] = kind.type
-                if here == ("id",) and not member.null:
-                    self.tables[table].key = True
             elif isinstance(kind, Thing):
                 for fields in kind.fields:
                     self.declare(fields, table, here)
@@ -64,12 +69,14 @@ class Oracle:
                 self.rows(kind, named(table, dotted), table)
             else:
                 self.tables[table].cells[dotted] = kind
-                self.rows(kind.rows, named(table, dotted), table)
+                self.rows(kind.rows, named(table, dotted), table, kind.extra)
                 self.declare(kind.extra, named(table, dotted), ())
                 self.declare(kind.beside, table, here)
 
-    def rows(self, kind: Many, name: str, parent: str) -> None:
-        """Note the table of a list."""
+    def rows(
+        self, kind: Many, name: str, parent: str, extra: dict[str, Member] | None = None
+    ) -> None:
+        """Note the table of a list, whose key is an id that all rows with inner rows have."""
         self.tables[name] = Expected(parent)
         if isinstance(kind.item, Leaf):
             self.tables[name].columns[short(name)] = kind.item.type
@@ -77,7 +84,10 @@ class Oracle:
             self.tables[name].cells[short(name)] = kind.item
             self.rows(kind.item, f"{name}[]", name)
         else:
-            for fields in kind.item.fields:
+            kinds = kind.item.fields
+            needed = kinds if inner(extra or {}) else [fields for fields in kinds if inner(fields)]
+            self.tables[name].key = all(map(named_by_id, needed))
+            for fields in kinds:
                 self.declare(fields, name, ())
 
     def walk(
@@ -142,11 +152,26 @@ class Oracle:
         parent = self.tables[table.parent]
         found = {k: [v[n] for n in table.above] for k, v in self.keys(table.parent).items()}
         own = table.parent.rpartition(".")[2]
-        if parent.key:
+        if parent.key and parent.told_apart():
             found[f"{own}.id"] = [parent.rows[n].get("id") for n in table.above]
         else:
             found[f"{own}_index"] = list(table.above)
         return found
+
+
+def inner(members: dict[str, Member]) -> bool:
+    """Tell whether there are lists in an object."""
+    asked = [member.kind for member in members.values() if member.asked]
+    return any(
+        any(map(inner, kind.fields)) if isinstance(kind, Thing) else not isinstance(kind, Leaf)
+        for kind in asked
+    )
+
+
+def named_by_id(members: dict[str, Member]) -> bool:
+    """Tell whether an object has an id that is never null."""
+    found = members.get("id")
+    return found is not None and found.asked and not found.null
 
 
 def named(table: str, dotted: str) -> str:
@@ -248,6 +273,7 @@ def blocks() -> list[range]:
 @pytest.mark.parametrize("numbers", blocks(), ids=lambda numbers: f"{numbers[0]}-{numbers[-1]}")
 def test_frames_hold_what_the_answer_holds(numbers: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows, values, dtypes, keys and counts of what is dropped; in process as from bytes."""
+    warnings.filterwarnings("ignore", "Ids in a list")
     for number in numbers:
         monkeypatch.setattr(reading, "CHUNK", (2, 3, 3000)[number % 3])
         monkeypatch.setattr(reading, "MANY", (1, 256)[number % 2])

@@ -1,5 +1,7 @@
 """A schema over a frame answers as a plain model does: filters, orders and pages by chance.
 
+Read as a frame again, its rows are those of the frame.
+
 The model is lists of Python values, never the frame. Each case is made from a number, so that a
 failure can be seen again; `FRAME_CASES=20000` asks for more of them, `FRAME_SEED=123` for one.
 """
@@ -130,6 +132,19 @@ def floats(values: list[Any]) -> Any:
     return pd.Series(made, dtype="float64")
 
 
+def lasting(text: str) -> pd.Timedelta:
+    """Return the length of time that a text names."""
+    sign, seconds = (-1, text[3:-1]) if text[0] == "-" else (1, text[2:-1])
+    return sign * pd.Timedelta(int(Decimal(seconds) * 10**9), "ns")
+
+
+def span(nanoseconds: int) -> str:
+    """Return a length of time as an answer has it."""
+    number = format((Decimal(abs(nanoseconds)) / 10**9).normalize(), "f")
+    return f"{'-' if nanoseconds < 0 else ''}PT{number}S"
+
+
+AGES = ["5-10", "18-25", "65+"]
 GRADES = ["low", "mid", "high"]
 LANGUAGES = ["Rust", "C", "Python"]
 EQUAL = ("eq", "neq", "in", "nin")
@@ -166,6 +181,17 @@ KINDS = {
     "day": Kind(
         lambda r: f"2024-02-{r.randrange(27, 30)}", objects(date.fromisoformat), date.fromisoformat
     ),
+    "span": Kind(
+        lambda r: span(r.randrange(-5, 6) * 250_000_000),
+        lambda values: pd.Series([v and lasting(v) for v in values], dtype="timedelta64[ns]"),
+        lambda text: lasting(text).value,
+    ),
+    "instants": Kind(
+        lambda r: f"2024-01-01T00:00:00.00000000{r.randrange(1, 9)}Z",
+        moments("datetime64[ns, UTC]"),
+    ),
+    "age": Kind(lambda r: r.choice(AGES), categories(AGES, ordered=True), AGES.index, ALL),
+    "euros": Kind(lambda r: str(r.randrange(-5, 5)), objects(Decimal), Decimal),
     "price": Kind(lambda r: f"{r.randrange(-20, 20) / 4:.2f}", objects(Decimal), Decimal),
     "tags": Kind(lambda r: r.choice([[], [1], {"a": None}]), objects(lambda v: v), None, ()),
 }
@@ -178,6 +204,9 @@ BETWEEN = {
     "seconds": ["2024-01-01T00:00:05.5Z", "9999-12-31"],
     "micros": ["2024-01-01T00:00:00.000250001Z", "0001-01-01T00:00:00+05:00"],
     "nanos": ["2024-01-01T01:00:00.0005+01:00", "9999-12-31"],
+    "instants": ["2024-01-01", "2024-01-01T00:00:00.00000001+01:00", "9999-12-31"],
+    "span": ["PT0.1S", "P1W", "-PT1M", "PT0.000000001S", "P300000W"],
+    "euros": ["0.5", 2, "1e40", -1.5],
     "price": ["0.255", "1e40", "-1e40", 2, 0.5],
 }
 # Where values decide the type, the first row has one that does.
@@ -186,6 +215,7 @@ SURE = {
     "huge": 10**30,
     "uint64": 2**64 - 1,
     "price": "0.25",
+    "euros": "3",
     "day": "2024-02-27",
     "tags": [],
 }
@@ -195,12 +225,21 @@ def ordering(kind: str, value: Any) -> Any:
     """Return what a value is compared by, also one that is in no column."""
     if value is None:
         return None
-    if kind == "price":
+    if kind in {"price", "euros"}:
         return Decimal(str(value))
-    if kind in {"seconds", "micros", "nanos"}:
+    if kind == "span":
+        return length(value)
+    if kind in {"seconds", "micros", "nanos", "instants"}:
         return nanoseconds(value)
     order = KINDS[kind].order
     return order(value) if order else None
+
+
+def length(text: str) -> int:
+    """Return a length of time in nanoseconds, as one of the texts above has it."""
+    units = {"W": 7 * 86400, "M": 60, "S": 1}
+    number = Decimal(text.lstrip("-PT")[:-1]) * units[text[-1]] * 10**9
+    return int(-number if text[0] == "-" else number)
 
 
 def nanoseconds(text: str) -> int:
@@ -321,6 +360,7 @@ class Case:
         made |= {name: KINDS[name].series(columns[name]) for name in names}
         frame = pd.DataFrame(made)
         frame.index = random.sample(range(count), count)  # no name: it says nothing
+        self.frame = frame
         self.schema = Schema.from_frame({"rows": frame}, page_sizes=(5, 50))
 
     def value(self, name: str) -> Any:
@@ -399,6 +439,28 @@ def check(case: Case, args: dict[str, Any], places: dict[str, int]) -> None:
     }
 
 
+def read_back(case: Case) -> None:
+    """Compare the frame of an answer with the frame that was served: no digit may be lost."""
+    text = f"{{ rows(first: 50) {{ nodes {{ {' '.join(case.names)} }} }} }}"
+    got = case.schema.execute(text).frame()
+    for name in case.names:
+        wanted = [as_read(value) for value in case.frame[name]]
+        full = [value is not None for value in wanted]
+        assert got[name].notna().tolist() == full, name
+        assert got[name][full].tolist() == [value for value in wanted if value is not None], name
+
+
+def as_read(value: Any) -> Any:
+    """Return a value of a frame as reading an answer gives it."""
+    if isinstance(value, (list, dict)):
+        return value
+    if pd.isna(value) or value in (float("inf"), float("-inf")):
+        return None
+    if isinstance(value, datetime):
+        return value.tz_localize("UTC") if value.tzinfo is None else value.tz_convert("UTC")
+    return pd.Timestamp(value) if isinstance(value, date) else value
+
+
 def walk(case: Case, args: dict[str, Any], size: int, *, forward: bool) -> list[int]:
     """Return the rows of all pages, in the order of the connection."""
     found: list[int] = []
@@ -428,6 +490,7 @@ def test_answers_are_those_of_the_model(numbers: range) -> None:
     for number in numbers:
         case = Case(number)
         random, places = case.random, case.cursors()
+        read_back(case)
         for _ in range(QUERIES):
             args: dict[str, Any] = {"where": case.filter(), "orderBy": case.order()}
             size = random.choice(["first", "last"])

@@ -6,6 +6,7 @@ that is not needed.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, assert_type
 
 import pandas as pd
@@ -42,7 +43,21 @@ def ask(token: Token) -> None:
             result = client.execute(document, {"n": 1}, operation="Op")
             assert_type(result, Result)
             assert_type(result.frame(), pd.DataFrame)
+            assert_type(result.tables(strict=False)["rows"], pd.DataFrame)
+            assert_type(result.to_csv(), str | None)
+            result.to_parquet("rows.parquet", "rows", compression="zstd")
             assert_type(client.frame(document), pd.DataFrame)
+            assert_type(client.local, Schema | None)
+            assert_type(result.in_cell(1), Result)
+            assert_type(result.selections, tuple[str, ...])
+            assert_type(client.frame(document, pages="all", max_results=10), pd.DataFrame)
+            assert_type(client.execute_all(document, page_size=50, path="items"), Result)
+            client.execute_all(document, page_sise=50)  # type: ignore[call-arg]
+            client.pages(document, max_results="all")  # type: ignore[arg-type]
+            assert_type([len(page) for page in client.pages(document)], list[int])
+            assert_type(client.resume(progress=False), Result)
+            assert_type(client.budget.remaining, float | None)
+            assert_type(client.budget.reset, datetime | None)
             result.data = {}  # type: ignore[misc]
 
 
@@ -52,6 +67,9 @@ async def ask_later(client: Client) -> Result:
     async with client.asubscribe("subscription { a }") as events:
         async for event in events:
             assert_type(event, Result)
+    async for page in client.apages(document):
+        assert_type(page, Result)
+    assert_type(await client.aexecute_all(document), Result)
     return await client.aexecute(document)
 
 

@@ -6,15 +6,17 @@ gets ``Row`` (``data``: ``DataRow``, looked up by ``dataRow``). A field has the 
 Accents are dropped, every run of characters that a name can't hold becomes one underscore (at the
 ends nothing), a digit at the start gets an underscore before it and ``true``, ``false``, ``null``,
 ``and``, ``or`` and ``not`` one behind; the label then stands in the field's description. Two labels
-that become one name are an error. A named index is served as columns.
+that become one name are an error. A named index is served as columns. A function of one's own,
+``schema.resolver("Repository.name")``, finds all columns of its row in ``root``, by these names.
 
 **Types.** bool: Boolean. Whole numbers: Int, or BigInt where one has more than 32 bits. Floats:
 Float; NaN and infinity are null, for the filters too. Text: String. Categories: an enum where all
-are names, else their values. Moments: DateTime, in UTC, which those without a time zone are taken
-for. Days, times, time deltas, decimals: Date, Time, Duration, Decimal. UUIDs: UUID. Lists,
-dictionaries and mixed values: JSON, which can't be ordered, and filtered by ``isNull`` only. A
-field is non-null where its dtype has no null. dtypes decide, not values; only objects and 64 bit
-numbers are looked at.
+are names, else their values; texts that are ordered (``pd.cut``) keep their order. Moments:
+DateTime, in UTC, which those without a time zone are taken for. Days, times, time deltas: Date,
+Time, Duration. Decimals, whole ones too: Decimal. UUIDs: UUID. Lists, dictionaries and mixed
+values: JSON, which can't be ordered, and filtered by ``isNull`` only. A field is non-null where its
+dtype has no null. dtypes decide, not values; only objects and 64 bit numbers are looked at. No
+digit is lost on the way to an answer, nor when ``Result.frame`` reads it: see :func:`gqlnb.scalar`.
 
 **Filters** have the names of Hot Chocolate: ``eq``, ``neq``, ``in``, ``nin``, ``gt``, ``gte``,
 ``lt``, ``lte``, ``contains``, ``startsWith``, ``endsWith``, and ``and`` and ``or`` to join them;
@@ -37,6 +39,8 @@ and ``hasPreviousPage`` are always exact.
 pandas copies when it is written to; with older versions it holds a copy. What it needs beside are
 eight bytes a row for each of the last orders.
 
-**Relations** are followed for all rows of a page at once. Of the rows that refer to one, each
-connection is made by itself from an index; it does not look at the others.
+**Relations** lead from floats to whole numbers too, because pandas makes floats of whole numbers of
+which one is missing, and between units of time. They are followed for all rows of a page at once.
+Of the rows that refer to one, each connection is made by itself from an index; it does not look at
+the others.
 """

@@ -15,6 +15,7 @@ from graphql import GraphQLError
 
 from gqlnb.engine.frames.naming import is_name
 from gqlnb.engine.frames.scalars import STEPS, moments, spans, times
+from gqlnb.errors import plain
 from gqlnb.model.variables import wire_value
 
 __all__ = ["COMPARING", "Column", "UnfitError", "column_of", "texts_of_json"]
@@ -57,7 +58,7 @@ class Column:
     operators
         What a filter may ask, ``isNull`` apart.
     names
-        The members of an enum by their codes, else empty.
+        The categories by their codes; of an enum they are its members. Else empty.
     step
         How much of what a request counts in one step of `values` is; None where both are alike.
     note
@@ -111,19 +112,28 @@ class Column:
         return pc.fill_null(self._test(values, operator, wanted), False)
 
     def _test(self, values: Any, operator: str, wanted: Any) -> Any:
+        if operator in PARTS and self.names:
+            fits = PARTS[operator](pa.array(self.names, pa.large_string()), wanted)
+            return pc.is_in(values, value_set=pc.indices_nonzero(fits).cast(values.type))
         if operator in PARTS:
             return PARTS[operator](values, wanted)
         if operator == "in":
             known = [it for item in wanted if (it := self._exact(item)) is not None]
             return pc.is_in(values, value_set=pa.array(known, values.type))
         if self.step is None or operator == "eq":
-            return TESTS[operator](values, pa.scalar(self._exact(wanted), values.type))
+            exact = self._exact(wanted)
+            if exact is None and operator != "eq":
+                msg = f"{plain(wanted, 80)!r} is no category, so none is before or behind it."
+                raise GraphQLError(msg)
+            return TESTS[operator](values, pa.scalar(exact, values.type))
         return self._compared(values, operator, Fraction(wanted) / self.step)
 
     def _exact(self, wanted: Any) -> Any:
         """Return what `values` hold where they equal `wanted`, None if they never do."""
+        if self.names:
+            return self.names.index(wanted) if wanted in self.names else None
         if self.step is None:
-            return self.names.index(wanted) if self.names else wanted
+            return wanted
         exact = Fraction(wanted) / self.step
         low, high = bounds(self.values.type)
         fits = exact.denominator == 1 and low <= exact <= high
@@ -167,7 +177,8 @@ def column_of(array: Any, hint: str | None = None) -> Column:
     array
         Of any type.
     hint
-        ``"JSON"`` for text that is JSON, ``"UUID"`` for text that is UUIDs.
+        ``"JSON"`` for text that is JSON, ``"UUID"`` for text that is UUIDs, ``"BigInt"`` for whole
+        numbers as decimals.
 
     Raises
     ------
@@ -176,6 +187,8 @@ def column_of(array: Any, hint: str | None = None) -> Column:
     """
     if hint == "JSON":
         return Column("JSON", array, from_json, ())
+    if hint == "BigInt":
+        return Column("BigInt", array, whole_numbers, COMPARING, step=Fraction(1))
     if hint is not None:
         return Column(hint, array, listed, EQUALITY)
     for fits, make in MAKERS:
@@ -212,11 +225,8 @@ def floating(array: Any) -> Column:
 
 
 def exact(array: Any) -> Column:
-    """Return a column of decimals; without a point they are whole numbers."""
-    scale = array.type.scale
-    if scale <= 0:
-        return Column("BigInt", array, whole_numbers, COMPARING, step=Fraction(1))
-    return Column("Decimal", array, decimals, COMPARING, step=Fraction(1, 10**scale))
+    """Return a column of decimals."""
+    return Column("Decimal", array, decimals, COMPARING, step=Fraction(10) ** -array.type.scale)
 
 
 def whole_numbers(array: Any) -> list[int | None]:
@@ -230,16 +240,22 @@ def decimals(array: Any) -> list[str | None]:
 
 
 def dictionary(array: Any) -> Column:
-    """Return a column of categories: an enum where all of them are names, else their values."""
+    """Return a column of categories: an enum where all of them are names, else their values.
+
+    Texts that are ordered stay codes, which have their order.
+    """
     names = array.dictionary.to_pylist()
-    if not names or not all(isinstance(name, str) and is_name(name) for name in names):
+    texts = bool(names) and all(isinstance(name, str) for name in names)
+    named = texts and all(map(is_name, names))
+    if not (named or (texts and array.type.ordered)):
         return column_of(array.dictionary_decode())
-    operators = COMPARING if array.type.ordered else EQUALITY
+    operators = (COMPARING if named else TEXT) if array.type.ordered else EQUALITY
 
     def show(codes: Any) -> list[Any]:
         return [None if code is None else names[code] for code in codes.to_pylist()]
 
-    return Column("", array.indices, show, operators, tuple(names))
+    kind, note = ("", "") if named else ("String", "Categories; they are in their own order.")
+    return Column(kind, array.indices, show, operators, tuple(names), note=note)
 
 
 def moment(array: Any) -> Column:
@@ -273,6 +289,26 @@ def nested(array: Any) -> Column:
     return Column("JSON", array, lambda a: from_json(texts_of_json(a.to_pylist())), ())
 
 
+def extension(array: Any) -> Column:
+    """Return a column of an Arrow type that stands for another: of UUIDs, JSON texts, Booleans.
+
+    Raises
+    ------
+    UnfitError
+        If it is none of these.
+    """
+    name = getattr(array.type, "extension_name", "")
+    if name == "arrow.uuid":
+        texts = [None if it is None else str(it) for it in array.to_pylist()]
+        return column_of(pa.array(texts, pa.string()), "UUID")
+    if name == "arrow.json":
+        return column_of(array.storage.cast(pa.large_string()), "JSON")
+    if name == "arrow.bool8":
+        return column_of(array.storage.cast(pa.bool_()))
+    msg = f"Arrow's type {array.type} has no GraphQL type. Convert it, to text for instance."
+    raise UnfitError(msg)
+
+
 def texts_of_json(values: list[Any]) -> Any:
     """Return values as an Arrow array of JSON texts, null for None.
 
@@ -302,6 +338,8 @@ def from_json(array: Any) -> list[Any]:
 
 T = pa.types
 MAKERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Column]], ...] = (
+    (T.is_run_end_encoded, lambda a: column_of(pc.run_end_decode(a))),
+    (lambda kind: isinstance(kind, pa.BaseExtensionType), extension),
     (T.is_boolean, lambda a: Column("Boolean", a, listed, ("eq", "neq"))),
     (T.is_integer, whole),
     (T.is_floating, floating),

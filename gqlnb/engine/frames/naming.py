@@ -12,6 +12,11 @@ from gqlnb.errors import SchemaError, plain
 __all__ = ["check_name", "field_names", "is_name", "text_of", "type_name"]
 
 NAME = re.compile(r"(?!__)[A-Za-z_][0-9A-Za-z_]*")  # two underscores belong to introspection
+# Letters that Unicode doesn't take apart, as their languages write them without.
+LETTERS = str.maketrans(
+    {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "Th"}
+    | {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D"}
+)
 OTHER = re.compile(r"[^0-9A-Za-z_]+")
 ENDS = re.compile(r"^[^0-9A-Za-z_]+|[^0-9A-Za-z_]+$")
 # The first three may not name a value of an enum, and fields do in an order; the others are the
@@ -69,14 +74,16 @@ def field_names(labels: Iterable[Any], frame: str) -> list[str]:
         name = field_name(label)
         if not name:
             msg = (
-                f"Column {plain(label, 80)!r} of frame {frame!r} has no letter or digit to name a "
-                f"field with. Rename it: df.rename(columns={{{plain(label, 80)!r}: ...}})."
+                f"Column {plain(label, 80)!r} of frame {frame!r} has no letter from a to z and no "
+                "digit, which the name of a field is made of. Rename it: "
+                f"df.rename(columns={{{plain(label, 80)!r}: ...}})."
             )
             raise SchemaError(msg)
         if name in found:
+            how = "df.columns = [...]" if label == found[name] else "df.rename(columns=...)"
             msg = (
                 f"Columns {plain(found[name], 80)!r} and {plain(label, 80)!r} of frame {frame!r} "
-                f"would both be field {name!r}. Rename one of them with df.rename(columns=...)."
+                f"would both be field {name!r}. Rename one of them with {how}."
             )
             raise SchemaError(msg)
         found[name] = label
@@ -85,7 +92,8 @@ def field_names(labels: Iterable[Any], frame: str) -> list[str]:
 
 def field_name(label: str) -> str:
     """Return a label as a field name; empty if nothing of it can be kept."""
-    bare = "".join(c for c in unicodedata.normalize("NFKD", label) if not unicodedata.combining(c))
+    apart = unicodedata.normalize("NFKD", label.translate(LETTERS))
+    bare = "".join(c for c in apart if not unicodedata.combining(c))
     name = OTHER.sub("_", ENDS.sub("", bare))
     name = re.sub(r"^__+", "_", name)
     if not name.strip("_"):

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from gqlnb.engine.frames.column import Column, UnfitError, column_of, texts_of_json
 from gqlnb.engine.frames.naming import field_names, text_of
+from gqlnb.engine.frames.scalars import DIGITS
 from gqlnb.errors import SchemaError, plain
 
 if TYPE_CHECKING:
@@ -26,6 +27,24 @@ UNFIT = (pa.ArrowException, UnfitError, UnicodeEncodeError, OverflowError, TypeE
 PLAIN = {
     *("boolean", "date", "datetime", "datetime64", "decimal", "empty", "floating", "integer"),
     *("mixed-integer-float", "string", "time", "timedelta", "timedelta64"),
+}
+# Objects of pandas that Arrow cuts to microseconds unless it is told: by what they have beyond.
+FINE = {
+    "datetime": ("nanosecond", pa.timestamp("ns", "UTC")),
+    "timedelta": ("nanoseconds", pa.duration("ns")),
+}
+ZONED = "it holds times of day with a time zone, which Time has not. Convert it with .astype(str)."
+REFUSED = {
+    "period": "it holds periods. Convert it with .astype(str), or as a PeriodIndex to_timestamp().",
+    "interval": "it holds intervals. Convert it with .astype(str).",
+    "complex": "it holds complex numbers. Convert it to two columns, .real and .imag.",
+}
+# What to give instead of that which is no table, by what it has; the first that fits.
+INSTEAD = {
+    "to_frame": "{0}.to_frame()",
+    "collect": "{0}.collect()",
+    "with_columns": "{0}.to_pandas()",
+    "__iter__": "pd.DataFrame({0})",
 }
 
 
@@ -70,20 +89,38 @@ def read(frame: Any, name: str) -> tuple[dict[str, Field], int, Any]:
             field(kept.iloc[:, place], label, name, index=place < index)
             for place, label in enumerate(kept.columns)
         ]
-    elif hasattr(frame, "__arrow_c_stream__"):
-        kept = pa.table(frame)
-        fields = [field(kept.column(i), it.name, name) for i, it in enumerate(kept.schema)]
     else:
-        msg = (
-            f"{plain(name, 80)!r} must be a DataFrame, or another table that Arrow can read; "
-            f"got {type(frame).__name__}."
-        )
-        raise SchemaError(msg)
+        kept = table_of(frame, name)
+        fields = [field(kept.column(i), it.name, name) for i, it in enumerate(kept.schema)]
     if not fields:
         msg = f"Frame {name!r} has no columns, so a row of it would have no fields."
         raise SchemaError(msg)
     names = field_names([field.label for field in fields], name)
     return dict(zip(names, fields, strict=True)), len(kept), kept
+
+
+def table_of(frame: Any, name: str) -> pa.Table:
+    """Return what is no DataFrame of pandas as a table of Arrow.
+
+    Raises
+    ------
+    SchemaError
+        If it is none; the message says what to give instead.
+    """
+    reason = ""
+    if any(hasattr(frame, f"__arrow_c_{word}__") for word in ("stream", "array")):
+        try:
+            return pa.table(frame)
+        except Exception as error:  # it is any library's
+            reason = f" ({plain(error, 120)})"
+    known = [how for word, how in INSTEAD.items() if hasattr(frame, word)]
+    made = known[:1] if not isinstance(frame, (str, bytes, type)) else []
+    how = "".join(f" Give {way.format(name)}." for way in made)
+    msg = (
+        f"Frame {plain(name, 80)!r} is a {type(frame).__name__}{reason}, and must be a table: a "
+        f"DataFrame of pandas or Polars, a Table of pyarrow, or what else Arrow can read.{how}"
+    )
+    raise SchemaError(msg)
 
 
 def snapshot(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -117,6 +154,8 @@ def field(values: Any, label: Any, name: str, *, index: bool = False) -> Field:
         column = column_of(array, hint)
     except UNFIT as error:
         reason = plain(error, 200)
+        if not isinstance(error, UnfitError):  # Arrow's words, which say what and not what to do
+            reason = f"{reason.rstrip('.')}. Convert it, to text for instance."
     else:
         dtype = getattr(values, "dtype", None)
         required = isinstance(dtype, np.dtype) and dtype.kind in "iub"
@@ -126,25 +165,89 @@ def field(values: Any, label: Any, name: str, *, index: bool = False) -> Field:
 
 
 def of_pandas(values: pd.Series[Any]) -> tuple[Any, str | None]:
-    """Return the Arrow array of a Series, and what the text in it is if it is more than text."""
-    if values.dtype != object:
+    """Return the Arrow array of a Series, and what is in it if its type does not say."""
+    if values.dtype == object:
+        return of_objects(values)
+    import pandas as pd
+
+    dtype = values.dtype
+    if isinstance(dtype, pd.SparseDtype):
+        return of_pandas(values.astype(dtype.subtype))
+    if isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+        told = "periods" if isinstance(dtype, pd.PeriodDtype) else "intervals"
+        how = {"periods": ".dt.to_timestamp() or ", "intervals": ".array.left, .array.right or "}
+        msg = f"it holds {told}. Convert it with {how[told]}.astype(str)."
+        raise UnfitError(msg)
+    if isinstance(dtype, pd.CategoricalDtype):
+        kinds = dtype.categories.dtype
+        if isinstance(kinds, (pd.PeriodDtype, pd.IntervalDtype)):
+            values = values.cat.rename_categories(list(map(str, dtype.categories)))
+        elif kinds.kind == "O" and not isinstance(kinds, pd.StringDtype):
+            return of_categories(values)
+    return pa.array(values, from_pandas=True), None
+
+
+def of_categories(values: pd.Series[Any]) -> tuple[Any, str | None]:
+    """Return the Arrow array of categories that are objects, which may be of any kind."""
+    if all(isinstance(name, str) for name in values.cat.categories):
         return pa.array(values, from_pandas=True), None
+    return of_objects(values.astype(object))
+
+
+def of_objects(values: pd.Series[Any]) -> tuple[Any, str | None]:
+    """Return the Arrow array of a Series of objects, and what is in it if its type does not say."""
     from pandas.api.types import infer_dtype
 
     kind = infer_dtype(values, skipna=True)
-    present = values[values.notna()]
+    lost = values.isna()
+    present = values[~lost]
+    if kind in REFUSED or (kind == "time" and any(value.tzinfo for value in present)):
+        raise UnfitError(REFUSED.get(kind, ZONED))
     if kind == "date" and any(isinstance(value, datetime) for value in present):
         msg = "it mixes dates and moments. Convert it with pd.to_datetime."
         raise UnfitError(msg)
+    cells = values.where(~lost, None).tolist()
+    if kind == "decimal" or (kind in {"mixed", "mixed-integer"} and exact(present)):
+        return decimals(cells), None
     if kind == "integer" and any(not -(2**63) <= value < 2**63 for value in present):
-        numbers = [
-            None if missing else Decimal(int(value))
-            for value, missing in zip(values, values.isna(), strict=True)
-        ]
-        return pa.array(numbers, pa.decimal128(38, 0)), None
+        return big(cells), "BigInt"
+    if kind in FINE and any(getattr(value, FINE[kind][0], 0) for value in present):
+        return pa.array(cells, FINE[kind][1]), None
     if kind in PLAIN or kind == "bytes":  # which has no type, and is said to have none
         return pa.array(values, from_pandas=True), None
-    cells = values.astype(object).where(values.notna(), None).tolist()
     if all(isinstance(value, UUID) for value in present):
         return pa.array([cell and str(cell) for cell in cells], pa.string()), "UUID"
     return texts_of_json(cells), "JSON"
+
+
+def exact(values: pd.Series[Any]) -> bool:
+    """Tell whether all values are exact numbers: decimals, and whole numbers between them."""
+    plain_numbers = all(
+        isinstance(value, (Decimal, int, np.integer)) and not isinstance(value, bool)
+        for value in values
+    )
+    return plain_numbers and any(isinstance(value, Decimal) for value in values)
+
+
+def decimals(cells: list[Any]) -> pa.Array:
+    """Return decimals as an Arrow array, with the digits that they have; infinity is null."""
+    made = [None if cell is None else Decimal(cell) for cell in cells]
+    finite = [None if it is None or not it.is_finite() else it for it in made]
+    kind = None if any(it is not None for it in finite) else pa.decimal128(DIGITS, 0)
+    try:
+        return pa.array(finite, kind)
+    except pa.ArrowInvalid:
+        pass
+    msg = "its numbers have more digits than the 76 that Arrow has. Convert it with .astype(str)."
+    raise UnfitError(msg)
+
+
+def big(cells: list[Any]) -> pa.Array:
+    """Return whole numbers beyond 64 bits as decimals, which Arrow has for them."""
+    made = [None if cell is None else Decimal(int(cell)) for cell in cells]
+    try:
+        return pa.array(made, pa.decimal128(DIGITS, 0))
+    except pa.ArrowInvalid:
+        pass
+    msg = f"a number of it has more than {DIGITS} digits. Convert it with .astype(str)."
+    raise UnfitError(msg)

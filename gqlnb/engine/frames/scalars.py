@@ -17,18 +17,15 @@ import numpy as np
 from graphql import GraphQLError
 
 from gqlnb.errors import plain
+from gqlnb.model.spans import SECOND, fraction, nanoseconds, short, text
 
 __all__ = ["DESCRIPTIONS", "PARSERS", "STEPS", "moments", "spans", "times"]
 
 STEPS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "D": 1}  # nanoseconds; days are counted
-SECOND = 10**9
 DIGITS = 38  # of a BigInt: what a 128 bit decimal holds
 
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d{1,9}))?(\D.*)?")
 TIME = re.compile(r"(\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?")
-SPAN = re.compile(
-    r"(-?)P(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?"
-)
 
 DESCRIPTIONS = {
     "BigInt": f"A whole number of up to {DIGITS} digits, beyond the 32 bits of Int.",
@@ -37,16 +34,11 @@ DESCRIPTIONS = {
     "In a filter any offset may stand; without one UTC is meant.",
     "Decimal": "An exact decimal number, as text: 12.50.",
     "Duration": "A length of time as ISO 8601 has it, in seconds: PT90S. "
-    "In a filter also days, hours and minutes: P1DT2H.",
+    "In a filter also weeks, days, hours and minutes: P1DT2H.",
     "JSON": "Any JSON value.",
     "Time": "A time of day as ISO 8601 has it: 12:30:00.",
     "UUID": "A UUID as text.",
 }
-
-
-def fraction(digits: str | None) -> int:
-    """Return the digits after a point as nanoseconds."""
-    return int((digits or "").ljust(9, "0"))
 
 
 def read_moment(text: Any) -> int:
@@ -72,17 +64,6 @@ def read_time(text: Any) -> int:
         raise ValueError
     found = datetime.fromisoformat(f"1970-01-01T{match[1]}")
     return (found.hour * 3600 + found.minute * 60 + found.second) * SECOND + fraction(match[2])
-
-
-def read_span(text: Any) -> int:
-    """Return a length of time in nanoseconds."""
-    match = SPAN.fullmatch(text)
-    if match is None or not any(match.groups()[1:]):
-        raise ValueError
-    sign, *parts, digits = match.groups()
-    days, hours, minutes, seconds = (int(part or 0) for part in parts)
-    total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    return (total * SECOND + fraction(digits)) * (-1 if sign else 1)
 
 
 def read_decimal(value: Any) -> Decimal:
@@ -119,7 +100,7 @@ READERS: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("Date", read_date, "a day such as '2024-02-29'"),
     ("DateTime", read_moment, "a moment such as '2024-02-29T12:30:00Z'"),
     ("Decimal", read_decimal, "a number such as '12.50'"),
-    ("Duration", read_span, "a length of time such as 'PT90S'"),
+    ("Duration", nanoseconds, "a length of time such as 'PT90S'"),
     ("UUID", lambda text: str(UUID(text)), "a UUID as text"),
     ("Time", read_time, "a time of day such as '12:30:00'"),
 )
@@ -147,16 +128,4 @@ def times(ticks: Any, unit: str) -> list[str]:
 
 def spans(ticks: Any, unit: str) -> list[str]:
     """Return lengths of time as text; `ticks` are NumPy integers in `unit`."""
-    return [span(tick * STEPS[unit]) for tick in ticks.tolist()]
-
-
-def span(nanoseconds: int) -> str:
-    """Return a length of time as text, in seconds."""
-    whole, rest = divmod(abs(nanoseconds), SECOND)
-    sign = "-" if nanoseconds < 0 else ""
-    return f"{sign}PT{short(f'{whole}.{rest:09}')}S"
-
-
-def short(text: str) -> str:
-    """Return a number without the zeros behind its point."""
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return [text(tick * STEPS[unit]) for tick in ticks.tolist()]

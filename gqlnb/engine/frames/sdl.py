@@ -173,7 +173,7 @@ def condition(table: Table, name: str, made: Definitions) -> str:
 def type_of(table: Table, name: str, made: Definitions) -> str:
     """Return the GraphQL type of a column, defined if it is none of GraphQL's own."""
     column: Column = table.fields[name].column
-    if column.names:
+    if not column.type:
         kind = f"{table.type}{name[:1].upper()}{name[1:]}"
         text = block(f"enum {kind}", [f"  {member}" for member in column.names])
         if made.texts.get(kind, text) != text:

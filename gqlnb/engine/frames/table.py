@@ -68,11 +68,18 @@ class Table:
         self.links: dict[str, Link] = {}
         self.page_size, self.max_page_size = page_sizes
         self._ordering = lru_cache(ORDERS_KEPT)(self._sorted)
+        self._kind: Any = None
+        self._resolvers: dict[str, Any] = {}
 
     @property
     def lookup(self) -> str:
         """The field that finds one row."""
         return self.type[:1].lower() + self.type[1:]
+
+    def known(self, kind: Any) -> None:
+        """Take note of the type of its rows, with the resolvers that its fields begin with."""
+        self._kind = kind
+        self._resolvers = {name: field.resolve for name, field in kind.fields.items()}
 
     # -- which rows
 
@@ -220,7 +227,11 @@ class Table:
         """Return some rows as mappings of the fields that are selected of them."""
         taken = pa.array(rows)
         cells: dict[str, Sequence[Any]] = {}
-        for name, inner in asked_below(nodes, fragments).items():
+        asked = asked_below(nodes, fragments)
+        if self._resolved(asked):  # whose function may look at any column
+            for name, field in self.fields.items():
+                cells[name] = field.column.show(field.column.values.take(taken))
+        for name, inner in asked.items():
             if name in self.links:
                 cells[name] = self.links[name].cells(rows, inner, fragments)
             elif name in self.fields:
@@ -229,6 +240,14 @@ class Table:
         if not cells:
             return [{} for _ in rows]
         return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+    def _resolved(self, asked: Asked) -> bool:
+        """Tell whether a person's function resolves one of the fields that are asked for."""
+        fields = self._kind.fields if self._kind is not None else {}
+        return any(
+            name in fields and fields[name].resolve is not self._resolvers.get(name)
+            for name in asked
+        )
 
     def _cursor(self, row: int) -> str:
         return b64encode(f"{self.name}:{row}:{self.length}".encode()).decode()

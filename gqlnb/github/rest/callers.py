@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gqlnb.errors import ServerError, plain
+from gqlnb.errors import AuthError, ServerError, plain
 from gqlnb.token import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-__all__ = ["ANONYMOUS", "Callers", "Ticket", "Usage", "tokens"]
+__all__ = ["ANONYMOUS", "Callers", "Ticket", "Usage", "secret_of", "tokens"]
 
 ANONYMOUS = "anonymous"
 WINDOW = 3600  # seconds; GitHub counts by the hour, too
@@ -129,16 +130,44 @@ def tokens(sources: Mapping[str, Token | str], argument: str) -> dict[str, Token
     Raises
     ------
     AuthError
-        If a source holds no secret, or is a literal one.
+        If a source holds no secret, or is a literal one; the message says whose.
     ServerError
-        If there is no name, or None for a secret.
+        If it is no mapping, holds nothing, or a name is none, or two differ in case alone.
     """
-    found = {name: Token.of(source) for name, source in sources.items()}
-    for name, token in found.items():
-        if not name or token is None:
-            message = (
-                f"{argument} takes a secret for each name, such as {{'me': 'env:NAME'}}; "
-                f"{plain(repr(name), 80)} has none."
-            )
-            raise ServerError(message)
-    return {name: token for name, token in found.items() if token is not None}
+    given: Any = sources  # what a person wrote, whatever the signature says
+    if not isinstance(given, Mapping) or not given:
+        wrong(argument, f"got {'none' if given == {} else type(given).__name__}")
+    found: dict[str, Token] = {}
+    for name, source in given.items():
+        if not isinstance(name, str) or not name.strip():
+            wrong(argument, f"{plain(repr(name), 80)} is no name")
+        if name.lower() in map(str.lower, found):
+            wrong(argument, f"{plain(repr(name), 80)} stands there twice, in another case")
+        token = secret_of(source, f"{argument}[{plain(repr(name), 80)}]")
+        if token is None:
+            wrong(argument, f"{plain(repr(name), 80)} has none")
+        found[name] = token
+    return found
+
+
+def secret_of(source: Token | str | None, place: str) -> Token | None:
+    """Return the secret that a source means, None for none.
+
+    Raises
+    ------
+    AuthError
+        If it holds none, or is a literal one; the message says where it was given.
+    """
+    try:
+        return Token.of(source)
+    except AuthError as error:
+        message = str(error)
+    message = f"{place}: {message.replace('token= takes', 'it takes')}"
+    raise AuthError(message)  # outside the block: without what was caught
+
+
+def wrong(argument: str, what: str) -> NoReturn:
+    """Raise the error that says what names and secrets are given as."""
+    example = f"{argument}={{'me': 'env:NAME'}}"
+    message = f"{argument}= takes a secret for each name, such as {example}; {what}."
+    raise ServerError(message)

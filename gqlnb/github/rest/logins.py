@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from starlette.exceptions import HTTPException
 
 from gqlnb.errors import ServerError
+from gqlnb.github.rest.callers import secret_of
 from gqlnb.token import Token
 from gqlnb.wire.json import dump, load
 
@@ -130,7 +131,7 @@ def signing_key(secret: Token | str | None) -> bytes:
     ServerError
         If it is short enough to be found by trying.
     """
-    token = Token.of(secret)
+    token = secret_of(secret, "secret")
     if token is None:
         return token_bytes(SHORTEST_SECRET)
     value = token.header().rpartition(" ")[2].encode()

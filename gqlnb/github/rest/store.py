@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gqlnb.github.data import Repositories
+
 if TYPE_CHECKING:
-    from gqlnb.github.data import Repositories
+    from gqlnb.github.finding import Population
 
 __all__ = ["Row", "Store"]
 
@@ -73,11 +75,15 @@ class Store:
     Parameters
     ----------
     data
-        The rows to begin with. They get the identifiers 1, 2, ... in their order.
+        The rows to begin with, of the snapshot or of a population. They get the identifiers
+        1, 2, ... in their order.
     """
 
-    def __init__(self, data: Repositories) -> None:
+    def __init__(self, data: Repositories | Population) -> None:
         self._lock = threading.Lock()
+        rows = (
+            data.rows if isinstance(data, Repositories) else map(data.__getitem__, range(len(data)))
+        )
         self._rows = {
             number: Row(
                 number,
@@ -89,7 +95,7 @@ class Store:
                 row.language.name if row.language else None,
                 row.pushed_at or None,
             )
-            for number, row in enumerate(data.rows, start=1)
+            for number, row in enumerate(rows, start=1)
         }
         self._ids = {row.key: number for number, row in self._rows.items()}
         self._kinds = {row.login.lower(): row.kind for row in self._rows.values()}

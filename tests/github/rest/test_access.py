@@ -102,7 +102,7 @@ def test_a_literal_secret_is_refused(argument: str) -> None:
     """It would be saved with the notebook."""
     with pytest.raises(AuthError, match="env:NAME"):
         app(**{argument: {"me": "typed into a cell"}})
-    with pytest.raises(ServerError, match=f"{argument} takes a secret for each name"):
+    with pytest.raises(ServerError, match=f"{argument}= takes a secret for each name"):
         app(**{argument: {"me": None}})
 
 
@@ -301,3 +301,59 @@ def test_counts_hold_under_threads(clock: Clock) -> None:
     assert sum(it.admitted for it in tickets) == 100
     assert sorted(it.remaining for it in tickets if it.admitted) == list(range(100))
     assert callers.usage == {"anonymous": (100, 400)}
+
+
+# ---------------------------------------------------------------- mistakes of who serves
+
+
+@pytest.mark.parametrize("argument", ["keys", "users"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("env:NAME", "got str"),
+        (["env:NAME"], "got list"),
+        ({5: Token("open-sesame")}, "5 is no name"),
+        ({" ": Token("open-sesame")}, "' ' is no name"),
+        ({"me": None}, "'me' has none"),
+        ({"Me": Token("open-sesame"), "me": Token("open-says-me")}, "'me' stands there twice"),
+    ],
+)
+def test_names_and_secrets_are_a_mapping(argument: str, given: object, said: str) -> None:
+    """What is none is refused with the argument, an example, and what is wrong with it."""
+    with pytest.raises(ServerError, match=rf"^{argument}= takes .*'env:NAME'.*; {said}"):
+        app(**{argument: given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [5, "typed-in", b"x" * 40])
+def test_a_source_that_holds_no_secret_is_named(given: object) -> None:
+    """The message says whose secret it is, and shows nothing of a literal one."""
+    for options, place in (
+        ({"keys": {"me": given}}, r"keys\['me'\]"),
+        ({"users": {"me": given}}, r"users\['me'\]"),
+        ({"secret": given}, "secret"),
+    ):
+        with pytest.raises(AuthError, match=f"^{place}: it takes 'env:NAME'") as caught:
+            app(**options)  # type: ignore[arg-type]
+        assert "typed-in" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_keys_that_let_nobody_in_are_a_mistake() -> None:
+    """None lets everyone ask; an empty mapping would let nobody, and is refused."""
+    with pytest.raises(ServerError, match=r"^keys= takes"):
+        app(keys={})
+    app(users={})  # nobody may log in, as by default
+
+
+@pytest.mark.parametrize("hosts", ["localhost", [], [5], [""]])
+def test_hosts_are_names(hosts: object) -> None:
+    """A text alone would allow each of its parts."""
+    with pytest.raises(ServerError, match=r"^hosts= takes names"):
+        app(hosts=hosts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("data", [[1, 2], "snapshot", {"rows": ()}])
+def test_data_of_another_kind_is_refused(data: object) -> None:
+    """The message says what makes some."""
+    with pytest.raises(ServerError, match=r"^data= takes a population, such as github\.popul"):
+        app(data=data)  # type: ignore[arg-type]

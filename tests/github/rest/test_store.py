@@ -143,3 +143,14 @@ def test_the_store_does_what_a_plain_dict_does(steps: list[tuple[str, int, str, 
     shown = [(-row.stars, row.id, row.login, row.name) for row in store.listing()]
     assert shown == model.listing()
     assert [store.get(row.id) for row in store.listing()] == list(store.listing())
+
+
+def test_a_population_has_rows_as_the_snapshot_has() -> None:
+    """A synthetic GitHub is served by its rows, in their order."""
+    from gqlnb import github
+
+    made = github.population(50, seed=3)
+    store = Store(made)
+    assert [(row.id, f"{row.login}/{row.name}", row.stars) for row in store.listing()] == [
+        (place + 1, made[place].full_name, made[place].stars) for place in range(50)
+    ]

@@ -1,0 +1,156 @@
+"""Progress: what a person sees while many pages come, in a notebook or at a terminal."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self
+
+from gqlnb.client.attempts import watched
+from gqlnb.errors import OptionError, plain
+
+if TYPE_CHECKING:
+    from gqlnb.wire.budget import Budget
+
+__all__ = ["VARIABLE", "Progress", "Report"]
+
+VARIABLE = "GQLNB_PROGRESS"
+OFF = frozenset({"0", "false", "no", "off"})
+SECONDS, REQUESTS = 2.0, 3  # what is over sooner, or with fewer, needs no bar
+# pytest sets these, and the kernels that nbval starts inherit them. A bar would be part of the
+# output that is compared.
+TESTING = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
+
+Report = Callable[[int, "int | None", int, "Budget | None"], object]
+
+
+class Progress:
+    """Called after each page; a bar of tqdm, which closes with the ``with`` block.
+
+    Parameters
+    ----------
+    show
+        ``"auto"``: a bar after two seconds and three requests, where a person sees it: in a
+        notebook and at a terminal, never in a test. True: at once, on stderr or in the notebook.
+        False: nothing. Or a function to be called instead, with what :meth:`__call__` takes; what
+        it raises ends the paging.
+    title
+        What stands before the bar; no secret.
+    clock
+        Returns seconds.
+
+    Raises
+    ------
+    OptionError
+        If `show` is something else.
+
+    Notes
+    -----
+    The environment variable ``GQLNB_PROGRESS`` decides for all: ``0`` shows no bar, ``1`` shows one
+    at once where ``"auto"`` is asked for.
+    """
+
+    def __init__(
+        self,
+        show: bool | str | Report = "auto",
+        title: str = "Pages",
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        if show != "auto" and not isinstance(show, bool) and not callable(show):
+            msg = f"progress= takes 'auto', True, False or a function, not {plain(repr(show), 40)}."
+            raise OptionError(msg)
+        self._report = show if callable(show) else None
+        self._shows, self._waits = chosen(show)
+        self._title, self._clock = title, clock
+        self._begun = clock()
+        self._bar: Any = None
+        self._lock = threading.Lock()
+
+    def __call__(
+        self, got: int, wanted: int | None, requests: int, budget: Budget | None = None
+    ) -> None:
+        """Show how far it is.
+
+        Parameters
+        ----------
+        got
+            Rows so far.
+        wanted
+            Rows there will be; None if nobody knows.
+        requests
+            Requests so far.
+        budget
+            What is left of the endpoint's budget.
+        """
+        if self._report is not None:
+            self._report(got, wanted, requests, budget)
+        if not self._shows:
+            return
+        took = self._clock() - self._begun
+        if self._waits and (took < SECONDS or requests < REQUESTS):
+            return
+        with self._lock:
+            try:
+                self._draw(got, wanted, said(requests, budget), took)
+            except Exception:  # no page is lost because a bar cannot be drawn
+                self._shows = False
+
+    def _draw(self, got: int, wanted: int | None, beside: str, took: float) -> None:
+        bar = self._bar
+        if bar is None:
+            bar = self._bar = bar_class()(
+                total=wanted, desc=self._title, unit=" rows", leave=False, dynamic_ncols=True
+            )
+            bar.start_t -= took  # it began when the first request went
+        elif bar.total != wanted:
+            begun, n = bar.start_t, bar.n
+            bar.reset(wanted)
+            bar.start_t, bar.n, bar.total = begun, n, wanted
+        bar.set_postfix_str(beside, refresh=False)
+        bar.update(got - bar.n)
+        bar.refresh()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        with self._lock:
+            bar, self._bar = self._bar, None
+            self._shows = False
+        if bar is not None:
+            bar.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def chosen(show: bool | str | Report) -> tuple[bool, bool]:
+    """Return whether there may be a bar, and whether it waits for what takes long."""
+    variable = os.environ.get(VARIABLE, "").strip().lower()
+    if variable in OFF or show is False or callable(show):
+        return False, False
+    if show is True or variable:
+        return True, False
+    return watched() and not any(name in os.environ for name in TESTING), True
+
+
+def said(requests: int, budget: Budget | None) -> str:
+    """Return what stands beside a bar."""
+    left = str(budget) if budget else ""
+    return f"{requests} request{'s'[: requests != 1]}{f', {left}' if left else ''}"
+
+
+def bar_class() -> Any:
+    """Return the bar for where we are: a widget in a notebook, text elsewhere."""
+    from tqdm.auto import tqdm
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        """A bar without a thread that watches it: it is redrawn with each page."""
+
+        monitor_interval = 0
+
+    return Bar

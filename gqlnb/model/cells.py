@@ -1,0 +1,128 @@
+"""Lists that stay in one cell each: what an item is, and their Arrow type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gqlnb.model import scalars
+from gqlnb.model.shape import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb.model.tables import Column
+
+__all__ = ["arrow_type", "fitted", "holds_json", "item_of", "joined", "present"]
+
+TYPES = {
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+}
+
+
+def item_of(column: Column) -> Shape:
+    """Return the shape of the cells of a column: lists of nodes with what their edges say."""
+    shape = column.shape
+    if column.node is None:
+        return shape
+    node = shape.children[column.node]
+    if not node.children or node.lists:
+        return Shape(node.type, shape.lists + node.lists, node.values, node.children)
+    beside = {
+        _beside(name, node.children): child
+        for name, child in shape.children.items()
+        if name != column.node
+    }
+    return Shape(lists=shape.lists, children=beside | node.children)
+
+
+def present(edge: Any, node: str) -> bool:
+    """Tell whether an edge has a node."""
+    return isinstance(edge, dict) and edge.get(node) is not None
+
+
+def joined(edge: dict[str, Any], column: Column) -> Any:
+    """Return a node with what its edge says beside it, such as the size of a language."""
+    node = column.node or ""
+    row = edge[node]
+    if len(edge) == 1 or not isinstance(row, dict):
+        return row
+    names = column.shape.children[node].children
+    beside = {_beside(name, names): value for name, value in edge.items() if name != node}
+    return beside | row
+
+
+def _beside(name: str, taken: Any) -> str:
+    return f"edge.{name}" if name in taken else name
+
+
+def arrow_type(shape: Shape) -> pa.DataType:
+    """Return the type of values in a cell, which are JSON values: moments are text there."""
+    made = TYPES.get(_form(shape), pa.large_string())
+    if shape.children:
+        made = pa.struct([(name, arrow_type(child)) for name, child in shape.children.items()])
+    for _ in range(shape.lists):
+        made = pa.list_(made)
+    return made
+
+
+def _form(shape: Shape) -> str:
+    """Return the Arrow type of a leaf in a cell."""
+    kind = scalars.of(shape)
+    return kind.arrow or "" if kind.exact and kind.stored != "large_string" else ""
+
+
+def holds_json(shape: Shape) -> bool:
+    """Tell whether there are values in a cell that may be any JSON."""
+    if shape.children:
+        return any(map(holds_json, shape.children.values()))
+    return scalars.of(shape).arrow == "json"
+
+
+def fitted(shape: Shape, written: Callable[[Any], str], json: Callable[[Any], str]) -> Any:
+    """Return what makes text of the values in a cell that are text in Arrow.
+
+    Parameters
+    ----------
+    shape
+        The shape of the cell.
+    written, json
+        What makes text of any value, and of one of a scalar that holds any JSON.
+    """
+    if shape.children:
+        below = {name: fitted(child, written, json) for name, child in shape.children.items()}
+
+        def fit(value: Any) -> Any:
+            if not isinstance(value, dict):
+                raise TypeError
+            return {name: below[name](value.get(name)) for name in below}
+    elif _form(shape) in TYPES:
+        return _as_it_is
+    else:
+        text = json if scalars.of(shape).arrow == "json" else written
+
+        def fit(value: Any) -> Any:
+            return text(value)
+
+    return _over(fit, shape.lists)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _over(fit: Callable[[Any], Any], lists: int) -> Callable[[Any], Any]:
+    """Return what does to all values in that many levels of lists what `fit` does to one."""
+    below = _over(fit, lists - 1) if lists else fit
+
+    def over(value: Any) -> Any:
+        if value is None or not lists:
+            return None if value is None else below(value)
+        if not isinstance(value, (list, tuple)):
+            raise TypeError
+        return [below(item) for item in value]
+
+    return over

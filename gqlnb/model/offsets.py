@@ -1,0 +1,75 @@
+"""Cursors that are offsets, so that the pages after the next one are known, too.
+
+Relay's array connections count from 0 and say ``arrayconnection:N`` in base64, GitHub's searches
+``cursor:N`` counted from 1, others the number alone. That a cursor is one shows where it fits the
+number of items that came; it stays a guess, which the pages themselves confirm or not.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error
+from typing import NamedTuple
+
+__all__ = ["Offset", "offset_of"]
+
+OFFSET = re.compile(r"(|cursor:|arrayconnection:|offset:)(0|[1-9][0-9]{0,14})")
+# GitHub: "only the first 1,000 search results are available", whatever their count says.
+SEARCHED = {"cursor:": 1000}
+
+
+class Offset(NamedTuple):
+    """A way to write offsets as cursors.
+
+    Attributes
+    ----------
+    prefix
+        What stands before the number.
+    shift
+        The number of a cursor less the number of items before it: 0, or -1.
+    coded
+        Whether it is in base64.
+    """
+
+    prefix: str
+    shift: int
+    coded: bool
+
+    @property
+    def most(self) -> int | None:
+        """How many items can be reached at all; None for any number."""
+        return SEARCHED.get(self.prefix)
+
+    def cursor(self, count: int) -> str:
+        """Return the cursor behind so many items."""
+        text = f"{self.prefix}{count + self.shift}"
+        return b64encode(text.encode()).decode() if self.coded else text
+
+
+def offset_of(cursor: object, count: int) -> Offset | None:
+    """Return how a cursor is written that stands behind so many items; None if it is no offset.
+
+    Examples
+    --------
+    >>> offset_of("Y3Vyc29yOjEwMA==", 100)
+    Offset(prefix='cursor:', shift=0, coded=True)
+    >>> offset_of("20", 10)
+    """
+    if not isinstance(cursor, str) or not count:
+        return None
+    for coded in (False, True):
+        text = decoded(cursor) if coded else cursor
+        match = OFFSET.fullmatch(text)
+        if match is not None and int(match[2]) - count in {0, -1}:
+            made = Offset(match[1], int(match[2]) - count, coded)
+            return made if made.cursor(count) == cursor else None
+    return None
+
+
+def decoded(cursor: str) -> str:
+    """Return what a cursor says in base64; nothing if it is none."""
+    try:
+        return b64decode(cursor, validate=True).decode("ascii")
+    except (Error, ValueError):
+        return ""

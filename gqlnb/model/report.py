@@ -1,0 +1,81 @@
+"""What paging did: how many items came of how many, in how many requests, and why it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from gqlnb.errors import plain
+
+__all__ = ["COMPLETE", "Report"]
+
+COMPLETE = "complete"
+NOTES_SHOWN = 5
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of the connections that were paged.
+
+    Attributes
+    ----------
+    got
+        Items of the outermost connections, duplicates apart.
+    expected
+        How many there are, as the endpoint last said in a count that the text asks for beside the
+        items, such as ``totalCount``; None if it does not ask for one.
+    duplicates
+        Items left out because they had come already, nested ones included.
+    requests
+        Requests sent, those that failed included.
+    ended
+        ``"complete"`` if the endpoint said that there are no more, else why there may be more.
+    notes
+        A sentence for each thing worth knowing: what did not go on, and why.
+    cursors
+        Of the connections that did not come to their end, the cursor to go on from, by dotted
+        path; at most some hundred.
+    """
+
+    got: int
+    expected: int | None
+    duplicates: int
+    requests: int
+    ended: str = COMPLETE
+    notes: tuple[str, ...] = ()
+    cursors: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything came, as far as the endpoint tells."""
+        return self.ended == COMPLETE and (self.expected is None or self.got >= self.expected)
+
+    def __str__(self) -> str:
+        of = "" if self.expected is None else f" of {self.expected:,}"
+        sent = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
+        said = [f"{self.got:,}{of} items in {sent}"]
+        if self.duplicates:
+            said.append(f"{self.duplicates:,} duplicates left out")
+        if self.ended != COMPLETE:
+            said.append(f"ended: {plain(self.ended, 200)}")
+        return ", ".join(said)
+
+    def lines(self) -> list[str]:
+        """Return what is shown below a result."""
+        more = len(self.notes) - NOTES_SHOWN
+        rest = [f"  … and {more} more notes: see result.report"] if more > 0 else []
+        return [f"Pages: {self}", *(f"  {plain(n, 300)}" for n in self.notes[:NOTES_SHOWN]), *rest]
+
+    def members(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "got": self.got,
+            "expected": self.expected,
+            "duplicates": self.duplicates,
+            "requests": self.requests,
+            "ended": self.ended,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,68 @@
+"""Lengths of time in nanoseconds: text of ISO 8601, and what Python, NumPy and pandas have."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+__all__ = ["SECOND", "fraction", "nanoseconds", "read", "short", "text"]
+
+SECOND = 10**9
+# A comma is a point in ISO 8601. Months and years have no fixed length.
+SPAN = re.compile(
+    r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?"
+)
+
+
+def fraction(digits: str | None) -> int:
+    """Return the digits after a point, nine at most, as nanoseconds."""
+    return int((digits or "").ljust(9, "0"))
+
+
+def read(value: str) -> int:
+    """Return a length of time, such as ``P1DT2H``, in nanoseconds.
+
+    Raises
+    ------
+    ValueError
+        If it is no length, or none that is fixed, as that of a month.
+    """
+    match = SPAN.fullmatch(value)
+    if match is None or not any(match.groups()[1:]):
+        raise ValueError
+    sign, *parts, digits = match.groups()
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in parts)
+    total = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
+    return (total * SECOND + fraction(digits)) * (-1 if sign == "-" else 1)
+
+
+def text(span: int) -> str:
+    """Return a length of time, in nanoseconds, as text, in seconds."""
+    whole, rest = divmod(abs(span), SECOND)
+    sign = "-" if span < 0 else ""
+    return f"{sign}PT{short(f'{whole}.{rest:09}')}S"
+
+
+def short(number: str) -> str:
+    """Return a number without the zeros behind its point."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
+
+
+def nanoseconds(value: Any) -> int:
+    """Return a length of time as whole nanoseconds: text, a ``timedelta``, or NumPy's or pandas'.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none.
+    """
+    if isinstance(value, str):
+        return read(value)
+    if getattr(getattr(value, "dtype", None), "kind", None) == "m":
+        whole = value.astype("timedelta64[us]")
+        rest = (value - whole).astype("timedelta64[ns]").astype("int64").item()
+        return int(whole.astype("int64").item()) * 1000 + int(rest)
+    if isinstance(value, timedelta):
+        return value // timedelta(microseconds=1) * 1000 + getattr(value, "nanoseconds", 0)
+    raise TypeError

@@ -1,0 +1,118 @@
+"""What may stand on the line of a magic: options and their values, connections, subcommands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gqlnb.notebook.completion.cursor import Completion
+from gqlnb.notebook.completion.proposal import Proposal
+
+if TYPE_CHECKING:
+    from argparse import Action, ArgumentParser
+
+__all__ = ["Words", "complete_line", "option_at"]
+
+Names = Callable[[], Iterable[tuple[str, str]]]  # names, each with what it is
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the words of a line can be.
+
+    Attributes
+    ----------
+    parser
+        The parser of the line; None where it takes no options.
+    names
+        What the value of a destination can be, by the parser's destinations.
+    subcommands
+        What the first word can be, each with what it does.
+    """
+
+    parser: ArgumentParser | None
+    names: Mapping[str, Names] = field(default_factory=dict)
+    subcommands: Mapping[str, str] = field(default_factory=dict)
+
+
+def complete_line(words: Words, line: str, offset: int) -> Completion:
+    """Return what may stand at the cursor on a line.
+
+    Parameters
+    ----------
+    words
+        What its words can be.
+    line
+        The line behind the name of the magic, or behind a subcommand.
+    offset
+        Where the cursor is in it, in characters.
+    """
+    before = line[:offset].split(" ")
+    word = before.pop()
+    given = [one for one in before if one]
+    name, equals, value = word.partition("=")
+    if word.startswith("--") and equals:
+        found = _values(words, _action(words.parser, name))
+        return Completion(len(value), _begin(found, value))
+    return Completion(len(word), _begin(_after(words, given, word), word))
+
+
+def _after(words: Words, given: list[str], word: str) -> Iterator[Proposal]:
+    """Yield what may stand behind the words that are given."""
+    action = _action(words.parser, given[-1]) if given else None
+    if action is not None and action.nargs != 0:
+        yield from _values(words, action)
+        return
+    if word.startswith("-"):
+        yield from _options(words.parser, given)
+        return
+    if not given:
+        yield from (Proposal(one, "keyword", about) for one, about in words.subcommands.items())
+    for positional in _positionals(words.parser):
+        yield from _values(words, positional)
+    if not word:
+        yield from _options(words.parser, given)
+
+
+def _values(words: Words, action: Action | None) -> Iterator[Proposal]:
+    if action is None:
+        return
+    for choice in action.choices or ():
+        yield Proposal(str(choice), "value", action.dest)
+    names = words.names.get(action.dest)
+    for name, about in names() if names is not None else ():
+        yield Proposal(name, "name", about)
+
+
+def _options(parser: ArgumentParser | None, given: list[str]) -> Iterator[Proposal]:
+    for action in parser._actions if parser is not None else ():  # noqa: SLF001 - argparse tells it nowhere else
+        once = action.__class__.__name__ != "_AppendAction"
+        if action.option_strings and not (once and {*action.option_strings} & {*given}):
+            yield Proposal(action.option_strings[-1], "option", action.help or "", "", action)
+
+
+def _positionals(parser: ArgumentParser | None) -> Iterator[Action]:
+    for action in parser._actions if parser is not None else ():  # noqa: SLF001 - argparse tells it nowhere else
+        if not action.option_strings:
+            yield action
+
+
+def _action(parser: ArgumentParser | None, option: str) -> Action | None:
+    actions = parser._actions if parser is not None else ()  # noqa: SLF001 - argparse tells it nowhere else
+    return next((it for it in actions if option in it.option_strings), None)
+
+
+def _begin(found: Iterable[Proposal], word: str) -> list[Proposal]:
+    return [one for one in found if one.name.startswith(word)]
+
+
+def option_at(words: Words, line: str, offset: int) -> Proposal | None:
+    """Return the option or subcommand that the cursor is on; None if it is on neither."""
+    start = line.rfind(" ", 0, offset) + 1
+    end = line.find(" ", offset)
+    word = line[start : len(line) if end < 0 else end].partition("=")[0]
+    if word in words.subcommands:
+        return Proposal(word, "keyword", words.subcommands[word])
+    action = _action(words.parser, word)
+    return None if action is None else Proposal(word, "option", action.help or "", "", action)

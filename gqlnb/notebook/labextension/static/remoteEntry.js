@@ -1,0 +1,42 @@
+// What JupyterLab loads: a container of module federation, written by hand since there is nothing
+// to bundle. JupyterLab calls `init` with the modules that it shares, then `get("./extension")`.
+(() => {
+  const here = document.currentScript.src;
+  const NEEDED = {
+    codemirror: "@jupyterlab/codemirror",
+    language: "@codemirror/language",
+    state: "@codemirror/state",
+    view: "@codemirror/view",
+  };
+  let scope;
+
+  const newest = (versions) =>
+    Object.keys(versions).sort((a, b) => b.localeCompare(a, "en", { numeric: true }))[0];
+
+  // Only the module that JupyterLab itself uses will do: editors know no other one's classes.
+  const shared = async (name) => {
+    const versions = scope[name];
+    if (!versions) {
+      throw new Error(`gqlnb: this JupyterLab shares no ${name}; cells have no GraphQL colours`);
+    }
+    const own = Object.keys(versions).find((version) => versions[version].loaded);
+    const factory = await versions[own ?? newest(versions)].get();
+    return factory();
+  };
+
+  window._JUPYTERLAB ??= {};
+  window._JUPYTERLAB.gqlnb = {
+    init(given) {
+      scope = given;
+    },
+    async get() {
+      const [{ plugin }, ...modules] = await Promise.all([
+        import(new URL("graphql.js", here)),
+        ...Object.values(NEEDED).map(shared),
+      ]);
+      const names = Object.keys(NEEDED);
+      const found = Object.fromEntries(names.map((name, place) => [name, modules[place]]));
+      return () => ({ __esModule: true, default: plugin(found) });
+    },
+  };
+})();

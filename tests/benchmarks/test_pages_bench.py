@@ -1,0 +1,28 @@
+"""The benchmarks of paging, at small sizes: equal answers, and no figure that is absurd."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.benchmarks import measure
+from tests.benchmarks.measure import OURS
+from tests.benchmarks.pages import WORKLOADS
+
+if TYPE_CHECKING:
+    from tests.benchmarks.measure import Workload
+
+# How far a figure may lie from what should be reached before something must be broken rather than
+# the machine busy.
+SLACK = 3
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_answers_are_equal_and_no_ratio_is_absurd(workload: Workload) -> None:
+    """Every side answers the same, and ours costs no multiple of what is aimed at."""
+    pytest.importorskip("gql")
+    costs = measure.measured(workload, workload.small, rounds=2)
+    for goal in workload.goals:
+        ratio = goal.ratio(min(costs[OURS]), min(costs[goal.against]))
+        assert ratio <= SLACK * goal.reach if goal.most else ratio >= goal.reach / SLACK

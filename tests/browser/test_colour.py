@@ -1,0 +1,75 @@
+"""GraphQL colours in `%%graphql` cells, and in no others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Locator
+
+pytestmark = pytest.mark.browser
+
+CELL = """%%graphql demo
+# repositories
+query Q($n: Int!) {
+  search(query: "stars:>9", type: REPOSITORY, first: $n) { repositoryCount }
+}"""
+PYTHON = "def search(query):\n    return None"
+
+
+def shown(cell: Locator) -> dict[str, str]:
+    """Return the colours of the words of a cell."""
+    spans = cell.locator(".cm-line span")
+    return dict(
+        spans.evaluate_all("all => all.map(it => [it.textContent, getComputedStyle(it).color])")
+    )
+
+
+def test_a_graphql_cell_has_colours_of_its_own(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """Keywords, types, strings, values and comments differ; Python cells stay as they are."""
+    notebook = open_notebook(write_notebook([CELL, PYTHON]))
+    expect(notebook.page.locator("[data-gqlnb]")).to_have_count(1)
+    colours = shown(notebook.cell(0))
+    words = ("query", "Int", '"stars:>9"', "REPOSITORY", "# repositories", "$n", "first")
+    assert {*words} <= {*colours}
+    assert len({colours[word] for word in words}) >= 4
+    assert {"def", "return", "None"} <= {*shown(notebook.cell(1))}
+
+
+def test_colours_come_and_go_with_the_magic(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """They appear as the magic is typed, and vanish as it is broken."""
+    notebook = open_notebook(write_notebook([""]))
+    cells = notebook.page.locator("[data-gqlnb]")
+    editor = notebook.cell(0).locator(".cm-content")
+    editor.click()
+    expect(cells).to_have_count(0)
+    notebook.page.keyboard.type("%%graphql\n{ hello")
+    expect(cells).to_have_count(1)
+    editor.press("Control+Home")
+    editor.press("Delete")
+    expect(cells).to_have_count(0)
+    notebook.page.keyboard.type("%")
+    expect(cells).to_have_count(1)
+
+
+def test_a_new_line_is_two_spaces_further_in(
+    open_notebook: Callable, write_notebook: Callable[[list[str]], str]
+) -> None:
+    """Behind an open brace a line begins two spaces in, its closing brace does not."""
+    notebook = open_notebook(write_notebook(["%%graphql"]))
+    editor = notebook.cell(0).locator(".cm-content")
+    editor.click()
+    editor.press("Control+End")
+    for piece in ("\n", "{", "\n", "viewer {", "\n", "login"):
+        notebook.page.keyboard.type(piece)
+    lines = editor.locator(".cm-line").all_inner_texts()
+    assert lines[1:4] == ["{", "  viewer {", "    login"]

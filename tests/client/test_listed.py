@@ -1,0 +1,198 @@
+"""Connections in files: the project's, the user's, and what is wrong in them."""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+
+import gqlnb
+from gqlnb.client import connections, settings
+from gqlnb.client.listed import keep, listed
+from gqlnb.errors import OptionError, TargetError
+
+CANARY = "ghp_" + "canary0123456789" * 2
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Work in a folder of its own, with a folder of its own for what belongs to the user."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "project" / "notebooks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project" / "notebooks")
+    yield tmp_path
+    connections.use(None)
+    for name in ("work", "other"):
+        connections.forget(name)
+
+
+def project(here, text):
+    """Write the project's file."""
+    (here / "project" / "pyproject.toml").write_text(text)
+
+
+def mine(here, text):
+    """Write the user's file."""
+    path = settings.user_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def entry(*lines, name="work"):
+    """Return a connection as the project's file holds it."""
+    return "\n".join([f"[tool.gqlnb.connections.{name}]", *lines, ""])
+
+
+def test_a_name_of_the_project_is_found_from_a_folder_below(here, monkeypatch):
+    """Its token is taken from where the file says, and sent."""
+    monkeypatch.setenv("WORK_TOKEN", "canary-w0rk")
+    schema = gqlnb.reference_schema()
+    with gqlnb.serve(schema, port=0, token=gqlnb.Token("canary-w0rk")) as server:
+        project(here, entry(f'url = "{server.url}"', 'token = "env:WORK_TOKEN"', "timeout = 5"))
+        assert gqlnb.connect("work").execute("{ hello }").data == {"hello": "Hello world!"}
+        assert gqlnb.connect("work") is gqlnb.connect("work")
+        assert gqlnb.Client("work").source == server.url
+    (about,) = [it for it in connections.known() if it.name == "work"]
+    assert about.about == f"{server.url}, token env:WORK_TOKEN"
+    assert about.place.endswith("pyproject.toml, line 1")
+
+
+def test_the_project_goes_before_the_user_and_the_session_before_both(here):
+    """And all of them before what is built in."""
+    mine(here, 'version = 1\n[connections.work]\nurl = "http://127.0.0.1:1/user"\n')
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/user"
+    project(here, entry('url = "http://127.0.0.1:1/project"'))
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/project"
+    connections.register("work", lambda **_: gqlnb.Client("http://127.0.0.1:1/now"), "now")
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/now"
+    project(here, entry('url = "http://127.0.0.1:1/enterprise"', name="github"))
+    assert gqlnb.connect("github").source == "http://127.0.0.1:1/enterprise"
+
+
+def test_a_file_that_changes_is_read_again(here):
+    """Without starting the kernel anew."""
+    project(here, entry('url = "http://127.0.0.1:1/a"'))
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/a"
+    project(here, entry('url = "http://127.0.0.1:1/longer"'))
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/longer"
+
+
+def test_the_nearest_project_counts(here):
+    """Even if it says nothing to us."""
+    project(here, entry('url = "http://127.0.0.1:1/a"'))
+    (here / "project" / "notebooks" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    with pytest.raises(TargetError, match="No connection is called 'work'"):
+        gqlnb.connect("work")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: no TOML\. "),
+        ("a = 1\n\nb = \n", r"pyproject\.toml, line 3: no TOML\. Invalid value"),
+        ("a = 1\na = 2\n", r"pyproject\.toml, line 2: no TOML\. "),
+        ("[tool.gqlnb]\n\nconnections = 3\n", r"line 3: 'connections' must be a table"),
+    ],
+)
+def test_a_mistake_in_toml_names_file_and_line(here, text, said):
+    """Whoever reads it."""
+    project(here, text)
+    with pytest.raises(OptionError, match=said):
+        gqlnb.connect("work")
+
+
+def test_a_file_that_is_no_text_is_told(here):
+    """As what it is."""
+    (here / "project" / "pyproject.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(OptionError, match=r"pyproject\.toml cannot be read: it is not UTF-8"):
+        gqlnb.connect("work")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (['token = "env:A"'], "line 1: the connection 'work' has no address"),
+        (['url = "ftp://x"'], "line 2: the connection 'work': 'ftp://x' is no address"),
+        (["url = 3"], "url must be text"),
+        (
+            ['url = "http://h/"', 'tokn = "env:A"'],
+            "line 3: .*no such setting: 'tokn'. Did you mean",
+        ),
+        (
+            ['url = "http://h/"', f'token = "{CANARY}"'],
+            "line 3: .*token must say where the token is",
+        ),
+        (['url = "http://h/"', 'token = "canary"'], "line 3: .*token must say where"),
+        (['url = "http://h/"', f'token = "env:{CANARY}"'], "line 3: .*token must say where"),
+        ([f'url = "http://h/?token={CANARY}"'], "line 2: .*its address holds a secret"),
+        (['url = "http://me:canary@h/"'], "line 2: .*holds a user name or a password"),
+        (['url = "http://h/"', 'headers = "a"'], "line 3: .*headers must be a table"),
+        (
+            ['url = "http://h/"', 'headers = { X-Api-Key = "canary" }'],
+            "line 3: .*the header 'X-Api-Key' must say where its value is",
+        ),
+        (['url = "http://h/"', "timeout = 0"], "line 3: .*timeout must be a number of seconds"),
+        (['url = "http://h/"', "verify = 1"], "line 3: .*verify must be"),
+    ],
+)
+def test_a_wrong_connection_says_so_when_it_is_used(here, lines, said):
+    """With its line, and without what may be a secret; others work."""
+    project(here, entry(*lines) + entry('url = "http://127.0.0.1:1/x"', name="other"))
+    with pytest.raises(TargetError, match=said) as caught:
+        gqlnb.connect("work")
+    told = [str(caught.value), *(it.about for it in connections.known())]
+    assert not [text for text in told if "canary" in text]
+    assert any(text.startswith("cannot be used. ") for text in told)
+    assert gqlnb.connect("other").source == "http://127.0.0.1:1/x"
+
+
+def test_something_else_than_a_table_is_told(here):
+    """A string is no connection."""
+    project(here, '[tool.gqlnb.connections]\nwork = "http://127.0.0.1:1/x"\n')
+    with pytest.raises(TargetError, match=r"write a table: \[tool\.gqlnb\.connections\.work\]"):
+        gqlnb.connect("work")
+
+
+def test_the_users_file_has_a_format(here):
+    """A later one is not guessed at."""
+    mine(here, "version = 2\n")
+    with pytest.raises(OptionError, match=r"connections\.toml, line 1: the format must be 1"):
+        gqlnb.connect("work")
+
+
+def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
+    """Mode 600; comments and other connections stay."""
+    shown = keep("work", 'http://127.0.0.1:1/"a"\\é😀', "env:A", {"X-Api-Key": "env:B"})
+    path = settings.user_file()
+    assert shown.endswith("connections.toml")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_text(f"# mine\n{path.read_text()}")
+    keep("other", "http://127.0.0.1:1/b", None, {})
+    assert path.read_text().startswith("# mine\n")
+    found = listed()
+    assert list(found) == ["work", "other"]
+    assert found["work"].url == 'http://127.0.0.1:1/"a"\\é😀'
+    assert dict(found["work"].options) == {
+        "token": "env:A",
+        "headers": (("X-Api-Key", "env:B"),),
+    }
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [it.name for it in path.parent.iterdir()] == ["connections.toml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "token", "said"),
+    [
+        ("work", "http://127.0.0.1:1/b", None, "line 4 has a connection 'work'. Change it there"),
+        ("a b", "http://127.0.0.1:1/b", None, "'a b' is no name"),
+        ("other", "http://127.0.0.1:1/b", CANARY, "token must say where"),
+        ("other", "nowhere", None, "is no address"),
+    ],
+)
+def test_what_cannot_be_kept_changes_nothing(here, name, url, token, said):
+    """The file is as it was."""
+    keep("work", "http://127.0.0.1:1/a", None, {})
+    before = settings.user_file().read_bytes()
+    with pytest.raises(OptionError, match=said):
+        keep(name, url, token, {})
+    assert settings.user_file().read_bytes() == before

@@ -1,0 +1,196 @@
+"""What a person sees while pages come, and where nobody sees anything."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import nbformat
+import pytest
+
+from gqlnb import OptionError
+from gqlnb.client.progress import TESTING, VARIABLE, Progress
+from gqlnb.wire.budget import Budget
+
+BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
+
+
+@pytest.fixture
+def person(monkeypatch):
+    """Have somebody watch, outside of any test."""
+    monkeypatch.setattr("gqlnb.client.progress.watched", lambda: True)
+    monkeypatch.setattr("gqlnb.client.progress.TESTING", ())  # pytest sets them again and again
+
+
+class Ticks:
+    """A clock that goes on by so many seconds each time it is looked at."""
+
+    def __init__(self, seconds):
+        self.at, self.seconds = 0.0, seconds
+
+    def __call__(self):
+        """Return the time."""
+        self.at += self.seconds
+        return self.at
+
+
+def shown(capsys):
+    """Return the last state of what stands on stderr, and nothing may stand on stdout."""
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    drawn = [part.strip("\x1b[A ") for part in re.split(r"[\r\n]", seen.err)]
+    return [part for part in drawn if part]
+
+
+def test_a_bar_shows_rows_requests_budget_and_estimate(capsys):
+    """On stderr; it is gone when all is done."""
+    with Progress(True, "Pages", clock=Ticks(10)) as progress:
+        for page in (1, 2, 3):
+            progress(100 * page, 1000, page, BUDGET)
+        last = shown(capsys)[-1]
+    assert last.startswith("Pages:  30%|")
+    assert "300/1000" in last
+    assert re.search(
+        r"\[00:\d\d<0\d:\d\d, .* rows/s, 3 requests, 4,987 of 5,000 left until 08:01 U", last
+    )
+    assert shown(capsys) == []
+
+
+def test_a_number_of_rows_that_changes_is_followed(capsys):
+    """Unknown at first, then more, then less."""
+    with Progress(True) as progress:
+        for got, wanted in ((10, None), (20, 100), (30, 40)):
+            progress(got, wanted, 1)
+            last = shown(capsys)[-1]
+            assert (f"{got}/{wanted}" if wanted else f"{got} rows") in last
+        assert "1 request" in last
+
+
+@pytest.mark.usefixtures("person")
+def test_what_is_over_soon_needs_no_bar(capsys):
+    """Neither two seconds with few requests, nor many requests in a moment."""
+    for seconds, requests in ((10, 2), (0.01, 100)):
+        with Progress(clock=Ticks(seconds)) as progress:
+            for number in range(requests):
+                progress(number, 100, number + 1, BUDGET)
+    assert shown(capsys) == []
+    with Progress(clock=Ticks(1)) as progress:
+        progress(1, 100, 1)
+        assert shown(capsys) == []
+        progress(2, 100, 3)
+        assert "2/100" in shown(capsys)[-1]
+
+
+@pytest.mark.usefixtures("person")
+@pytest.mark.parametrize(
+    ("show", "variable", "bar"),
+    [
+        ("auto", None, True),
+        ("auto", "", True),
+        ("auto", "0", False),
+        ("auto", "1", True),
+        (True, None, True),
+        (True, "off", False),
+        (False, None, False),
+        (False, "1", False),
+    ],
+)
+def test_the_option_and_the_variable_decide(capsys, monkeypatch, show, variable, bar):
+    """The variable can switch all bars off."""
+    if variable is not None:
+        monkeypatch.setenv(VARIABLE, variable)
+    with Progress(show, clock=Ticks(10)) as progress:
+        progress(1, 100, 3)
+        assert bool(shown(capsys)) == bar
+
+
+def test_nothing_is_shown_in_a_test_or_to_nobody(capsys, monkeypatch):
+    """Whoever wants a bar there says True."""
+    for watching, testing in ((True, TESTING), (False, ())):
+        monkeypatch.setattr("gqlnb.client.progress.watched", lambda said=watching: said)
+        monkeypatch.setattr("gqlnb.client.progress.TESTING", testing)
+        with Progress(clock=Ticks(10)) as progress:
+            progress(1, 100, 3)
+        assert shown(capsys) == []
+
+
+def test_a_function_is_told_instead(capsys):
+    """After each page; what it raises is raised."""
+    told = []
+    with Progress(lambda *said: told.append(said)) as progress:
+        progress(1, None, 1, BUDGET)
+        progress(2, 3, 2)
+    assert told == [(1, None, 1, BUDGET), (2, 3, 2, None)]
+    assert shown(capsys) == []
+
+    def enough(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Progress(enough) as progress:
+        progress(1, None, 1)
+
+
+@pytest.mark.parametrize("show", ["always", 1, None, []])
+def test_another_option_is_refused(show):
+    """With what it takes."""
+    with pytest.raises(OptionError, match="takes 'auto', True, False or a function, not"):
+        Progress(show)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_the_bar_closes_on_error_and_interrupt(capsys, error):
+    """Nothing of it stays, and nothing comes after it."""
+    progress = Progress(True)
+    progress(1, 100, 1)
+    assert shown(capsys)
+    with pytest.raises(error), progress:
+        raise error
+    progress(2, 100, 2)
+    progress.close()
+    assert shown(capsys) == []
+
+
+def test_a_bar_that_cannot_be_drawn_loses_no_page(monkeypatch):
+    """A closed stderr is no reason to stop."""
+    with open(os.devnull, "w") as gone:
+        monkeypatch.setattr(sys, "stderr", gone)
+    with Progress(True) as progress:
+        progress(1, 100, 1)
+        progress(2, 100, 2)
+
+
+def test_many_threads_may_tell_of_their_pages(capsys):
+    """And no thread of the bar itself is left."""
+    before = threading.active_count()
+    with Progress(True) as progress:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda n: progress(n, 200, n), range(200)))
+        progress(200, 200, 200)
+        assert "200/200" in shown(capsys)[-1]
+        assert threading.active_count() == before
+
+
+CELL = """import gqlnb.client.progress as p
+from gqlnb.wire.budget import Budget
+with p.Progress(clock=iter(range(0, 900, 9)).__next__) as progress:
+    for page in range(1, 9):
+        progress(page, 9, page, Budget(5, 4))
+"""
+
+
+def test_notebooks_under_nbval_show_no_bar(tmp_path):
+    """The kernel that it starts knows that it is in a test, so saved outputs stay as they are."""
+    cell = nbformat.v4.new_code_cell(CELL, execution_count=1, outputs=[])
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    book = nbformat.v4.new_notebook(cells=[cell], metadata=kernel)
+    nbformat.write(book, tmp_path / "bar.ipynb")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["--nbval", "--nbval-current-env", "bar.ipynb"]
+    kept = {name: value for name, value in os.environ.items() if name not in TESTING}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert "1 passed" in done.stdout, done.stdout

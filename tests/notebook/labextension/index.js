@@ -1,0 +1,10 @@
+// The extension as JupyterLab's own builder takes it: what it shares is imported, not looked up.
+// Nothing loads this file as it is shipped; static/remoteEntry.js does the same without a builder.
+import * as language from "@codemirror/language";
+import * as state from "@codemirror/state";
+import * as view from "@codemirror/view";
+import * as codemirror from "@jupyterlab/codemirror";
+
+import { plugin } from "./graphql.js";
+
+export default plugin({ codemirror, language, state, view });

@@ -1,0 +1,190 @@
+"""Cells in a real kernel: interrupts, and notebooks that fail when a query does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from threading import Event
+
+import nbformat
+import pytest
+from jupyter_client.manager import start_new_kernel
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+import gqlnb
+
+SETUP = """%load_ext gqlnb
+import asyncio, gqlnb, threading
+from threading import Event
+
+schema = gqlnb.Schema("type Query { hello: String slow: String }")
+ended = Event()
+
+@schema.resolver("Query.hello")
+def hello(root, args, context):
+    return "Hello world!"
+
+@schema.resolver("Query.slow")
+async def slow(root, args, context):
+    print("waiting", flush=True)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        ended.set()
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    """Return a kernel with the extension and a schema."""
+    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
+    found = Kernel(manager, client)
+    assert found.run(SETUP) == []
+    yield found
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+class Kernel:
+    """A kernel, and the messages of its cells."""
+
+    def __init__(self, manager, client):
+        self.manager, self.client = manager, client
+
+    def messages(self, request):
+        """Yield what a cell puts out, to its end."""
+        while True:
+            message = self.client.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            kind, content = message["msg_type"], message["content"]
+            if kind == "status" and content["execution_state"] == "idle":
+                return
+            if kind in {"stream", "execute_result", "display_data", "error"}:
+                yield kind, content
+
+    def run(self, code):
+        """Run a cell and return what it puts out."""
+        return list(self.messages(self.client.execute(code, allow_stdin=False)))
+
+    def data(self, cell):
+        """Run a cell and return the text of its value."""
+        ((_, content),) = self.run(cell)
+        return content["data"]["text/plain"]
+
+
+def test_an_interrupt_ends_what_runs_in_the_kernel(kernel):
+    """The resolver is cancelled, one line is shown, and the next cell runs."""
+    found = kernel.messages(kernel.client.execute("%%graphql schema\n{ slow }"))
+    assert next(found)[1]["text"].startswith("waiting")
+    kernel.manager.interrupt_kernel()
+    ((kind, content),) = list(found)
+    assert (kind, content["ename"]) == ("error", "KeyboardInterrupt")
+    assert content["traceback"] == ["KeyboardInterrupt"]
+    assert kernel.data("ended.wait(20)") == "True"
+    assert kernel.data("%%graphql schema -t json\n{ hello }") == "{'hello': 'Hello world!'}"
+
+
+def test_an_interrupt_ends_a_request_on_its_way(kernel):
+    """The next answer is that of the next question."""
+    asked, let_go = Event(), Event()
+
+    def slow(*_):
+        asked.set()
+        let_go.wait(60)
+        return "late"
+
+    sdl = "type Query { hello: String slow: String }"
+    schema = gqlnb.Schema(sdl, {"Query": {"hello": lambda *_: "next", "slow": slow}})
+    with gqlnb.serve(schema, port=0) as server:
+        assert kernel.data(f"%%graphql {server.url} -t json\n{{ hello }}") == "{'hello': 'next'}"
+        found = kernel.messages(kernel.client.execute(f"%%graphql {server.url}\n{{ slow }}"))
+        assert asked.wait(60)
+        kernel.manager.interrupt_kernel()
+        ((kind, content),) = list(found)
+        assert (kind, content["traceback"]) == ("error", ["KeyboardInterrupt"])
+        let_go.set()
+        assert kernel.data(f"%%graphql {server.url} -t json\n{{ hello }}") == "{'hello': 'next'}"
+        outcome = kernel.run("%graphql history")[0][1]["data"]["text/plain"]
+        assert "interrupted" in outcome
+
+
+def test_errors_are_errors_to_whatever_reads_the_notebook(kernel):
+    """With a name and lines of their own, without frames."""
+    ((kind, content),) = kernel.run("%%graphql schema\n{\n  helo }")
+    assert kind == "error"
+    assert content["ename"] == "QueryError"
+    assert content["traceback"][1] == "  cell line 3, column 3"
+    ((kind, content),) = kernel.run("%%graphql schema --outptu x\n{ hello }")
+    assert (kind, content["ename"]) == ("error", "OptionError")
+
+
+def test_a_semicolon_shows_nothing(kernel):
+    """Of a cell, and of a line."""
+    assert kernel.run("%%graphql schema\n{ hello };") == []
+    assert kernel.run("%graphql -c schema { hello };") == []
+
+
+@pytest.fixture
+def failing(tmp_path):
+    """Return a notebook that was never run, one of whose queries is wrong."""
+    cells = [
+        "%load_ext gqlnb\nimport gqlnb\nschema = gqlnb.reference_schema()",
+        "%%graphql schema\n{ helo }",
+    ]
+    made = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    path = tmp_path / "failing.ipynb"
+    nbformat.write(made, path)
+    return path
+
+
+def test_nbclient_stops_at_a_failing_query(failing):
+    """And the error is in the notebook."""
+    book = nbformat.read(failing, 4)
+    with pytest.raises(CellExecutionError, match="Did you mean 'hello'"):
+        NotebookClient(book, timeout=60).execute()
+    (output,) = book.cells[1].outputs
+    assert (output.output_type, output.ename) == ("error", "QueryError")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["nbconvert", "--execute", "--to", "notebook", "--stdout"],
+        ["pytest", "--nbval-lax", "-p", "no:cacheprovider", "-o", "addopts="],
+        ["pytest", "--nbval", "-p", "no:cacheprovider", "-o", "addopts="],
+    ],
+    ids=["nbconvert", "nbval-lax", "nbval"],
+)
+def test_tools_fail_at_a_failing_query(failing, command):
+    """With the query's own words."""
+    done = subprocess.run(
+        [sys.executable, "-m", *command, failing.name],
+        cwd=failing.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode != 0
+    assert "Cannot query field 'helo'" in done.stdout + done.stderr
+
+
+def test_a_failure_that_is_meant_is_marked_in_the_query(failing):
+    """As a comment of GraphQL, since nothing may stand above the magic."""
+    book = nbformat.read(failing, 4)
+    book.cells[1].source = "%%graphql schema\n# NBVAL_RAISES_EXCEPTION\n{ helo }"
+    nbformat.write(book, failing)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval-lax", "-p", "no:cacheprovider", failing.name],
+        cwd=failing.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,125 @@
+"""How a project's and a person's settings reach the cells, and how nothing is left of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
+from tests.notebook.cells import failure, run
+
+
+def magic(shell):
+    """Return the magic that is loaded."""
+    return shell._gqlnb.magic
+
+
+def loaded(shell, text):
+    """Load the extension anew in a folder with a project's file."""
+    Path("pyproject.toml").write_text(text)
+    unload_ipython_extension(shell)
+    load_ipython_extension(shell)
+    return magic(shell)
+
+
+def test_every_setting_is_explained(shell, capsys):
+    """`%config GraphQLMagic` lists them with their values."""
+    shell.run_line_magic("config", "GraphQLMagic")
+    shown = capsys.readouterr().out
+    for name, trait in magic(shell).traits(config=True).items():
+        assert f"GraphQLMagic.{name}=" in shown
+        assert len(trait.help) > 40
+
+
+def test_a_setting_holds_for_every_cell(shell):
+    """Unless the cell says otherwise; a value that cannot be is refused."""
+    run(shell, "%config GraphQLMagic.type = 'json'")
+    assert run(shell, "%%graphql schema\n{ hello }") == {"hello": "Hello world!"}
+    assert run(shell, "%%graphql schema -t result\n{ hello }").data
+    run(shell, "%config GraphQLMagic.type = 'table'")
+    assert magic(shell).type == "json"
+
+
+def test_a_project_sets_the_defaults(shell):
+    """In `[tool.gqlnb]`; what IPython's own configuration says goes before it."""
+    made = loaded(shell, "[tool.gqlnb]\ntype = 'frame'\nstats = true\n")
+    assert (made.type, made.stats) == ("frame", True)
+    shell.config.GraphQLMagic.type = "json"
+    try:
+        made = loaded(shell, "[tool.gqlnb]\ntype = 'frame'\nstats = true\n")
+        assert (made.type, made.stats) == ("json", True)
+    finally:
+        del shell.config.GraphQLMagic
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[tool.gqlnb]\ntyp = 'frame'\n", r"line 2: no setting 'typ'\. Did you mean 'type'\?"),
+        ("[tool.gqlnb]\n\ntype = 'table'\n", r"line 3: type = 'table' cannot be; any of \["),
+        ("[tool.gqlnb]\nstats = 3\n", r"line 2: stats = '3' cannot be; a boolean is expected"),
+        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: no TOML"),
+    ],
+)
+def test_a_mistake_in_a_projects_file_is_a_warning(shell, text, told):
+    """The extension loads, with what is right in the file."""
+    with pytest.warns(UserWarning, match=told):
+        loaded(shell, text)
+    assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
+
+
+def test_unloading_leaves_nothing(shell):
+    """No magic, no configurable, no attribute, no client open."""
+    unload_ipython_extension(shell)
+    before = list(shell.configurables)
+    load_ipython_extension(shell)
+    clients = magic(shell).clients
+    run(shell, "import gqlnb\nserver = gqlnb.serve(schema, port=0)")
+    run(shell, "%%graphql server -q\n{ hello }")
+    unload_ipython_extension(shell)
+    assert list(shell.configurables) == before
+    assert not [name for name in vars(shell) if "gql" in name]
+    assert list(clients._by_server) == []
+
+
+def test_somebody_elses_magic_is_left_alone(shell):
+    """What was entered under our name after us stays when we go."""
+    shell.register_magic_function(len, "cell", "graphql")
+    unload_ipython_extension(shell)
+    assert shell.magics_manager.magics["cell"]["graphql"] is len
+    assert "graphql" not in shell.magics_manager.magics["line"]
+
+
+def test_help_is_shown_for_either_name(shell, capsys):
+    """`%%graphql?` and `%gql?`."""
+    for name in ("%%graphql", "%gql"):
+        shell.run_cell(f"{name}?")
+        shown = capsys.readouterr().out
+        assert "-o, --output NAME" in shown
+        assert "[tool.gqlnb.connections.NAME]" in shown
+
+
+def test_loading_opens_no_connection_and_no_file_of_the_user():
+    """Nothing is asked, and nothing heavy is imported."""
+    code = (
+        "import sys\n"
+        "def watch(event, args):\n"
+        "    if event.startswith('socket.') and event != 'socket.__new__': print(event, args)\n"
+        "sys.addaudithook(watch)\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_line_magic('load_ext', 'gqlnb')\n"
+        "print([m for m in ('pandas', 'graphql', 'requests', 'platformdirs') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_name_that_cannot_be_is_told_as_it_is(shell):
+    """A connection of a broken file is an error of that file."""
+    Path("pyproject.toml").write_text("[tool.gqlnb\n")
+    shown = failure(shell, "%%graphql work\n{ hello }")
+    assert shown.startswith("OptionError: pyproject.toml, line 1: no TOML.")

@@ -1,0 +1,71 @@
+"""The extension of JupyterLab: what its loader reads, and that its own builder takes the source.
+
+The builder is installed once, by hand or by CI::
+
+    npm install --prefix FOLDER --ignore-scripts --no-package-lock   # FOLDER has our package.json
+    JUPYTERLAB_BUILDER=FOLDER pytest tests/notebook/test_labextension.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gqlnb
+
+HERE = Path(__file__).with_name("labextension")
+SHIPPED = Path(gqlnb.__file__).parent / "notebook" / "labextension"
+
+
+def package(folder: Path) -> dict:
+    """Read the package.json of a folder."""
+    return json.loads((folder / "package.json").read_text())
+
+
+def test_the_loader_finds_what_it_reads() -> None:
+    """The file that JupyterLab loads is there, and the versions are that of the package."""
+    shipped = package(SHIPPED)
+    assert (SHIPPED / shipped["jupyterlab"]["_build"]["load"]).is_file()
+    assert shipped["version"] == package(HERE)["version"] == gqlnb.__version__
+
+
+def test_jupyterlab_lists_it() -> None:
+    """`jupyter labextension list` finds it in the environment, enabled."""
+    done = subprocess.run(
+        [sys.executable, "-m", "jupyter", "labextension", "list"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    line = next(line for line in done.stderr.splitlines() if " gqlnb v" in line)
+    assert f"v{gqlnb.__version__}" in line
+    assert "enabled" in line
+
+
+def test_jupyterlabs_own_builder_takes_it(tmp_path: Path) -> None:
+    """A JupyterLab that loaded extensions in another way could still be given this one."""
+    builder = os.environ.get("JUPYTERLAB_BUILDER", str(HERE))
+    if not (Path(builder) / "node_modules" / "@jupyter" / "builder").is_dir():
+        pytest.skip("npm's @jupyter/builder is not installed; JUPYTERLAB_BUILDER says where it is")
+    folder = tmp_path / "extension"
+    folder.mkdir()
+    for path in (*HERE.glob("*.js*"), SHIPPED / "static" / "graphql.js"):
+        shutil.copy(path, folder)
+    (folder / "node_modules").symlink_to(Path(builder) / "node_modules")
+    subprocess.run(
+        [str(Path(sys.executable).with_name("jupyter-builder")), "build", str(folder)],
+        check=True,
+        timeout=120,
+        capture_output=True,
+    )
+    built = package(folder / "built")["jupyterlab"]["_build"]
+    assert (folder / "built" / built["load"]).is_file()
+    code = "".join(path.read_text() for path in (folder / "built" / "static").glob("*.js"))
+    assert "data-gqlnb" in code

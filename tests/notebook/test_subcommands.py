@@ -1,0 +1,229 @@
+"""The subcommands of ``%graphql``: what they return, as text and as HTML."""
+
+from __future__ import annotations
+
+import gc
+import stat
+import weakref
+
+import graphql
+import pytest
+
+import gqlnb
+from gqlnb.client import settings
+from gqlnb.notebook.schemadocs import SHOWN, page
+from gqlnb.notebook.searching import search
+from gqlnb.notebook.shown import Listing, Note
+from tests.notebook.cells import SECRET, beside, failure, run
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
+
+
+def test_connections_are_listed_with_where_they_are_from(shell):
+    """Built in, of a file, of this process; and what the notebook holds."""
+    with open("pyproject.toml", "w") as opened:
+        opened.write('[tool.gqlnb.connections.work]\nurl = "http://127.0.0.1:1/x"\n')
+    run(shell, "%graphql connect mine schema")
+    shell.user_ns["client"] = gqlnb.Client(shell.user_ns["schema"])
+    shell.user_ns["core"] = graphql.build_schema("type Query { a: Int }")
+    listing = run(shell, "%graphql connections")
+    where = {name: where for name, _, where, _ in listing}
+    assert where == {
+        "demo": "built in",
+        "github": "built in",
+        "work": "pyproject.toml, line 1",
+        "mine": "this process",
+        "schema": "the notebook",
+        "client": "the notebook",
+        "core": "the notebook",
+    }
+    assert [name for name, *_, current in listing if current] == ["mine"]
+    assert "✓" in repr(listing)
+    assert "<table>" in listing._repr_html_()
+    run(shell, "%graphql close mine")
+    told = repr(run(shell, "%graphql connections")).splitlines()[-1]
+    assert told.endswith("a bare cell asks http://127.0.0.1:4000/graphql.")
+
+
+def test_an_object_of_the_notebook_is_used_by_its_name(shell):
+    """`use` and `connect` alike."""
+    for word in ("use", "connect"):
+        run(shell, f"%graphql {word} schema")
+        assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
+        run(shell, "%graphql close schema")
+
+
+def test_a_connection_is_kept_for_later_notebooks(shell, monkeypatch):
+    """In the user's own file: where the token is, not the token."""
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    address = "http://127.0.0.1:9/graphql"
+    (note,) = beside(shell, f"%graphql connect mine {address} --token env:MY_TOKEN --keep")[:1]
+    assert note["text/plain"].endswith("connections.toml.")
+    text = settings.user_file().read_text()
+    assert 'token = "env:MY_TOKEN"' in text
+    assert SECRET not in text
+    assert stat.S_IMODE(settings.user_file().stat().st_mode) == 0o600
+    assert "has a connection 'mine'" in failure(shell, f"%graphql connect mine {address} --keep")
+    assert "is no address to be kept" in failure(shell, "%graphql connect other schema --keep")
+
+
+def test_a_whole_schema_is_documented(shell):
+    """Its root fields, and its types by kind."""
+    shown = repr(run(shell, "%graphql schema -c schema")).splitlines()
+    assert shown[0] == "schema of 4 types beside Query, Mutation"
+    assert shown[2:7] == [
+        "query: Query",
+        "  hello: String",
+        "      Greets whoever asks.",
+        "  add(a: Int!, b: Int = 0): Int",
+        "      Adds two numbers.",
+    ]
+    assert {"mutation: Mutation", "Types", "Enums", "Inputs", "Scalars"} <= set(shown)
+
+
+def test_a_type_is_documented(shell):
+    """Its description, fields, what is deprecated, and where it is found."""
+    assert repr(run(shell, "%graphql schema Row -c schema")).splitlines() == [
+        "type Row",
+        "  A row of a table.",
+        "",
+        "Fields",
+        "  n: Int",
+        "  bad: Int",
+        "      Deprecated: It fails.",
+        "",
+        "Found at",
+        "  Query.rows: [Row]",
+    ]
+    enum = repr(run(shell, "%graphql schema Order -c schema"))
+    assert "Values\n  ASC\n      Small ones first.\n  DESC" in enum
+    assert "Query.sort(only: [Order!])" in enum
+    assert "least: Int" in repr(run(shell, "%graphql schema Where -c schema"))
+    assert "Is one of\n" in repr(run(shell, "%graphql schema SearchResultItem -c demo"))
+
+
+def test_a_field_is_documented(shell):
+    """Its arguments with their defaults, and the fields of what it returns."""
+    shown = repr(run(shell, "%graphql schema Query.add -c schema")).splitlines()
+    assert shown[:8] == [
+        "Query.add(a: Int!, b: Int = 0): Int",
+        "  Adds two numbers.",
+        "",
+        "Arguments",
+        "  a: Int!",
+        "      The first.",
+        "  b: Int = 0",
+        "      The second.",
+    ]
+    assert "Fields of Row" in repr(run(shell, "%graphql schema Query.rows -c schema"))
+    assert repr(run(shell, "%graphql schema Order.ASC -c schema")) == (
+        "Order.ASC\n  Small ones first."
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("Rwo", "The schema has no type 'Rwo'. Did you mean 'Row'?"),
+        ("query", "Did you mean 'Query'?"),
+        ("Row.m", "Row has no field 'm'. It has: n, bad."),
+        ("Query.helo", "Did you mean 'hello'?"),
+        ("Date.x", "Date has no field 'x'."),
+    ],
+)
+def test_what_is_not_in_a_schema_is_told_with_what_is_near(shell, place, told):
+    """A type or a field."""
+    assert told in failure(shell, f"%graphql schema {place} -c schema")
+
+
+def test_documentation_of_a_stranger_is_text(shell):
+    """No markup, no control characters; long sections are cut."""
+    fields = " ".join(f"f{number}: Int" for number in range(SHOWN + 5))
+    schema = graphql.build_schema(f"type Query {{ {fields} }}")
+    schema.query_type.description = HOSTILE
+    schema.query_type.fields["f0"].description = HOSTILE
+    made = page(schema, "Query")
+    for shown in (repr(made), made._repr_html_(), search(schema, ["f0"], 5)._repr_html_()):
+        assert "<script>" not in shown.replace("  <script>", "", 1) or shown == repr(made)
+        assert "\x1b" not in shown
+    assert "… and 5 more" in repr(made)
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        ("row", ["Row", "Query.rows"]),
+        ("sort by", ["Query.sort(by)"]),
+        ("numbers", ["Query.add"]),
+        ("asc", ["Order.ASC"]),
+        ("ROW", ["Row", "Query.rows"]),
+        ("least", ["Where.least"]),
+    ],
+)
+def test_words_are_found_the_likeliest_first(shell, words, places):
+    """Names before descriptions, whole names before parts of them."""
+    listing = run(shell, f"%graphql search {words} -c schema")
+    assert [place for place, *_ in listing] == places
+
+
+def test_a_search_that_finds_nothing_or_much_says_so(shell):
+    """What was meant; how many there are."""
+    assert repr(run(shell, "%graphql search helo -c schema")) == (
+        "The schema has nothing about 'helo'. Did you mean hello?"
+    )
+    listing = run(shell, "%graphql search o -c demo --limit 3")
+    assert len(listing) == 3
+    assert repr(listing).splitlines()[-1].startswith("and ")
+
+
+def test_the_history_has_what_was_asked(shell):
+    """Failures too; the text of each, and never a variable."""
+    run(shell, "%%graphql schema -p a=41\nquery Sum($a: Int!) { add(a: $a) }")
+    run(shell, "%%graphql schema\n{ fail }")
+    failure(shell, "%%graphql schema\nquery Lacks($z: Int!) { add(a: $z) }")
+    listing = run(shell, "%graphql history")
+    assert list(listing) == [
+        (1, "schema", "query Sum", "data"),
+        (2, "schema", "query", "1 error"),
+        (3, "schema", "query Lacks", "QueryError"),
+    ]
+    assert "41" not in repr(listing)
+    assert run(shell, "%graphql history 2") == "{ fail }"
+    assert "no number 9; there are: 1 to 3" in failure(shell, "%graphql history 9")
+
+
+def test_nothing_yet_is_said_in_a_sentence(shell):
+    """Of the history and of what is saved."""
+    assert repr(run(shell, "%graphql history")) == "No cell has run yet."
+    assert "--save NAME keeps a cell" in repr(run(shell, "%graphql snippets"))
+    assert "Saved: none" in failure(shell, "%graphql snippets nope")
+
+
+def test_a_subcommand_that_is_mistyped_is_guessed(shell):
+    """With those there are."""
+    assert "Did you mean 'search'?" in failure(shell, "%graphql serch x")
+
+
+def test_a_schema_that_is_called_as_a_subcommand_is_asked(shell):
+    """Where an operation follows."""
+    assert run(shell, "%graphql schema { hello }").data == {"hello": "Hello world!"}
+
+
+def test_the_client_of_a_server_goes_with_it(shell):
+    """What is kept open does not keep a server alive."""
+    server = gqlnb.serve(shell.user_ns["schema"], port=0)
+    shell.user_ns["server"] = server
+    run(shell, "%%graphql server -q\n{ hello }")
+    server.close()
+    gone = weakref.ref(server)
+    del shell.user_ns["server"], server
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_is_shown_is_escaped():
+    """Listings and notes alike."""
+    for value in (Listing(["<b>"], [["<i>"]], "<u>"), Note(["<i>"])):
+        html = value._repr_html_()
+        assert "&lt;i&gt;" in html
+        assert not {"<b>", "<i>", "<u>"} & set(html.split())

@@ -34,11 +34,13 @@ TYPES = ("result", "frame", "frames", "json", "arrow", "raw")
 PARAM = ("-p", "--param")
 # What is done with the operation instead of showing its answer once.
 MODES = ("--no-execute", "--dry-run", "--explain", "--profile", "--interact")
+ONE_REQUEST = ("--dry-run", "--explain", "--profile")  # modes that are about one request
 SWITCHES = (
     ("-N", "--no-execute"),
     ("--dry-run",),
     ("--explain",),
     ("--profile",),
+    ("--paginate",),
     ("--no-cache",),
     ("--stats",),
     ("-q", "--silent"),
@@ -124,6 +126,7 @@ def cell_parser() -> Parser:
     add("-f", "--file")
     add("-S", "--save", metavar="NAME")
     add("--export-to", metavar="FILE")
+    add("--max-results", metavar="N")
     add("--interact", action="append", default=[], metavar="VARIABLE")
     for words in SWITCHES:
         add(*words, action="store_true")
@@ -146,6 +149,10 @@ def checked(options: Namespace) -> Namespace:
     if len(modes) > 1:
         msg = f"%%graphql: {modes[0]} and {modes[1]} exclude each other."
         raise OptionError(msg)
+    if options.paginate and modes and modes[0] in ONE_REQUEST:
+        msg = f"%%graphql: {modes[0]} is about one request, so it goes without --paginate."
+        raise OptionError(msg)
+    options.max_results = most(options)
     if modes and modes[0] != "--interact" and options.export_to is not None:
         msg = f"%%graphql: with {modes[0]} there is no answer to write to {options.export_to!r}."
         raise OptionError(msg)
@@ -156,6 +163,27 @@ def checked(options: Namespace) -> Namespace:
         )
         raise OptionError(msg)
     return options
+
+
+def most(options: Namespace) -> int | None:
+    """Return the number of ``--max-results``; None without it.
+
+    Raises
+    ------
+    OptionError
+        If it is none, or nothing is paged.
+    """
+    given = options.max_results
+    if given is None:
+        return None
+    if not options.paginate:
+        msg = "%%graphql: --max-results says how far to page; add --paginate."
+        raise OptionError(msg)
+    digits = given.replace("_", "")
+    if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
+        msg = f"%%graphql: --max-results takes a whole number above 0, not {plain(given, 40)!r}."
+        raise OptionError(msg)
+    return int(digits)
 
 
 def refuse_secrets(line: str, cell: str | None) -> None:

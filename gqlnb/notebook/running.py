@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.notebook.binding import checked, gathered, hinted
 from gqlnb.notebook.history import Asked
+from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
 from gqlnb.notebook.shown import Note, Text, show
 
 if TYPE_CHECKING:
@@ -134,6 +135,8 @@ class Run:
             check_fragments(self.full, known)
             return self._save()
         self.document = client.document(self.full, options.operation)
+        if options.paginate:
+            only_queries("--paginate", self.document)
         given = gathered(
             options, self.document, self.magic.shell, by_name=self.magic.variables == "by name"
         )
@@ -170,11 +173,11 @@ class Run:
         raise OptionError(msg)
 
     def _ask(self, given: Mapping[str, Any]) -> Result:
-        """Run the operation and note it in the history."""
+        """Run the operation, page by page if that is asked for, and note it in the history."""
         said = f"{self.document.kind} {self.document.name or ''}".strip()
         outcome = "interrupted"
         try:
-            result = self.opened.client.execute(self.full, given, **self._named())
+            result = self._result(given)
             outcome = told(result)
         except GqlnbError as error:
             outcome = type(error).__name__
@@ -183,6 +186,28 @@ class Run:
             asked = Asked(self.opened.name, said, outcome, self.text.strip("\n"))
             self.magic.history.add(asked)
         return result.in_cell(self.above, self.place)
+
+    def _result(self, given: Mapping[str, Any]) -> Result:
+        client, options = self.opened.client, self.options
+        if not options.paginate:
+            return client.execute(self.full, given, **self._named())
+        try:
+            most = options.max_results
+            return client.execute_all(self.full, given, **self._named(), max_results=most)
+        except (GqlnbError, KeyboardInterrupt) as error:
+            pages = paused(error)
+            if pages is not None:
+                name = options.output or KEPT
+                self.magic.shell.user_ns[name] = pages.in_cell(self.above, self.place)
+                pausing(error, name, self._target())
+            raise
+
+    def _target(self) -> str:
+        """Return what was asked as an expression of Python."""
+        opened, named = self.opened, self.options.connection or self.options.target
+        if named in self.magic.shell.user_ns and not opened.kept:
+            return str(named)
+        return repr(opened.name)
 
     def _answer(self, given: Mapping[str, Any], path: Path | None) -> Any:
         from gqlnb.notebook.exporting import export
@@ -210,6 +235,8 @@ class Run:
             from gqlnb.model.render import error_lines
 
             show(Note(error_lines(result), wrong=True))
+        if not quiet and self.kind != "result" and (lines := unfinished(result)):
+            show(Note(lines, wrong=True))
         return shaped(result, self.kind)
 
     def _kept(self, value: Any) -> Any:
@@ -253,6 +280,8 @@ class Run:
         if error is self._last:
             return
         self._last = error
+        if self.options.paginate:
+            placeless(error, self.full)
         names = self.magic.shell.user_ns
         result: Any = error.result
         errors = getattr(result, "errors", ())

@@ -204,9 +204,10 @@ class GraphQLMagic(Magics):
         if word in SUBCOMMANDS and not (operation and named):
             return run_subcommand(self, word, rest)
         if not operation:
+            said = f"{plain(word, 40)!r} is neither" if word else "takes either"
             msg = (
-                f"%graphql: {plain(word, 40)!r} is neither an operation such as {{ hello }} "
-                f"nor one of: {', '.join(SUBCOMMANDS)}.{meant(word)}"
+                f"%graphql: {said} an operation such as {{ hello }} {'nor' if word else 'or'} "
+                f"one of: {', '.join(SUBCOMMANDS)}.{meant(word)}"
             )
             raise OptionError(msg)
         end = len(line) if start is None else start

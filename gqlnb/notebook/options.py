@@ -90,7 +90,9 @@ class Parser(ArgumentParser):
         else:
             if not left:
                 return found
-            message = f"unknown option {plain(left[0], 40)!r}.{self._guess(left[0])}"
+            message = f"{plain(left[0], 40)!r} is one word too many."
+            if left[0].startswith("-"):
+                message = f"unknown option {plain(left[0], 40)!r}.{self._guess(left[0])}"
         return self.error(message)
 
     def error(self, message: str) -> NoReturn:
@@ -101,13 +103,15 @@ class Parser(ArgumentParser):
         OptionError
             Always.
         """
-        msg = f"{self.prog}: {plain(message, 200)}"
+        msg = f"{self.prog}: {plain(message, 500)}"
         raise OptionError(msg)
 
     def _guess(self, word: str) -> str:
         known = [option for action in self._actions for option in action.option_strings]
         near = difflib.get_close_matches(word, known, 1)
-        return f" Did you mean {near[0]!r}?" if near else f" Options: {', '.join(known)}."
+        long = [option for option in known if option.startswith("--")]
+        told = f" Options: {', '.join(long)}." if long else " It takes none."
+        return f" Did you mean {near[0]!r}?" if near else told
 
 
 @cache
@@ -315,5 +319,9 @@ def read_line(parser: Parser, line: str) -> Namespace:
             plain_words.extend(shlex.split(word.removesuffix("\\")))
     found = parser.read(plain_words)
     if captured is not None:
+        if getattr(found, "output", None) is not None:
+            names = f"{plain(captured, 40)!r} and {plain(found.output, 40)!r}"
+            msg = f"{parser.prog}: two names for the answer, {names}."
+            raise OptionError(msg)
         found.output = captured
     return found

@@ -51,6 +51,7 @@ class Run:
         self.options = options
         self.above, self.place = above or 0, "line" if above is None else "cell line"
         self.text = self._source(text)
+        self.own = self.text.count("\n") + 1
         self.full = magic.snippets.completed(self.text)
         self.kind = options.type or magic.type
         self.opened: Opened
@@ -185,7 +186,7 @@ class Run:
         finally:
             asked = Asked(self.opened.name, said, outcome, self.text.strip("\n"))
             self.magic.history.add(asked)
-        return result.in_cell(self.above, self.place)
+        return result.in_cell(self.above, self.place, self.own)
 
     def _result(self, given: Mapping[str, Any]) -> Result:
         client, options = self.opened.client, self.options
@@ -198,7 +199,7 @@ class Run:
             pages = paused(error)
             if pages is not None:
                 name = options.output or KEPT
-                self.magic.shell.user_ns[name] = pages.in_cell(self.above, self.place)
+                self.magic.shell.user_ns[name] = pages.in_cell(self.above, self.place, self.own)
                 pausing(error, name, self._target())
             raise
 
@@ -300,7 +301,7 @@ class Run:
 
     def _own(self, problem: Problem) -> Problem:
         """Return a problem that names the saved fragment it is in, if it is not in the cell."""
-        if problem.line is None or problem.line <= self.text.count("\n") + 1:
+        if problem.line is None or problem.line <= self.own:
             return problem
         name = self.magic.snippets.fragment_line(self.text, self.full, problem.line)
         message = f"In the saved fragment {name}: {problem.message}" if name else problem.message

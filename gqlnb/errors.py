@@ -150,7 +150,7 @@ def calling_line(error: BaseException) -> str | None:
 def foreign(filename: str) -> bool:
     """Tell whether a source file belongs to a library rather than to the user."""
     return (
-        filename.startswith((_HERE, sys.prefix, sys.base_prefix, "<frozen"))
+        filename.startswith((_HERE, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen"))
         or "site-packages" in filename
     )
 
@@ -254,7 +254,15 @@ def caret(text: str | None, line: int, column: int, number: int) -> list[str]:
     row = "".join(" " if unicodedata.category(c) in UNSEEN else c for c in rows[line - 1])
     start = max(0, column - 60)
     margin = f"  {number:>4} | "
-    return [margin + row[start : start + 100], " " * len(margin) + " " * (column - 1 - start) + "^"]
+    before = len(margin) + sum(map(width, row[start : column - 1]))
+    return [margin + row[start : start + 100], " " * before + "^"]
+
+
+def width(character: str) -> int:
+    """Return how many columns of a terminal a character takes: 0, 1 or 2 (Unicode, UAX 11)."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 class PartialError(GqlnbError):

@@ -101,3 +101,11 @@ def test_lines_end_where_graphql_says(end):
     message, _, row, caret = error._render_traceback_()
     assert message == "QueryError: No."
     assert row[caret.index("^") :] == "h elo }"
+
+
+def test_a_caret_stands_below_what_wide_characters_move():
+    """A terminal gives each of them two columns, and a combining one none."""
+    text = '{ say(s: "日本e\u0301") helo }'
+    error = QueryError(text=text, problems=[Problem("x", 1, text.index("helo") + 1)])
+    row, caret = str(error).splitlines()[2:]
+    assert caret.index("^") == row.index("helo") + 2 - 1

@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from gqlnb.client.extent import Bounds, Extent
     from gqlnb.client.walking import Ask
 
-__all__ = ["Paged"]
+__all__ = ["ADVICE", "Paged"]
 
 ALL = "all"
 FAILED, INTERRUPTED = "failed", "interrupted"
+ADVICE = "They are in error.result; client.resume() goes on from there."
 
 
 def blind(paging: Paging) -> bool:
@@ -467,7 +468,6 @@ def keep_with(error: BaseException, walk: Walk, ended: str) -> None:
         return
     error.result = kept(walk.result(ended), walk)  # type: ignore[attr-defined]
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
-        said = f"{walk.got:,} items came before: they are in error.result."
-        error.args = (f"{error.args[0]} {said} client.resume() goes on from there.",)
+        error.args = (f"{error.args[0]} {walk.got:,} items came before. {ADVICE}",)
     if ended == INTERRUPTED:
         error.add_note(f"{walk.report(ended)}. Go on with client.resume().")

@@ -10,7 +10,7 @@ from graphql import FieldNode, FragmentSpreadNode
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
 
-__all__ = ["line_of_path", "selected_at"]
+__all__ = ["place_of_path", "selected_at"]
 
 
 def selected_at(document: Document, path: Any) -> FieldNode | None:
@@ -53,7 +53,31 @@ def fields(document: Document, sets: list[Any]) -> Iterator[FieldNode]:
                 waiting.append(fragments[node.name.value].selection_set)
 
 
-def line_of_path(document: Document | None, path: Any) -> int | None:
-    """Return the line of the text that selects what a response path leads to, counted from 1."""
-    node = None if document is None else selected_at(document, path)
-    return None if node is None or node.loc is None else node.loc.start_token.line
+def place_of_path(
+    document: Document, path: Any, above: int, place: str, own: int | None = None
+) -> str:
+    """Return where a text selects what a response path leads to; "" if that is unknown.
+
+    Parameters
+    ----------
+    document, path
+        As for :func:`selected_at`.
+    above
+        How many lines stand above the text.
+    place
+        The word before a line number.
+    own
+        How many lines of the text were written there; below them are saved fragments.
+    """
+    node = selected_at(document, path)
+    if node is None or node.loc is None:
+        return ""
+    line = node.loc.start_token.line
+    if own is None or line <= own:
+        return f"{place} {line + above}"
+    within = [
+        name
+        for name, fragment in document.fragments.items()
+        if fragment.loc is not None and fragment.loc.start <= node.loc.start < fragment.loc.end
+    ]
+    return f"saved fragment {within[0]}" if within else ""

@@ -406,7 +406,7 @@ class Result:
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
 
-    def in_cell(self, lines: int = 1, place: str = "cell line") -> Self:
+    def in_cell(self, lines: int = 1, place: str = "cell line", own: int | None = None) -> Self:
         """Say of each error which line selected its field, counted from the top of a cell.
 
         Parameters
@@ -415,23 +415,22 @@ class Result:
             How many lines of the cell stand above the text.
         place
             The word before a line number.
+        own
+            How many lines of the text are the cell's; below are saved fragments. None: all.
         """
-        self.__dict__["_cell"] = lines, place
+        self.__dict__["_cell"] = lines, place, own
         return self
 
     @property
     def selections(self) -> tuple[str, ...]:
-        """For each error where its field is selected, as ``"cell line 3"``; "" if that is unknown.
+        """Where the field of each error is selected, as ``"cell line 3"``; "" if unknown."""
+        from gqlnb.model.locating import place_of_path
 
-        Known after :meth:`in_cell`, and where an error has a path.
-        """
-        from gqlnb.model.locating import line_of_path
-
-        above, place = self.__dict__.get("_cell", (None, ""))
-        if above is None:
+        cell = self.__dict__.get("_cell")
+        if cell is None or self.document is None:
             return ("",) * len(self.errors)
-        found = [line_of_path(self.document, error.get("path")) for error in self.errors]
-        return tuple("" if line is None else f"{place} {line + above}" for line in found)
+        paths = [error.get("path") for error in self.errors]
+        return tuple(place_of_path(self.document, path, *cell) for path in paths)
 
     def _count(self) -> str:
         return "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"

@@ -13,6 +13,7 @@ from graphql.utilities import value_from_ast_untyped
 
 from gqlnb.errors import GqlnbError, OptionError, plain
 from gqlnb.model.document import type_text
+from gqlnb.notebook.paging import only_queries
 from gqlnb.notebook.shown import Note
 
 if TYPE_CHECKING:
@@ -86,9 +87,7 @@ def interactive(document: Document, wanted: Sequence[str]) -> None:
     OptionError
         If it changes something, or declares no such variable.
     """
-    if document.kind != "query":
-        msg = f"--interact runs an operation again and again, so it takes no {document.kind}."
-        raise OptionError(msg)
+    only_queries("--interact", document)
     for name in wanted:
         if name not in document.variables:
             near = difflib.get_close_matches(name, document.variables, 1)

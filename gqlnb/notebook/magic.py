@@ -127,6 +127,15 @@ class GraphQLMagic(Magics):
             --stats                   time, bytes, rows, and what is left of the endpoint's budget
             -q, --silent              show nothing; a ; at the end of the cell does the same
 
+        How much of it::
+
+            --paginate                all pages of the query's connections, as one answer; cursors
+                                      and page sizes are added where the text has none
+            --max-results N           with it: at most so many items of an outermost connection
+
+        What came of pages before one failed, or before an interrupt, is kept under the name of -o,
+        else as _pages; the error says how to go on.
+
         What is asked::
 
             -p, --param NAME=EXPR     a variable, from a Python expression: -p n=len(names)
@@ -181,7 +190,9 @@ class GraphQLMagic(Magics):
             return self._run(options, cell.rstrip().removesuffix(";"), above=1)
         except KeyboardInterrupt as interrupt:
             place = calling_line(interrupt)
-        raise Interrupted(*[place.strip()] if place else [])  # here: without a context
+            told = [place.strip()] if place else []
+            told += getattr(interrupt, "told", ())
+        raise Interrupted(*told)  # here: without a context
 
     def _line(self, line: str) -> Any:
         from gqlnb.notebook.subcommands import SUBCOMMANDS, meant, run_subcommand
@@ -193,9 +204,10 @@ class GraphQLMagic(Magics):
         if word in SUBCOMMANDS and not (operation and named):
             return run_subcommand(self, word, rest)
         if not operation:
+            said = f"{plain(word, 40)!r} is neither" if word else "takes either"
             msg = (
-                f"%graphql: {plain(word, 40)!r} is neither an operation such as {{ hello }} "
-                f"nor one of: {', '.join(SUBCOMMANDS)}.{meant(word)}"
+                f"%graphql: {said} an operation such as {{ hello }} {'nor' if word else 'or'} "
+                f"one of: {', '.join(SUBCOMMANDS)}.{meant(word)}"
             )
             raise OptionError(msg)
         end = len(line) if start is None else start

@@ -34,11 +34,13 @@ TYPES = ("result", "frame", "frames", "json", "arrow", "raw")
 PARAM = ("-p", "--param")
 # What is done with the operation instead of showing its answer once.
 MODES = ("--no-execute", "--dry-run", "--explain", "--profile", "--interact")
+ONE_REQUEST = ("--dry-run", "--explain", "--profile")  # modes that are about one request
 SWITCHES = (
     ("-N", "--no-execute"),
     ("--dry-run",),
     ("--explain",),
     ("--profile",),
+    ("--paginate",),
     ("--no-cache",),
     ("--stats",),
     ("-q", "--silent"),
@@ -88,7 +90,9 @@ class Parser(ArgumentParser):
         else:
             if not left:
                 return found
-            message = f"unknown option {plain(left[0], 40)!r}.{self._guess(left[0])}"
+            message = f"{plain(left[0], 40)!r} is one word too many."
+            if left[0].startswith("-"):
+                message = f"unknown option {plain(left[0], 40)!r}.{self._guess(left[0])}"
         return self.error(message)
 
     def error(self, message: str) -> NoReturn:
@@ -99,13 +103,15 @@ class Parser(ArgumentParser):
         OptionError
             Always.
         """
-        msg = f"{self.prog}: {plain(message, 200)}"
+        msg = f"{self.prog}: {plain(message, 500)}"
         raise OptionError(msg)
 
     def _guess(self, word: str) -> str:
         known = [option for action in self._actions for option in action.option_strings]
         near = difflib.get_close_matches(word, known, 1)
-        return f" Did you mean {near[0]!r}?" if near else f" Options: {', '.join(known)}."
+        long = [option for option in known if option.startswith("--")]
+        told = f" Options: {', '.join(long)}." if long else " It takes none."
+        return f" Did you mean {near[0]!r}?" if near else told
 
 
 @cache
@@ -124,6 +130,7 @@ def cell_parser() -> Parser:
     add("-f", "--file")
     add("-S", "--save", metavar="NAME")
     add("--export-to", metavar="FILE")
+    add("--max-results", metavar="N")
     add("--interact", action="append", default=[], metavar="VARIABLE")
     for words in SWITCHES:
         add(*words, action="store_true")
@@ -146,6 +153,10 @@ def checked(options: Namespace) -> Namespace:
     if len(modes) > 1:
         msg = f"%%graphql: {modes[0]} and {modes[1]} exclude each other."
         raise OptionError(msg)
+    if options.paginate and modes and modes[0] in ONE_REQUEST:
+        msg = f"%%graphql: {modes[0]} is about one request, so it goes without --paginate."
+        raise OptionError(msg)
+    options.max_results = most(options)
     if modes and modes[0] != "--interact" and options.export_to is not None:
         msg = f"%%graphql: with {modes[0]} there is no answer to write to {options.export_to!r}."
         raise OptionError(msg)
@@ -156,6 +167,27 @@ def checked(options: Namespace) -> Namespace:
         )
         raise OptionError(msg)
     return options
+
+
+def most(options: Namespace) -> int | None:
+    """Return the number of ``--max-results``; None without it.
+
+    Raises
+    ------
+    OptionError
+        If it is none, or nothing is paged.
+    """
+    given = options.max_results
+    if given is None:
+        return None
+    if not options.paginate:
+        msg = "%%graphql: --max-results says how far to page; add --paginate."
+        raise OptionError(msg)
+    digits = given.replace("_", "")
+    if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
+        msg = f"%%graphql: --max-results takes a whole number above 0, not {plain(given, 40)!r}."
+        raise OptionError(msg)
+    return int(digits)
 
 
 def refuse_secrets(line: str, cell: str | None) -> None:
@@ -287,5 +319,9 @@ def read_line(parser: Parser, line: str) -> Namespace:
             plain_words.extend(shlex.split(word.removesuffix("\\")))
     found = parser.read(plain_words)
     if captured is not None:
+        if getattr(found, "output", None) is not None:
+            names = f"{plain(captured, 40)!r} and {plain(found.output, 40)!r}"
+            msg = f"{parser.prog}: two names for the answer, {names}."
+            raise OptionError(msg)
         found.output = captured
     return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.notebook.binding import checked, gathered, hinted
 from gqlnb.notebook.history import Asked
+from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
 from gqlnb.notebook.shown import Note, Text, show
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Run:
         self.options = options
         self.above, self.place = above or 0, "line" if above is None else "cell line"
         self.text = self._source(text)
+        self.own = self.text.count("\n") + 1
         self.full = magic.snippets.completed(self.text)
         self.kind = options.type or magic.type
         self.opened: Opened
@@ -134,6 +136,8 @@ class Run:
             check_fragments(self.full, known)
             return self._save()
         self.document = client.document(self.full, options.operation)
+        if options.paginate:
+            only_queries("--paginate", self.document)
         given = gathered(
             options, self.document, self.magic.shell, by_name=self.magic.variables == "by name"
         )
@@ -170,11 +174,11 @@ class Run:
         raise OptionError(msg)
 
     def _ask(self, given: Mapping[str, Any]) -> Result:
-        """Run the operation and note it in the history."""
+        """Run the operation, page by page if that is asked for, and note it in the history."""
         said = f"{self.document.kind} {self.document.name or ''}".strip()
         outcome = "interrupted"
         try:
-            result = self.opened.client.execute(self.full, given, **self._named())
+            result = self._result(given)
             outcome = told(result)
         except GqlnbError as error:
             outcome = type(error).__name__
@@ -182,7 +186,29 @@ class Run:
         finally:
             asked = Asked(self.opened.name, said, outcome, self.text.strip("\n"))
             self.magic.history.add(asked)
-        return result.in_cell(self.above, self.place)
+        return result.in_cell(self.above, self.place, self.own)
+
+    def _result(self, given: Mapping[str, Any]) -> Result:
+        client, options = self.opened.client, self.options
+        if not options.paginate:
+            return client.execute(self.full, given, **self._named())
+        try:
+            most = options.max_results
+            return client.execute_all(self.full, given, **self._named(), max_results=most)
+        except (GqlnbError, KeyboardInterrupt) as error:
+            pages = paused(error)
+            if pages is not None:
+                name = options.output or KEPT
+                self.magic.shell.user_ns[name] = pages.in_cell(self.above, self.place, self.own)
+                pausing(error, name, self._target())
+            raise
+
+    def _target(self) -> str:
+        """Return what was asked as an expression of Python."""
+        opened, named = self.opened, self.options.connection or self.options.target
+        if named in self.magic.shell.user_ns and not opened.kept:
+            return str(named)
+        return repr(opened.name)
 
     def _answer(self, given: Mapping[str, Any], path: Path | None) -> Any:
         from gqlnb.notebook.exporting import export
@@ -210,6 +236,8 @@ class Run:
             from gqlnb.model.render import error_lines
 
             show(Note(error_lines(result), wrong=True))
+        if not quiet and self.kind != "result" and (lines := unfinished(result)):
+            show(Note(lines, wrong=True))
         return shaped(result, self.kind)
 
     def _kept(self, value: Any) -> Any:
@@ -253,6 +281,8 @@ class Run:
         if error is self._last:
             return
         self._last = error
+        if self.options.paginate:
+            placeless(error, self.full)
         names = self.magic.shell.user_ns
         result: Any = error.result
         errors = getattr(result, "errors", ())
@@ -271,7 +301,7 @@ class Run:
 
     def _own(self, problem: Problem) -> Problem:
         """Return a problem that names the saved fragment it is in, if it is not in the cell."""
-        if problem.line is None or problem.line <= self.text.count("\n") + 1:
+        if problem.line is None or problem.line <= self.own:
             return problem
         name = self.magic.snippets.fragment_line(self.text, self.full, problem.line)
         message = f"In the saved fragment {name}: {problem.message}" if name else problem.message

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gqlnb.model.document import Document
-from gqlnb.model.locating import line_of_path
+from gqlnb.model.locating import place_of_path
+from gqlnb.model.result import Result
 
 TEXT = """query {
   a { b
@@ -43,9 +44,10 @@ fragment F on Q {
 def test_a_path_leads_to_a_line(path, line):
     """Through lists, aliases, fragments and fields selected twice; as far as it is known."""
     document = Document.parse(TEXT)
-    assert line_of_path(document, path) == line
+    assert place_of_path(document, path, 1, "line") == (f"line {line + 1}" if line else "")
 
 
 def test_without_a_document_there_is_no_line():
     """As of a saved answer."""
-    assert line_of_path(None, ["a"]) is None
+    result = Result(data=None, errors=({"message": "x", "path": ["a"]},))
+    assert result.in_cell().selections == ("",)

@@ -110,6 +110,36 @@ def test_an_interrupt_ends_a_request_on_its_way(kernel):
         assert "interrupted" in outcome
 
 
+def test_an_interrupt_keeps_the_pages_that_came(kernel):
+    """The line that is shown goes on from there."""
+    asked, let_go = Event(), Event()
+
+    def items(root, args, context):
+        start = int(args.get("after") or 0)
+        if start == 4 and not asked.is_set():
+            asked.set()
+            let_go.wait(60)
+        page = {"hasNextPage": start < 8, "endCursor": str(start + 2)}
+        return {"nodes": [start, start + 1], "pageInfo": page}
+
+    sdl = """type Query { items(first: Int!, after: String): Items }
+        type Items { nodes: [Int] pageInfo: Info! }
+        type Info { hasNextPage: Boolean! endCursor: String }"""
+    schema = gqlnb.Schema(sdl, {"Query": {"items": items}})
+    with gqlnb.serve(schema, port=0) as server:
+        cell = f"%%graphql {server.url} --paginate\n{{ items(first: 2) {{ nodes }} }}"
+        found = kernel.messages(kernel.client.execute(cell))
+        assert asked.wait(60)
+        kernel.manager.interrupt_kernel()
+        ((_, content),) = list(found)
+        let_go.set()
+        first, came, onward = content["traceback"]
+        assert first == "KeyboardInterrupt"
+        assert came.startswith("  4 items in 2 requests, ended: interrupted.")
+        go_on = onward.partition("To go on: ")[2]
+        assert kernel.data(f"{go_on}.data['items']['nodes']") == str(list(range(10)))
+
+
 def test_errors_are_errors_to_whatever_reads_the_notebook(kernel):
     """With a name and lines of their own, without frames."""
     ((kind, content),) = kernel.run("%%graphql schema\n{\n  helo }")

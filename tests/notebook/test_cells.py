@@ -99,6 +99,9 @@ def test_an_answer_is_written_to_a_file(shell, suffix, read):
         ("--operation Nope", "", "no saved cell has an operation of that name"),
         ("--operation Nope", "query A { hello }", "Unknown operation named 'Nope'"),
         ("--paginat", ROWS, "unknown option '--paginat'"),
+        ("--zzz", ROWS, "--max-results, --interact, --no-execute"),
+        ("hello", ROWS, "'hello' is one word too many"),
+        ("-o a b <<", ROWS, "two names for the answer, 'b' and 'a'"),
         ("--export", ROWS, "Did you mean '--export-to'?"),
         ("--interact a", "mutation ($a: Int!) { put(a: $a) }", "it takes no mutation"),
         ("--interact b", "query ($a: Int = 1) { add(a: $a) }", "declares no such variable"),
@@ -186,6 +189,14 @@ def test_a_mistake_in_a_saved_fragment_is_told_as_one(shell):
     assert shown == [
         "QueryError: In the saved fragment Two: Cannot query field 'add' on type 'Query'."
     ]
+
+
+def test_an_error_of_a_field_of_a_saved_fragment_names_the_fragment(shell):
+    """It has no line of the cell; one beside it has."""
+    run(shell, "%%graphql schema -S frag\nfragment F on Row { n\n  bad }")
+    shown = repr(run(shell, "%%graphql schema\n{ rows { ...F }\n  fail }"))
+    assert shown.count("(saved fragment F)") == 2
+    assert shown.count("(cell line 3)") == 1
 
 
 def test_what_is_not_executed_is_checked(shell):

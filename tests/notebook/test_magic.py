@@ -106,7 +106,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ("%%graphql schema -v nope\n{ hello }", "--vars takes the name of a mapping"),
         ("%%graphql schema -p nope\n{ hello }", "--param takes NAME=EXPRESSION"),
         ("%%graphql schema 'open\n{ hello }", "no closing quotation"),
-        ("%graphql", "nor one of: connections"),
+        ("%graphql", "or one of: connections"),
         ("%graphql frobnicate", "'frobnicate' is neither an operation"),
         ("%graphql use nope", "No connection is called 'nope'"),
         ("%graphql use", "takes one name"),

@@ -227,3 +227,10 @@ def test_what_is_shown_is_escaped():
         html = value._repr_html_()
         assert "&lt;i&gt;" in html
         assert not {"<b>", "<i>", "<u>"} & set(html.split())
+
+
+def test_a_line_of_nothing_says_what_there_is(shell):
+    """And a word too many is told as one."""
+    assert "takes either an operation such as { hello } or one of" in failure(shell, "%graphql")
+    assert "'x' is one word too many." in failure(shell, "%graphql connections x")
+    assert "unknown option '-x'. It takes none." in failure(shell, "%graphql stop -x")

@@ -1,0 +1,82 @@
+"""``--paginate``: what may be asked page by page, and what becomes of pages that came."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.pages import ADVICE
+from gqlnb.errors import OptionError, QueryError, TextError
+
+if TYPE_CHECKING:
+    from gqlnb.model.document import Document
+    from gqlnb.model.result import Result
+
+__all__ = ["KEPT", "only_queries", "paused", "pausing", "placeless", "unfinished"]
+
+WANTED = "max_results"  # what a report says where that many came
+KEPT = "_pages"  # as IPython keeps what it was not told to keep: _, _exit_code
+
+
+def only_queries(option: str, document: Document) -> None:
+    """Check that an operation may be run more than once.
+
+    Raises
+    ------
+    OptionError
+        If it changes something.
+    """
+    if document.kind != "query":
+        msg = f"{option} runs an operation again and again, so it takes no {document.kind}."
+        raise OptionError(msg)
+
+
+def paused(error: BaseException) -> Result | None:
+    """Return the pages that came before an error or an interrupt; None if there are none."""
+    result: Any = getattr(error, "result", None)
+    return result if getattr(result, "report", None) is not None else None
+
+
+def pausing(error: BaseException, name: str, target: str) -> None:
+    """Let an error say what came, what it is called, and how to go on.
+
+    Parameters
+    ----------
+    error
+        What ended the paging.
+    name
+        What the pages are kept as.
+    target
+        A Python expression for what was asked.
+    """
+    result = paused(error)
+    if result is None:
+        return
+    kept = f"{result.report}. They are kept as {name}."
+    onward = f"To go on: gqlnb.connect({target}).resume({name})"
+    if not isinstance(error, Exception):
+        error.told = (kept, onward)  # type: ignore[attr-defined]
+    elif isinstance(error, TextError) and error.problems:
+        said = f"{kept}\n  {onward}"
+        *before, last = error.problems
+        hint = f"{last.hint}\n  {said}" if last.hint else said
+        error.problems = (*before, replace(last, hint=hint))
+    else:
+        message = str(error.args[0]).partition(ADVICE)[0].rstrip()
+        error.args = (f"{message}\n  {kept}\n  {onward}",)
+
+
+def placeless(error: QueryError, text: str) -> None:
+    """Take the places out of an error about the text of a further page: nobody wrote its lines."""
+    if error.text not in (None, text):
+        error.text = None
+        problems = (replace(each, line=None, column=None) for each in error.problems)
+        error.problems = tuple(problems)
+
+
+def unfinished(result: Result) -> list[str]:
+    """Return what to say where paging ended before it was meant to; nothing where it did not."""
+    report = result.report
+    if report is None or report.complete or report.ended == WANTED:
+        return []
+    return report.lines()

@@ -213,7 +213,7 @@ class Definitions(Valued, Directed):
         elif text in ("$", ":", "="):
             self._mark(text)
         elif self.after == "=" and self.value(text, self._type()):
-            self.after = "value"
+            self._defaulted(text)
         elif self.directed(kind, text):
             return
         elif text == "{":  # the bracket was never closed
@@ -226,8 +226,6 @@ class Definitions(Valued, Directed):
         self.after = text
         if text == "$":
             self.name = ""
-        elif text == "=" and self.name:
-            self.walk.variables[self.name] = self.variable._replace(defaulted=True)
 
     def _word(self, kind: str, text: str) -> None:
         if self.after == ":" and self.name and (kind == "name" or text in ("[", "]", "!")):
@@ -236,7 +234,13 @@ class Definitions(Valued, Directed):
             self.name, self.after = text, "name"
             self.walk.variables[text] = Variable()
         elif self.after == "=":
-            self.after = "value"
+            self._defaulted(text)
+
+    def _defaulted(self, text: str) -> None:
+        """Take the beginning of a default value; null does not make a variable any surer."""
+        self.after = "value"
+        if self.name and text != "null":
+            self.walk.variables[self.name] = self.variable._replace(defaulted=True)
 
     def _type(self) -> Any:
         return self.walk.type_written(self.variable.type)

@@ -11,7 +11,7 @@ from IPython.core.magic import (
     no_var_expand,
     output_can_be_silenced,
 )
-from traitlets import Bool, Enum
+from traitlets import Bool, Enum, Unicode
 
 from gqlnb.errors import GqlnbError, OptionError, calling_line, plain
 from gqlnb.notebook.clients import Clients
@@ -25,6 +25,7 @@ from gqlnb.notebook.options import (
     refuse_secrets,
     textless,
 )
+from gqlnb.notebook.replaying import Recordings
 from gqlnb.notebook.snippets import Snippets
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class GraphQLMagic(Magics):
         help="What becomes of an answer with errors beside its data: it is shown with them, or "
         "PartialError is raised.",
     ).tag(config=True)
+    replay = Unicode(
+        "",
+        help="The file of a recording that every cell is answered from, as --replay for one cell; "
+        "empty for none.",
+    ).tag(config=True)
     stats = Bool(
         default_value=False, help="Show time, bytes, rows and budget of each cell, as --stats."
     ).tag(config=True)
@@ -97,6 +103,7 @@ class GraphQLMagic(Magics):
         self.clients = Clients(shell.user_ns)
         self.snippets = Snippets()
         self.history = History()
+        self.recordings = Recordings()
 
     @no_var_expand  # IPython would replace $x and {x} in the line
     @output_can_be_silenced
@@ -153,6 +160,13 @@ class GraphQLMagic(Magics):
                                       a list the values to choose from. May be repeated
             --no-cache                forget what is known of the endpoint: connect anew and ask for
                                       its schema again
+
+        Recordings, which hold no tokens, for notebooks that run without network::
+
+            --record FILE             ask, and keep the answers in FILE
+            --replay FILE             answer from FILE: nothing is sent, no token is needed. For
+                                      every cell: %config GraphQLMagic.replay = "FILE", or
+                                      GQLNB_REPLAY=FILE in the environment
 
         Instead of asking::
 
@@ -218,7 +232,8 @@ class GraphQLMagic(Magics):
         from gqlnb.notebook.running import Run
 
         try:
-            return Run(self, checked(options), text, above)()
+            with self.recordings.chosen(checked(options), self.replay):
+                return Run(self, options, text, above)()
         except GqlnbError as error:
             if options.output is not None and error.result is not None:
                 # A failed answer can still be looked at.

@@ -131,6 +131,8 @@ def cell_parser() -> Parser:
     add("-S", "--save", metavar="NAME")
     add("--export-to", metavar="FILE")
     add("--max-results", metavar="N")
+    add("--record", metavar="FILE")
+    add("--replay", metavar="FILE")
     add("--interact", action="append", default=[], metavar="VARIABLE")
     for words in SWITCHES:
         add(*words, action="store_true")
@@ -159,6 +161,9 @@ def checked(options: Namespace) -> Namespace:
     options.max_results = most(options)
     if modes and modes[0] != "--interact" and options.export_to is not None:
         msg = f"%%graphql: with {modes[0]} there is no answer to write to {options.export_to!r}."
+        raise OptionError(msg)
+    if options.record is not None and options.replay is not None:
+        msg = "%%graphql: --record asks and --replay does not, so a cell takes one of them."
         raise OptionError(msg)
     if options.connection is not None and options.target is not None:
         msg = (

@@ -258,6 +258,28 @@ def test_a_line_proposes_no_second_connection(tab):
     assert tab("%%graphql schema\t--dr|") == ["--dry-run"]
 
 
+def test_a_connection_that_takes_long_to_open_is_not_waited_for(tab, monkeypatch):
+    """A keyring may ask to be unlocked first."""
+    connections.close("demo")
+    opening, going_on = threading.Event(), threading.Event()
+    opens = connections.Connection.open
+
+    def slow(self, **options):
+        opening.set()
+        assert going_on.wait(60), "completion waited"
+        return opens(self, **options)
+
+    monkeypatch.setattr(connections.Connection, "open", slow)
+    try:
+        assert tab("%%graphql demo\n{ vie|") == []
+        assert opening.is_set()
+        assert "demo" in tab("%%graphql |")
+        assert tab("%%graphql demo\n{ vie|") == []
+    finally:
+        going_on.set()
+    wait_until(lambda: tab("%%graphql demo\n{ vie|") == ["viewer"])
+
+
 class Elsewhere:
     """An object that cannot be asked for anything here, as proxies of web frameworks are."""
 

@@ -78,6 +78,7 @@ _known: dict[str, Connection] = {}
 _provided: dict[str, Connection] = {}
 _open: dict[str, tuple[Connection, Client]] = {}
 _current: list[str] = []
+_gates: dict[str, Any] = {}  # held while a connection is opened, by its name
 
 
 def register(name: str, make: Factory, about: str, client: Client | None = None) -> None:
@@ -184,15 +185,20 @@ def named(name: str, **options: Any) -> Client:
         If there is no connection of that name; the message lists those there are.
     """
     with _lock:
-        connection = _find(name)
+        gate = _gates.setdefault(name, threading.RLock())
+    # Not `_lock`: a keyring may take its time, and completion asks meanwhile which names there are.
+    with gate:
+        with _lock:
+            connection = _find(name)
+            before, client = _open.get(name, (None, None))
         if options:
             return connection.open(**options)
-        before, client = _open.get(name, (None, None))
         # Made without a token while a recording answered; there may be one by now.
         lacking = getattr(client, "_lacking", None) is not None and not spared()
         if client is None or lacking or before != connection:  # a file may say something else now
             client = connection.open()
-            _open[name] = connection, client
+            with _lock:
+                _open[name] = connection, client
         return client
 
 
@@ -207,7 +213,7 @@ def renew(name: str) -> Client:
     with _lock:
         _find(name)
         opened = _open.pop(name, None)
-        made = named(name)
+    made = named(name)
     if opened is not None:
         opened[1].close()
     return made

@@ -101,22 +101,22 @@ class Completing:
             del kernel.do_inspect
 
     def _matches(self, context: CompletionContext) -> Any:
-        """Answer Tab; an error of ours must not take the other completions away."""
+        """Answer Tab; in GraphQL nobody else does, elsewhere we have nothing to say."""
+        lines = context.full_text.split("\n")[: context.cursor_line]
+        offset = sum(len(line) + 1 for line in lines) + context.cursor_position
+        place = here(context.full_text, offset)
+        if place is None:
+            return {"completions": []}
         try:
-            lines = context.full_text.split("\n")[: context.cursor_line]
-            offset = sum(len(line) + 1 for line in lines) + context.cursor_position
-            place = here(context.full_text, offset)
-            found = None if place is None else self.completion(place)
+            typed, proposals = self.completion(place)
+            shown = Sure(SimpleCompletion(it.name, type=column(it)) for it in proposals)
         except Exception:  # whatever a schema holds: the kernel must live on
             _log.debug("completion failed", exc_info=True)
-            found = None
-        if found is None:
-            return {"completions": []}
-        shown = Sure(SimpleCompletion(it.name, type=column(it)) for it in found.proposals)
+            typed, shown = 0, Sure()  # names of Python would be wrong here in any case
         return {
             "completions": shown,
             "suppress": True,
-            "matched_fragment": context.full_text[offset - found.typed : offset],
+            "matched_fragment": context.full_text[offset - typed : offset],
             "ordered": True,
         }
 
@@ -131,14 +131,11 @@ class Completing:
         words, start = self.knowledge.words(place.line, place.cell)
         return complete_line(words, place.line[start:], max(0, place.offset - start))
 
-    def documented(self, source: str, offset: int) -> Proposal | None:
-        """Return what stands at the cursor, if it is GraphQL's."""
+    def documented(self, place: Here) -> Proposal | None:
+        """Return what stands at a place, if it is known."""
         from gqlnb.notebook.completion.cursor import at
         from gqlnb.notebook.completion.lines import option_at
 
-        place = here(source, offset)
-        if place is None:
-            return None
         if place.inside:
             schema, saved = self.knowledge.schema(place.line), self.knowledge.fragments()
             return at(schema, place.text, place.offset, saved)
@@ -147,23 +144,30 @@ class Completing:
 
     def _inspected(self, code: str, cursor_pos: int, *args: Any, **options: Any) -> Any:
         """Answer Shift-Tab in a cell of GraphQL; elsewhere the kernel does as before."""
+        place = here(code, cursor_pos)
+        data: dict[str, str] = {}
         try:
-            found = self.documented(code, cursor_pos)
+            found = None if place is None else self.documented(place)
+            data = {} if found is None else shown_of(found)
         except Exception:  # whatever a schema holds: the kernel must live on
             _log.debug("inspection failed", exc_info=True)
-            found = None
-        if found is None:
-            return self._inspect(code, cursor_pos, *args, **options)
-        from gqlnb.notebook.completion.documentation import markdown
-
-        data = {"text/plain": plain_text(found), "text/markdown": markdown(found)}
-        return {"status": "ok", "found": True, "data": data, "metadata": {}}
+        # A field may be called as a function of Python is: `id` in an operation is none.
+        if data or (place is not None and place.inside):
+            return {"status": "ok", "found": bool(data), "data": data, "metadata": {}}
+        return self._inspect(code, cursor_pos, *args, **options)
 
 
 def column(found: Proposal) -> str:
     """Return what stands beside a name in the list: its type, or what it is."""
     described = found.kind in ("option", "keyword", "name")  # by a sentence, too long for a list
     return found.kind if described or not found.detail else found.detail
+
+
+def shown_of(found: Proposal) -> dict[str, str]:
+    """Return the documentation of a name by media type."""
+    from gqlnb.notebook.completion.documentation import markdown
+
+    return {"text/plain": plain_text(found), "text/markdown": markdown(found)}
 
 
 def plain_text(found: Proposal) -> str:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import GqlnbError
+from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completing import Knowledge
 from gqlnb.notebook.completion.lines import Names, Words
-from gqlnb.notebook.options import cell_parser
+from gqlnb.notebook.options import cell_parser, read_line
 from gqlnb.notebook.parsers import parser
 from gqlnb.notebook.subcommands import SUBCOMMANDS, askable
 
@@ -146,7 +146,8 @@ class Knowing:
     def mappings(self) -> Iterator[tuple[str, str]]:
         """Yield the mappings of the notebook."""
         for name, value in self._namespace():
-            if not isinstance(value, type) and all(hasattr(value, it) for it in MAPPING):
+            # Of its type: an object may answer to any name, or ask someone first.
+            if not isinstance(value, type) and all(hasattr(type(value), it) for it in MAPPING):
                 yield name, type(value).__name__
 
     def parameters(self) -> Iterator[tuple[str, str]]:
@@ -190,7 +191,11 @@ def begin(load: Any) -> threading.Thread:
 
 
 def target_of(line: str) -> str | None:
-    """Return whom a magic line names; None if it names nobody."""
+    """Return whom a magic line names, as the magic reads it; None if it names nobody."""
+    with suppress(OptionError, ValueError):  # a line that is still being written
+        options = read_line(cell_parser(), line)
+        found: str | None = options.connection or options.target
+        return found
     named = _NAMED.search(line)
     if named is not None:
         return named[1]

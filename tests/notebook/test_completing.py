@@ -224,3 +224,72 @@ def test_shift_tab_in_python_is_pythons(kernel):
     reply = kernel.inspect("len", 2, reply=True, timeout=60)["content"]
     assert reply["found"]
     assert "Return the number of items" in reply["data"]["text/plain"]
+
+
+def test_a_name_of_python_is_not_explained_in_an_operation(kernel):
+    """A field may be called as a function is, and the schema may not be there yet."""
+    code = "%%graphql nobody\n{ id }"
+    reply = kernel.inspect(code, len(code) - 2, reply=True, timeout=60)["content"]
+    assert not reply["found"]
+    assert reply["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--dry-run schema",
+        "-o kept schema",
+        "-t frame schema",
+        "-q schema",
+        '-c "schema"',
+        "x<< schema",
+    ],
+)
+def test_options_may_come_first(tab, line):
+    """Whom a cell asks is read as the magic reads it."""
+    assert tab(f"%%graphql {line}\n{{ he|") == ["hello"]
+
+
+def test_a_line_proposes_no_second_connection(tab):
+    """One is all that a cell takes; tabs divide words as blanks do."""
+    assert "schema" not in tab("%%graphql schema -t frame |")
+    assert "schema" in tab("%%graphql -t frame |")
+    assert "schema" in tab("%%graphql kept << |")
+    assert tab("%%graphql schema\t--dr|") == ["--dry-run"]
+
+
+def test_a_connection_that_takes_long_to_open_is_not_waited_for(tab, monkeypatch):
+    """A keyring may ask to be unlocked first."""
+    connections.close("demo")
+    opening, going_on = threading.Event(), threading.Event()
+    opens = connections.Connection.open
+
+    def slow(self, **options):
+        opening.set()
+        assert going_on.wait(60), "completion waited"
+        return opens(self, **options)
+
+    monkeypatch.setattr(connections.Connection, "open", slow)
+    try:
+        assert tab("%%graphql demo\n{ vie|") == []
+        assert opening.is_set()
+        assert "demo" in tab("%%graphql |")
+        assert tab("%%graphql demo\n{ vie|") == []
+    finally:
+        going_on.set()
+    wait_until(lambda: tab("%%graphql demo\n{ vie|") == ["viewer"])
+
+
+class Elsewhere:
+    """An object that cannot be asked for anything here, as proxies of web frameworks are."""
+
+    def __getattr__(self, name):
+        """Refuse."""
+        raise RuntimeError(name)
+
+
+def test_objects_of_the_notebook_may_refuse_everything(tab, shell):
+    """They are no target, and nothing of Python stands in for GraphQL's names."""
+    shell.user_ns |= {"strange": Elsewhere(), "settings": {"n": 1}}
+    assert tab("%%graphql schema --vars |") == ["settings"]
+    assert tab("%%graphql strange\n{ he|") == []

@@ -54,10 +54,11 @@ def complete(
     Returns
     -------
     Completion
-        Nothing inside comments and strings.
+        Nothing inside comments and strings, and where a name would be glued to something else:
+        in and behind a number, or the first dots of a spread.
     """
     found = tokens(text)
-    if any(token.holds(offset) for token in found):
+    if any(token.holds(offset) or _glued(token, offset) for token in found):
         return Completion(0, [])
     start = next((t.start for t in found if t.kind == "name" and t.start < offset <= t.end), offset)
     word = text[start:offset].lower()
@@ -113,6 +114,10 @@ def walked(
     walk.enter(Top(walk))
     walk.read(token for token in found if token.end <= start)
     return walk
+
+
+def _glued(token: Token, offset: int) -> bool:
+    return token.kind in ("number", "other") and token.start < offset <= token.end
 
 
 def _begins(name: str, word: str) -> bool:

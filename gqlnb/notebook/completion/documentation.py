@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from graphql import is_union_type
+from graphql import GraphQLError, is_union_type
 from graphql.utilities.print_schema import print_input_value
 
 if TYPE_CHECKING:
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["markdown", "signature"]
 
 LISTED = 12  # members of a type that its documentation names
+_TICKS = re.compile("`+")
 # What would be HTML, or a picture from somewhere: descriptions are an endpoint's words.
-_ACTIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
+# An even number of backslashes before it leaves it active: they escape each other.
+_ACTIVE = re.compile(r"(?<!\\)(?:\\\\)*+(?:<(?=[A-Za-z/!?])|!(?=\[))")
 
 
 def markdown(proposal: Proposal) -> str:
@@ -33,8 +35,13 @@ def markdown(proposal: Proposal) -> str:
     str
         Without HTML and pictures, whatever the schema says.
     """
-    parts = [f"```graphql\n{signature(proposal)}\n```", *_words(proposal)]
-    return "\n\n".join(parts)
+    return "\n\n".join([_fenced(signature(proposal)), *_words(proposal)])
+
+
+def _fenced(code: str) -> str:
+    """Return code as Markdown that it cannot end itself: default values may hold a fence."""
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
+    return f"{fence}graphql\n{code}\n{fence}"
 
 
 def _words(proposal: Proposal) -> Iterator[str]:
@@ -54,7 +61,7 @@ def _words(proposal: Proposal) -> Iterator[str]:
 
 
 def _inert(text: str) -> str:
-    return _ACTIVE.sub(lambda match: f"\\{match[0]}", text)
+    return _ACTIVE.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", text)
 
 
 def signature(proposal: Proposal) -> str:
@@ -75,11 +82,11 @@ def _directive(it: Proposal) -> str:
 
 
 _WRITTEN: dict[str, Callable[[Proposal], str]] = {
-    "argument": lambda it: f"{it.owner}({print_input_value(it.name, it.thing)})",
+    "argument": lambda it: f"{it.owner}({_member(it.name, it.thing)})",
     "directive": _directive,
     "enum value": lambda it: f"{it.owner}.{it.name}",
     "field": _field,
-    "input field": lambda it: f"{it.owner}.{print_input_value(it.name, it.thing)}",
+    "input field": lambda it: f"{it.owner}.{_member(it.name, it.thing)}",
     "type": lambda it: f"{it.detail} {it.name}{_content(it.thing)}",
     "variable": lambda it: f"${it.name.removeprefix('$')}: {it.detail}",
 }
@@ -87,10 +94,18 @@ _WRITTEN: dict[str, Callable[[Proposal], str]] = {
 
 def arguments(definition: Any) -> str:
     """Return the arguments of a field or directive as they are defined, several on lines each."""
-    written = [print_input_value(name, member) for name, member in definition.args.items()]
+    written = [_member(name, member) for name, member in definition.args.items()]
     if len(written) < 2:
         return f"({written[0]})" if written else ""
     return "(\n  " + "\n  ".join(written) + "\n)"
+
+
+def _member(name: str, definition: Any) -> str:
+    """Return an argument or input field as it is defined."""
+    try:
+        return print_input_value(name, definition)
+    except (GraphQLError, TypeError, ValueError):  # a scalar's default that has no literal
+        return f"{name}: {definition.type} = ..."
 
 
 def _content(kind: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    GraphQLNonNull,
     get_named_type,
     get_nullable_type,
     is_input_object_type,
@@ -33,7 +34,8 @@ class Valued(Level):
         if text == "[":
             self.walk.enter(ListOf(self.walk, _item(expected)))
         elif text == "{":
-            self.walk.enter(ObjectOf(self.walk, *_object(expected)))
+            types, owner, one = _object(expected)
+            self.walk.enter(ObjectOf(self.walk, types, owner, one=one))
         else:
             return False
         return True
@@ -66,6 +68,7 @@ class Members(Valued):
 
     kind = "argument"
     closing = ")"
+    one = False
 
     def __init__(self, walk: Walk, types: Mapping[str, Any], owner: str) -> None:
         super().__init__(walk)
@@ -105,7 +108,7 @@ class Members(Valued):
         """Yield members that are not given yet; after a colon values."""
         if self.after in (":", "$"):
             member = self.member
-            must = member is not None and is_required_argument(member)
+            must = member is not None and (self.one or is_required_argument(member))
             yield from self.offered(self.expected, defaulted=not must)
         else:
             given = {*self.given, *_named_next(self.walk.ahead)}
@@ -121,6 +124,24 @@ class ObjectOf(Members):
 
     kind = "input field"
     closing = "}"
+
+    def __init__(
+        self, walk: Walk, types: Mapping[str, Any], owner: str, *, one: bool = False
+    ) -> None:
+        super().__init__(walk, types, owner)
+        self.one = one  # whether exactly one field is given, and that not null
+
+    @property
+    def expected(self) -> Any:
+        """The type of the value of the field that was named last."""
+        found = super().expected
+        return GraphQLNonNull(get_nullable_type(found)) if self.one and found else found
+
+    def proposals(self) -> Iterator[Proposal]:
+        """Yield fields, or values; where one field is all there may be, no second one."""
+        valued = self.after in (":", "$")
+        if valued or not (self.one and (self.given or any(_named_next(self.walk.ahead)))):
+            yield from super().proposals()
 
     def take(self, kind: str, text: str) -> None:
         """Read a token of the object."""
@@ -162,9 +183,12 @@ def _item(expected: Any) -> Any:
     return inner.of_type if is_list_type(inner) else inner
 
 
-def _object(expected: Any) -> tuple[Mapping[str, Any], str]:
+def _object(expected: Any) -> tuple[Mapping[str, Any], str, bool]:
+    """Return the fields of an input object, its name, and whether it is a oneOf."""
     named = get_named_type(expected) if expected is not None else None
-    return (named.fields, named.name) if is_input_object_type(named) else ({}, "")
+    if not is_input_object_type(named):
+        return {}, "", False
+    return named.fields, named.name, bool(getattr(named, "is_one_of", False))
 
 
 def _named_next(ahead: Sequence[Token]) -> Iterator[str]:

@@ -48,14 +48,17 @@ def complete_line(words: Words, line: str, offset: int) -> Completion:
     offset
         Where the cursor is in it, in characters.
     """
-    before = line[:offset].split(" ")
-    word = before.pop()
-    given = [one for one in before if one]
+    *given, word = _words(line[:offset])
     name, equals, value = word.partition("=")
     if word.startswith("--") and equals:
         found = _values(words, _action(words.parser, name))
         return Completion(len(value), _begin(found, value))
     return Completion(len(word), _begin(_after(words, given, word), word))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; the last is empty where none is begun."""
+    return text.split() if text and not text[-1].isspace() else [*text.split(), ""]
 
 
 def _after(words: Words, given: list[str], word: str) -> Iterator[Proposal]:
@@ -69,7 +72,7 @@ def _after(words: Words, given: list[str], word: str) -> Iterator[Proposal]:
         return
     if not given:
         yield from (Proposal(one, "keyword", about) for one, about in words.subcommands.items())
-    for positional in _positionals(words.parser):
+    for positional in _left(words.parser, given):
         yield from _values(words, positional)
     if not word:
         yield from _options(words.parser, given)
@@ -98,6 +101,21 @@ def _positionals(parser: ArgumentParser | None) -> Iterator[Action]:
             yield action
 
 
+def _left(parser: ArgumentParser | None, given: list[str]) -> list[Action]:
+    """Return what the next word can be that is no option."""
+    taken, before = 0, ""
+    for word in given:
+        action = _action(parser, before)
+        valued = action is not None and action.nargs != 0
+        if word == "<<":  # the word before it is a name of the notebook
+            taken -= 1
+        elif not (valued or word.startswith("-") or word.endswith("<<")):
+            taken += 1
+        before = word
+    found = [*_positionals(parser)]
+    return [it for it in found[-1:] if it.nargs == "+"] or found[max(0, taken) :][:1]
+
+
 def _action(parser: ArgumentParser | None, option: str) -> Action | None:
     actions = parser._actions if parser is not None else ()  # noqa: SLF001 - argparse tells it nowhere else
     return next((it for it in actions if option in it.option_strings), None)
@@ -109,9 +127,8 @@ def _begin(found: Iterable[Proposal], word: str) -> list[Proposal]:
 
 def option_at(words: Words, line: str, offset: int) -> Proposal | None:
     """Return the option or subcommand that the cursor is on; None if it is on neither."""
-    start = line.rfind(" ", 0, offset) + 1
-    end = line.find(" ", offset)
-    word = line[start : len(line) if end < 0 else end].partition("=")[0]
+    start = offset - len(_words(line[:offset])[-1])
+    word = _words(line[start:])[0].partition("=")[0]
     if word in words.subcommands:
         return Proposal(word, "keyword", words.subcommands[word])
     action = _action(words.parser, word)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from gqlnb.client.connections import SERVE
+from gqlnb.client.pages import ADVICE as PAGES
 from gqlnb.token import NO_LITERAL
 
 __all__ = ["for_shell"]
 
 _ADVICE = (
-    ("they are in error.result. client.resume() goes on from there.", "they were printed."),
+    (PAGES, "They were printed."),
     (
         "Look at client.schema once to have all of them followed",
         "Nested ones are followed where the query asks for the id of what they stand in",

@@ -265,7 +265,7 @@ def test_query_prints_the_pages_before_a_failure(
     done = gqlnb("query", SEARCH, "-c", url, "--paginate")
     assert done.returncode == 1
     assert len(json.loads(done.stdout)["data"]["search"]["nodes"]) == 200
-    assert "200 items came before: they were printed.\n" in done.stderr
+    assert "200 items came before. They were printed.\n" in done.stderr
 
 
 def test_schema_prints_sdl(gqlnb: Run) -> None:

@@ -237,6 +237,8 @@ class Definitions(Valued, Directed):
             self.walk.variables[text] = Variable()
         elif self.after == "=":
             self.after = "value"
+            if text == "null" and self.name:  # which is as good as none where null is refused
+                self.walk.variables[self.name] = self.variable._replace(defaulted=False)
 
     def _type(self) -> Any:
         return self.walk.type_written(self.variable.type)

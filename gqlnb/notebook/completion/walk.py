@@ -163,7 +163,8 @@ def defined(found: list[Token]) -> Defined:
 
 def _variable(words: list[str]) -> Variable:
     of_type = [*takewhile(_of_a_type, words)]
-    return Variable("".join(of_type), words[len(of_type) : len(of_type) + 1] == ["="])
+    default = words[len(of_type) : len(of_type) + 2]
+    return Variable("".join(of_type), default[:1] == ["="] and default[1:] != ["null"])
 
 
 def _of_a_type(word: str) -> bool:

@@ -213,7 +213,7 @@ class Definitions(Valued, Directed):
         elif text in ("$", ":", "="):
             self._mark(text)
         elif self.after == "=" and self.value(text, self._type()):
-            self._defaulted(text)
+            self.after = "value"
         elif self.directed(kind, text):
             return
         elif text == "{":  # the bracket was never closed
@@ -226,6 +226,8 @@ class Definitions(Valued, Directed):
         self.after = text
         if text == "$":
             self.name = ""
+        elif text == "=" and self.name:
+            self.walk.variables[self.name] = self.variable._replace(defaulted=True)
 
     def _word(self, kind: str, text: str) -> None:
         if self.after == ":" and self.name and (kind == "name" or text in ("[", "]", "!")):
@@ -234,13 +236,9 @@ class Definitions(Valued, Directed):
             self.name, self.after = text, "name"
             self.walk.variables[text] = Variable()
         elif self.after == "=":
-            self._defaulted(text)
-
-    def _defaulted(self, text: str) -> None:
-        """Take the beginning of a default value; null does not make a variable any surer."""
-        self.after = "value"
-        if self.name and text != "null":
-            self.walk.variables[self.name] = self.variable._replace(defaulted=True)
+            self.after = "value"
+            if text == "null" and self.name:  # which is as good as none where null is refused
+                self.walk.variables[self.name] = self.variable._replace(defaulted=False)
 
     def _type(self) -> Any:
         return self.walk.type_written(self.variable.type)

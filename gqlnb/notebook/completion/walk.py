@@ -163,8 +163,8 @@ def defined(found: list[Token]) -> Defined:
 
 def _variable(words: list[str]) -> Variable:
     of_type = [*takewhile(_of_a_type, words)]
-    sign, value = [*words[len(of_type) :], "", ""][:2]
-    return Variable("".join(of_type), sign == "=" and value != "null")
+    default = words[len(of_type) : len(of_type) + 2]
+    return Variable("".join(of_type), default[:1] == ["="] and default[1:] != ["null"])
 
 
 def _of_a_type(word: str) -> bool:

@@ -250,7 +250,8 @@ def with_query(schema: GraphQLSchema, whence: str) -> GraphQLSchema:
 def duplicates(data: dict[str, Any], whence: str) -> Iterator[str]:
     """Name the types that are described more than once; the last description is taken."""
     kinds = data["__schema"].get("types")
-    names = [kind.get("name") for kind in kinds or () if isinstance(kind, dict)]
+    listed = kinds if isinstance(kinds, list) else []
+    names = [kind.get("name") for kind in listed if isinstance(kind, dict)]
     texts = [name for name in names if isinstance(name, str)]
     if len(set(texts)) < len(texts):
         twice = [plain(name, 40) for name, count in Counter(texts).items() if count > 1]

@@ -99,7 +99,7 @@ def test_an_answer_is_written_to_a_file(shell, suffix, read):
         ("--operation Nope", "", "no saved cell has an operation of that name"),
         ("--operation Nope", "query A { hello }", "Unknown operation named 'Nope'"),
         ("--paginat", ROWS, "unknown option '--paginat'"),
-        ("--zzz", ROWS, "--max-results, --interact, --no-execute"),
+        ("--zzz", ROWS, "--record, --replay, --interact, --no-execute"),
         ("hello", ROWS, "'hello' is one word too many"),
         ("-o a b <<", ROWS, "two names for the answer, 'b' and 'a'"),
         ("--export", ROWS, "Did you mean '--export-to'?"),

@@ -26,8 +26,8 @@ __all__ = ["GITHUB", "MARKS", "WIDTH", "Flow"]
 
 WIDTH = 6  # requests at once; as many connections as browsers open to one host
 # GitHub works 60 s of a minute for somebody, "estimated by the total response time" (its
-# documentation, "Secondary rate limits"): more than one request at a time is for short bursts.
-GITHUB_WIDTH = 2
+# documentation, "Secondary rate limits"): that is one request at a time, all the time.
+GITHUB_WIDTH = 1
 MINUTE = 60.0
 GITHUB = frozenset({"x-github-request-id", "x-github-media-type"})  # headers of its own
 MARKS = TELLING | GITHUB

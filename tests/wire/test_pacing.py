@@ -186,6 +186,9 @@ def test_github_works_a_minute_of_each_minute():
         made.answered(UNKNOWN, OURS, 2, NOW + second)
     assert made.delay(1, NOW + 28) == 0
     made.begin(1)
+    assert made.delay(1, NOW + 28) is None  # one at a time
+    made.end(1)
+    made.answered(UNKNOWN, OURS, 2, NOW + 28)
     assert made.delay(1, NOW + 28) == 33
     assert made.delay(1, NOW + 28 + 33) == 0
 

@@ -59,9 +59,13 @@ def test_ci_runs_the_readmes_command(root: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings_are_true(module: str) -> None:
-    """What a docstring shows is what happens."""
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testmod(importlib.import_module(module), optionflags=flags).failed == 0
+    """What a docstring shows is what happens, after `import gqlnb`."""
+    done = doctest.testmod(
+        importlib.import_module(module),
+        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
+        extraglobs={"gqlnb": gqlnb},
+    )
+    assert done.failed == 0
 
 
 def tracked(root: Path) -> list[Path]:

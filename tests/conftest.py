@@ -14,11 +14,15 @@ from urllib.parse import quote
 
 import pytest
 import requests
+from hypothesis import settings
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+settings.register_profile("patient", deadline=None)  # other processes may hold up any example
+settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "gqlnb")

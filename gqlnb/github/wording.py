@@ -408,9 +408,7 @@ def _about(kind: str, code: str, words: str) -> Callable[[re.Match[str], _Spot],
 
 
 _UNUSED = _about("variable", "variableNotUsed", "Variable ${} is declared by {} but not used")
-_UNKNOWN = _about(
-    "variable", "variableNotDefined", "Variable ${} is used by {} but not declared"
-)
+_UNKNOWN = _about("variable", "variableNotDefined", "Variable ${} is used by {} but not declared")
 _NOWHERE = _about("fragment", "useAndDefineFragment", "Fragment {} was used, but not defined")
 _NOT_SPREAD = _about("fragment", "useAndDefineFragment", "Fragment {} was defined, but not used")
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Spot], Made]], ...] = tuple(

@@ -110,6 +110,11 @@ class GqlnbError(Exception):
         What happened, where, and what to do next.
     result
         What was received before it happened: partial data, finished pages.
+
+    Examples
+    --------
+    >>> issubclass(gqlnb.QueryError, gqlnb.GqlnbError)
+    True
     """
 
     def __init__(self, message: str, *, result: ResultLike | None = None) -> None:
@@ -238,11 +243,31 @@ class TextError(GqlnbError, ValueError):
 
 
 class SchemaError(TextError):
-    """SDL that does not parse or validate, or a resolver that fits no field of it."""
+    """SDL that does not parse or validate, or a resolver that fits no field of it.
+
+    Examples
+    --------
+    >>> gqlnb.Schema("type Query { hello: Strin }")
+    Traceback (most recent call last):
+    gqlnb.errors.SchemaError: Unknown type 'Strin'. Did you mean 'String'?
+      line 1, column 21
+         1 | type Query { hello: Strin }
+                                 ^
+    """
 
 
 class QueryError(TextError):
-    """Query text, variables or a search expression that cannot be executed."""
+    """Query text, variables or a search expression that cannot be executed.
+
+    Examples
+    --------
+    >>> gqlnb.reference_schema().execute("{ hallo }")
+    Traceback (most recent call last):
+    gqlnb.errors.QueryError: Cannot query field 'hallo' on type 'Query'. Did you mean 'hello'?
+      line 1, column 3
+         1 | { hallo }
+               ^
+    """
 
 
 def caret(text: str | None, line: int, column: int, number: int) -> list[str]:
@@ -266,7 +291,17 @@ def width(character: str) -> int:
 
 
 class PartialError(GqlnbError):
-    """Some fields failed; the data of the others is in ``.result.data``."""
+    """Some fields failed; the data of the others is in ``.result.data``.
+
+    Examples
+    --------
+    >>> schema = gqlnb.Schema("type Query { a: Int b: Int }", {"Query": {"b": lambda *_: 1 / 0}})
+    >>> try:
+    ...     schema.execute("{ a b }", root={"a": 1}).raise_for_errors()
+    ... except gqlnb.PartialError as error:
+    ...     print(error.result.data)
+    {'a': 1, 'b': None}
+    """
 
 
 class BatchError(GqlnbError):
@@ -276,6 +311,15 @@ class BatchError(GqlnbError):
     ----------
     outcomes : list
         What became of each document, in their order: a Result, or the error it ended with.
+
+    Examples
+    --------
+    >>> client = gqlnb.Client(gqlnb.reference_schema())
+    >>> try:
+    ...     client.execute_many(["{ hello }", "{ hallo }"])
+    ... except gqlnb.BatchError as error:
+    ...     print([type(it).__name__ for it in error.outcomes])
+    ['Result', 'QueryError']
     """
 
     def __init__(self, message: str, outcomes: Sequence[Any] = ()) -> None:
@@ -297,6 +341,12 @@ class TransportError(GqlnbError):
         been done.
     replayed : bool
         Whether it comes from a recording, so that asking again would give the same.
+
+    Examples
+    --------
+    >>> gqlnb.Client("http://127.0.0.1:9/graphql").execute("{ hello }")
+    Traceback (most recent call last):
+    gqlnb.errors.TransportError: ...
     """
 
     def __init__(
@@ -316,55 +366,133 @@ class TransportError(GqlnbError):
 
 
 class AuthError(TransportError):
-    """There is no token to send, or the endpoint refused the one sent."""
+    """There is no token to send, or the endpoint refused the one sent.
+
+    Examples
+    --------
+    >>> with gqlnb.serve(gqlnb.reference_schema(), port=0, token=gqlnb.Token("right")) as server:
+    ...     try:
+    ...         gqlnb.Client(server.url, token=gqlnb.Token("wrong")).execute("{ hello }")
+    ...     except gqlnb.AuthError as error:
+    ...         print(error.status)
+    401
+    """
 
 
 class RateLimited(TransportError):  # noqa: N818 - the state has a name that people know
-    """The endpoint asks to wait: for ``.wait`` seconds, if it said how long."""
+    """The endpoint asks to wait: for ``.wait`` seconds, if it said how long.
+
+    Examples
+    --------
+    >>> error = gqlnb.RateLimited("Wait a minute.", status=403, wait=60.0)
+    >>> error.wait, isinstance(error, gqlnb.TransportError)
+    (60.0, True)
+    """
 
 
 class AnswerError(GqlnbError):
     """An answer came and it is no GraphQL response, or does not fit document and schema.
 
     What could be read of it is in ``.result``.
+
+    Examples
+    --------
+    >>> async def page(scope, receive, send):
+    ...     await send({"type": "http.response.start", "status": 200, "headers": []})
+    ...     await send({"type": "http.response.body", "body": b"<h1>Welcome</h1>"})
+    >>> gqlnb.Client(page).execute("{ hello }")
+    Traceback (most recent call last):
+    gqlnb.errors.AnswerError: ...
     """
 
 
 class TargetError(GqlnbError, LookupError):
-    """No connection has that name, or the object given is nothing we can talk to."""
+    """No connection has that name, or the object given is nothing we can talk to.
+
+    Examples
+    --------
+    >>> gqlnb.connect("gihtub")
+    Traceback (most recent call last):
+    gqlnb.errors.TargetError: ...
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])  # LookupError's subclasses may quote it
 
 
 class ReplayError(GqlnbError, LookupError):
-    """A recording holds no answer to a request, or cannot be read or written."""
+    """A recording holds no answer to a request, or cannot be read or written.
+
+    Examples
+    --------
+    >>> gqlnb.connect("demo", recording="no-such.jsonl", mode="replay").execute("{ __typename }")
+    Traceback (most recent call last):
+    gqlnb.errors.ReplayError: ...
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class FrameError(GqlnbError, LookupError):
-    """The answer has no frame of that path, or more than one to choose from."""
+    """The answer has no frame of that path, or more than one to choose from.
+
+    Examples
+    --------
+    >>> gqlnb.reference_schema().execute("{ hello }").frame("repositories")
+    Traceback (most recent call last):
+    gqlnb.errors.FrameError: ...
+    """
 
 
 class ServerError(GqlnbError):
-    """A server cannot start."""
+    """A server cannot start.
+
+    Examples
+    --------
+    >>> gqlnb.serve(gqlnb.reference_schema(), port=0, host="0.0.0.0")
+    Traceback (most recent call last):
+    gqlnb.errors.ServerError: ...
+    """
 
 
 class PortInUseError(ServerError, OSError):
-    """Something else already listens on the port."""
+    """Something else already listens on the port.
+
+    Examples
+    --------
+    >>> import socket
+    >>> with socket.create_server(("127.0.0.1", 0)) as other:
+    ...     try:
+    ...         gqlnb.serve(gqlnb.reference_schema(), port=other.getsockname()[1])
+    ...     except gqlnb.PortInUseError as error:
+    ...         print(type(error).__name__)
+    PortInUseError
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class OptionError(GqlnbError, ValueError):
-    """An option that does not exist, or a value that does not fit it; settings files included."""
+    """An option that does not exist, or a value that does not fit it; settings files included.
+
+    Examples
+    --------
+    >>> gqlnb.Access(origins=["*"])
+    Traceback (most recent call last):
+    gqlnb.errors.OptionError: ...
+    """
 
 
 class MissingExtraError(GqlnbError, ImportError):
-    """An optional dependency is needed and is not installed."""
+    """An optional dependency is needed and is not installed.
+
+    Examples
+    --------
+    >>> issubclass(gqlnb.MissingExtraError, ImportError)
+    True
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -59,9 +59,26 @@ def test_ci_runs_the_readmes_command(root: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings_are_true(module: str) -> None:
-    """What a docstring shows is what happens."""
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testmod(importlib.import_module(module), optionflags=flags).failed == 0
+    """What a docstring shows is what happens, after `import gqlnb`."""
+    done = doctest.testmod(
+        importlib.import_module(module),
+        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
+        extraglobs={"gqlnb": gqlnb},
+    )
+    assert done.failed == 0
+
+
+def test_the_reference_is_built_from_the_docstrings(tmp_path: Path) -> None:
+    """As CONTRIBUTING says how; it has a place for every public name."""
+    command = [sys.executable, "-m", "pdoc", "-d", "numpy", "-o", str(tmp_path), "gqlnb"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    for page, names in (
+        ("gqlnb.html", {*gqlnb.__all__} - {"engine", "github"}),
+        ("gqlnb/engine.html", gqlnb.engine.__all__),
+        ("gqlnb/github.html", gqlnb.github.__all__),
+    ):
+        text = (tmp_path / page).read_text()
+        assert [name for name in sorted(names) if f'id="{name}"' not in text] == []
 
 
 def tracked(root: Path) -> list[Path]:

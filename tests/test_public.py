@@ -7,6 +7,7 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,6 +75,16 @@ def test_each_name_is_explained(name: str) -> None:
     if inspect.isclass(thing):
         own = [it for name, it in vars(thing).items() if name[0] != "_" and inspect.isroutine(it)]
         assert [it for it in own if not inspect.getdoc(it)] == []
+
+
+ROOMS = {"engine": gqlnb.engine.__all__, "github": gqlnb.github.__all__}
+QUALIFIED = [*NAMES, *(f"{room}.{name}" for room, names in ROOMS.items() for name in names)]
+
+
+@pytest.mark.parametrize("name", QUALIFIED)
+def test_each_name_is_shown_at_work(name: str) -> None:
+    """Each public thing has an example, which `test_docs.py` runs."""
+    assert ">>> " in inspect.getdoc(attrgetter(name)(gqlnb))
 
 
 def test_a_wrong_name_says_so() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.cli.wording import for_shell
 from gqlnb.client.client import connect
-from gqlnb.errors import GqlnbError, QueryError
+from gqlnb.errors import GqlnbError, QueryError, plain
 from gqlnb.github.entry import enter
 from gqlnb.wire.json import JSONError, dump, load
 
@@ -22,33 +23,32 @@ if TYPE_CHECKING:
     from gqlnb.client.extent import Extent
     from gqlnb.model.result import Result
 
-__all__ = ["query", "schema", "stars"]
+__all__ = ["SHOWN", "query", "schema", "stars"]
 
 
 def query(
+    client: Client,
     text: str,
     variables: str | None,
     *,
-    connection: str | None,
     operation: str | None,
-    token: str | None,
-    headers: Mapping[str, str],
+    show: Callable[[Result], str],
     pages: Extent | None = None,
 ) -> int:
-    """Run one operation and print its answer as JSON.
+    """Run one operation and print its answer.
 
     Parameters
     ----------
+    client
+        Whom to ask; closed afterwards.
     text
         The operation; ``-`` reads it from standard input.
     variables
         A JSON object, or None for none.
-    connection
-        What to ask: the name of a connection, an address, or None for the default.
     operation
         The name of the operation to run, if there are several.
-    token, headers
-        Where the bearer token and the values of headers are, as for :class:`gqlnb.Client`.
+    show
+        What to print of an answer, one of :data:`SHOWN`.
     pages
         How far to go for all pages of its connections, which are printed as one answer; what
         paging did goes to stderr. None for one request.
@@ -65,42 +65,78 @@ def query(
     """
     text = sys.stdin.read() if text == "-" else text
     given = mapping(variables) if variables is not None else None
-    with asked(connection, token, headers) as client:
+    with client:
+        if show is not as_json:
+            with suppress(GqlnbError):  # the dtypes of a frame; without, the values give them
+                _ = client.schema
         if pages is not None:
-            return paged(lambda: client.execute_all(text, given, operation=operation, **pages))
-        result = client.execute(text, given, operation=operation)
-    return printed(result)
+            more = pages
+            return paged(lambda: client.execute_all(text, given, operation=operation, **more), show)
+        return printed(client.execute(text, given, operation=operation), show)
 
 
-def paged(ask: Callable[[], Result]) -> int:
+def paged(ask: Callable[[], Result], show: Callable[[Result], str]) -> int:
     """Print all pages as one answer, or those that came before a failure or an interrupt."""
     try:
         result = ask()
     except (GqlnbError, KeyboardInterrupt) as error:
         came = getattr(error, "result", None)
         if came is not None:
-            printed(came)
+            printed(came, show)
         raise
-    code = printed(result)
+    code = printed(result, show)
     sys.stdout.flush()
     for line in () if result.report is None else result.report.lines():
         sys.stderr.write(f"gqlnb: {for_shell(line.strip())}\n")
     return code
 
 
-def printed(result: Result) -> int:
-    """Print a result as JSON; return 1 if it holds errors, else 0."""
+def printed(result: Result, show: Callable[[Result], str]) -> int:
+    """Print a result; return 1 if it holds errors, which go to stderr unless shown, else 0."""
+    sys.stdout.write(show(result))
+    sys.stdout.flush()
+    for error in result.errors if show is not as_json else ():
+        path = ".".join(map(str, error.get("path") or ()))
+        sys.stderr.write(f"gqlnb: {plain(error['message'])}{f' at {path}' if path else ''}\n")
+    return 1 if result.errors else 0
+
+
+def as_json(result: Result) -> str:
+    """Return the answer as JSON."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members["errors"] = list(result.errors)
     if result.extensions:
         members["extensions"] = dict(result.extensions)
-    sys.stdout.write(indented(members))
-    return 1 if result.errors else 0
+    return indented(members)
+
+
+def as_table(result: Result) -> str:
+    """Return the rows of the answer as a table."""
+    frame = rows(result)
+    return f"{len(frame)} rows\n" if frame.empty else f"{frame.to_string(index=False)}\n"
+
+
+def as_csv(result: Result) -> str:
+    """Return the rows of the answer as CSV."""
+    return rows(result).to_csv(index=False, lineterminator="\n")
+
+
+def rows(result: Result) -> pd.DataFrame:
+    """Return the frame of an answer; what it warns of, stderr tells of errors anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return result.frame()
+
+
+SHOWN: dict[str | None, Callable[[Result], str]] = {None: as_json, "table": as_table, "csv": as_csv}
 
 
 def asked(connection: str | None, token: str | None, headers: Mapping[str, str]) -> Client:
-    """Return the client of a connection or address, with the secrets that are named."""
+    """Return the client of a connection, an address, or None for the default.
+
+    `token` and the values of `headers` say where the secrets are, as for :class:`gqlnb.Client`.
+    """
     enter()
     return connect(connection, token=token, headers=headers)
 
@@ -138,7 +174,7 @@ def schema(connection: str | None, *, token: str | None, headers: Mapping[str, s
     Parameters
     ----------
     connection, token, headers
-        As for :func:`query`.
+        As for :func:`asked`.
 
     Raises
     ------
@@ -173,7 +209,7 @@ def stars(
     client
         The connection or address to ask.
     token, headers
-        As for :func:`query`.
+        As for :func:`asked`.
     form
         ``"csv"``, ``"json"``, or None for a table.
     parquet

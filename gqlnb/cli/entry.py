@@ -29,9 +29,13 @@ _ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else h
 
 _MORE = {
     "lab": "Every further argument goes to JupyterLab.",
+    "query": "The answer is printed as JSON, or its rows as a table or CSV. The exit code is 1 if\n"
+    "it holds errors; what came is printed all the same.",
     "stars": "Quote the threshold, since a shell takes > for a redirection:\n"
     "  gqlnb stars '>100000' --limit 10",
     "github": _FAULTS,
+    "completion": "For this session of bash, or for each when it stands in ~/.bashrc:\n"
+    '  eval "$(gqlnb completion bash)"',
     "scrub": "With --dry-run the exit code is 1 if there are any: a check before a commit.",
 }
 
@@ -101,12 +105,11 @@ def _query(options: Namespace) -> int:
 
     paged = options.paginate or options.max_results is not None
     return asking.query(
+        asking.asked(options.connection, options.token, headers_of(options.header)),
         options.text,
         options.variables,
-        connection=options.connection,
         operation=options.operation,
-        token=options.token,
-        headers=headers_of(options.header),
+        show=asking.SHOWN[options.form],
         pages={"max_results": options.max_results} if paged else None,
     )
 
@@ -131,6 +134,12 @@ def _stars(options: Namespace) -> int:
         form=options.form,
         parquet=options.parquet,
     )
+
+
+def _completion(options: Namespace) -> int:
+    from gqlnb.cli import shells
+
+    return shells.run(arguments(), options.shell)
 
 
 def _scrub(options: Namespace) -> int:
@@ -172,11 +181,12 @@ def arguments() -> ArgumentParser:
 
     _lab_arguments(add("lab", _lab, "open JupyterLab on the notebooks"))
     _serve_arguments(add("serve", _serve, "serve a schema over HTTP until Ctrl-C"))
-    _query_arguments(add("query", _query, "run one operation and print its answer as JSON"))
+    _query_arguments(add("query", _query, "run one operation and print its answer"))
     _connection_arguments(add("schema", _schema, "print the schema of an endpoint"))
     _stars_arguments(add("stars", _stars, "list repositories by their number of stars"))
     _scrub_arguments(add("scrub", _scrub, "remove tokens from notebooks, recordings and logs"))
     _github_arguments(add("github", _github, "serve a stand-in for GitHub"))
+    _completion_arguments(add("completion", _completion, "print what makes a shell complete"))
     return parser
 
 
@@ -185,6 +195,10 @@ def _scrub_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="tell what would be removed, and change nothing"
     )
+
+
+def _completion_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("shell", choices=["bash", "zsh", "tcsh"], help="the shell that reads it")
 
 
 def _lab_arguments(parser: ArgumentParser) -> None:
@@ -336,6 +350,9 @@ def _query_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="the same, for at most so many items of an outermost connection",
     )
+    form = parser.add_mutually_exclusive_group()
+    for name, about in (("table", "print the rows as a table"), ("csv", "print the rows as CSV")):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=about)
 
 
 def _stars_arguments(parser: ArgumentParser) -> None:

@@ -146,6 +146,17 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> Scrubbed:
     -----
     A file that is open in JupyterLab is written again from there: close it first, or reload it.
     IPython keeps each cell in its history, too: ``%history -g`` shows it.
+
+    Examples
+    --------
+    >>> import gqlnb, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "service.log")
+    ...     _ = log.write_text("GET /graphql authorization: Bearer s3cret-of-mine")
+    ...     found = gqlnb.scrub(folder)
+    ...     len(found), log.read_text()
+    (1, 'GET /graphql authorization: Bearer ***')
     """
     named = Path(path)
     files = [*_walk(named)] if named.is_dir() else [named]

@@ -84,6 +84,13 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     -------
     ExecutionResult, or an awaitable of one
         An awaitable only where a resolver gave one.
+
+    Examples
+    --------
+    >>> from graphql import parse
+    >>> schema = gqlnb.reference_schema().graphql
+    >>> gqlnb.engine.execute(schema, parse("{ hello }")).data
+    {'hello': 'Hello world!'}
     """
     given: tuple[Any, ...] = ()
     if more or options or field_resolver is not None or type_resolver is not None:

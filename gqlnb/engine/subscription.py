@@ -37,6 +37,22 @@ def subscribe(schema: GraphQLSchema, document: DocumentNode, *args: Any, **optio
     -------
     AsyncIterator of ExecutionResult, or an ExecutionResult with errors
         Or an awaitable of one of these; what the installed graphql-core returns.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from graphql import parse
+    >>> async def ticks(root, args, context):
+    ...     for number in range(3):
+    ...         yield {"tick": number}
+    >>> sdl = "type Query { hello: String } type Subscription { tick: Int }"
+    >>> schema = gqlnb.Schema(sdl, {"Subscription": {"tick": ticks}})
+    >>> async def listen():  # with graphql-core 3.2: await the events
+    ...     document = parse("subscription { tick }")
+    ...     events = gqlnb.engine.subscribe(schema.graphql, document)
+    ...     return [event.data async for event in events]
+    >>> asyncio.run(listen())
+    [{'tick': 0}, {'tick': 1}, {'tick': 2}]
     """
     bound = SIGNATURE.bind(schema, document, *args, **options)
     given = dict(bound.arguments)

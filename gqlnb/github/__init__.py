@@ -1,6 +1,13 @@
 """A second endpoint, GitHub-shaped: a stand-in with embedded data, and star searches on both.
 
 Importing this room loads nothing; its functions load what they need when first used.
+
+Examples
+--------
+>>> import gqlnb
+>>> sample = gqlnb.connect(gqlnb.github.service())
+>>> sample.execute('{ search(query: "stars:>500000", type: REPOSITORY) { repositoryCount } }').data
+{'search': {'repositoryCount': 1}}
 """
 
 from __future__ import annotations

@@ -33,6 +33,13 @@ class Population(Columns):
 
     Made by :func:`gqlnb.github.population`; immutable. ``population[0]`` is the most starred one,
     ``len(population)`` how many there are.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> made_up = gqlnb.github.population(10_000, seed=1)
+    >>> len(made_up), made_up.count("stars:>1000") == len(made_up.frame("stars:>1000"))
+    (10000, True)
     """
 
     def count(self, expression: str = "") -> int:

@@ -288,7 +288,14 @@ def _viewer(login: Any, population: Population) -> Owner:
 
 
 def schema() -> Schema:
-    """Return the schema of the stand-in without resolvers: to check queries and to look around."""
+    """Return the schema of the stand-in without resolvers: to check queries and to look around.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> sorted(gqlnb.github.schema().graphql.query_type.fields)[:3]
+    ['node', 'nodes', 'organization']
+    """
     return Schema(_sdl())
 
 

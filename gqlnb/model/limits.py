@@ -69,6 +69,15 @@ class Limits:
         Client: bytes of an answer, as it travels and unpacked.
     wait
         Client: seconds to wait for an endpoint that asks to, in all.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> limits = gqlnb.Limits(depth=5, seconds=None)
+    >>> schema = gqlnb.reference_schema()
+    >>> with gqlnb.serve(schema, port=0, limits=limits) as server:
+    ...     gqlnb.Client(server.url).execute("{ hello }").data
+    {'hello': 'Hello world!'}
     """
 
     body: int | None = MIB

@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["guessed", "partial", "renumbered"]
+    from gqlnb.model.reading import Answer
+    from gqlnb.model.result import Result
+
+__all__ = ["say"]
 
 _sources: set[str | None] = set()  # where answers without a schema came from, each said once
+
+
+def say(result: Result, answer: Answer, level: int) -> None:
+    """Warn once of what a frame of a result does not show: errors, repeated ids, guessed dtypes.
+
+    Parameters
+    ----------
+    result
+        The result; what was said of it is kept with it.
+    answer
+        What its frames are read from.
+    level
+        How many calls above this one the user's line is.
+    """
+    said = result.__dict__.setdefault("_said", set())
+    count = "1 error" if len(result.errors) == 1 else f"{len(result.errors)} errors"
+    found = [*partial(count, said)] if result.errors else []
+    found += renumbered(answer.renumbered, said)
+    if result.document is None or result.document.schema is None:
+        found += guessed(result.source)
+    for message in found:
+        warnings.warn(message, stacklevel=level)
 
 
 def partial(count: str, said: set[str | None]) -> Iterator[str]:

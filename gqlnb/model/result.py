@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -67,6 +66,15 @@ class Result:
     report
         What paging did, where it was put together from pages: how many items came of how many, in
         how many requests, and why it ended; else None.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> schema = gqlnb.Schema("type Query { books: [Book] } type Book { title: String pages: Int }")
+    >>> result = schema.execute("{ books { title pages } }", root={"books": [{"title": "Emma"}]})
+    >>> result.frame()
+      title  pages
+    0  Emma   <NA>
     """
 
     data: Any
@@ -260,7 +268,7 @@ class Result:
         made = frame_made(answer, path, explode=explode, strict=strict)
         made = shortened(made) if short else made
         made.attrs = self._marks() | made.attrs
-        self._say(3, answer)
+        notes.say(self, answer, 3)
         return made
 
     to_pandas = frame
@@ -295,7 +303,7 @@ class Result:
 
         answer = self._answer
         made = arrow_of(answer, path, strict=strict)
-        self._say(3, answer)
+        notes.say(self, answer, 3)
         return made
 
     def to_parquet(
@@ -347,7 +355,7 @@ class Result:
 
         answer = self._answer
         parts, attrs = parts_of(answer, path, strict=strict)
-        self._say(4, answer)
+        notes.say(self, answer, 4)
         return parts, self._marks() | attrs
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -480,17 +488,7 @@ class Result:
 
     def _finished(self, answer: Answer, frame: pd.DataFrame) -> None:
         frame.attrs = self._marks() | frame.attrs
-        self._say(4, answer)  # through the mapping of frames
-
-    def _say(self, level: int, answer: Answer) -> None:
-        """Say once what a frame does not show: errors, repeated ids, and inferred dtypes."""
-        said = self.__dict__.setdefault("_said", set())
-        found = [*notes.partial(self._count(), said)] if self.errors else []
-        found += notes.renumbered(answer.renumbered, said)
-        if self.document is None or self.document.schema is None:
-            found += notes.guessed(self.source)
-        for message in found:
-            warnings.warn(message, stacklevel=level)
+        notes.say(self, answer, 4)  # through the mapping of frames
 
     def __repr__(self) -> str:
         return result_text(self)

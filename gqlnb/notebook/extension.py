@@ -48,6 +48,17 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     ----------
     ipython
         The shell to enter them in.
+
+    Examples
+    --------
+    What ``%load_ext gqlnb`` calls:
+
+    >>> import gqlnb
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> shell = InteractiveShell()
+    >>> gqlnb.load_ipython_extension(shell)
+    >>> "graphql" in shell.magics_manager.magics["cell"]
+    True
     """
     if getattr(ipython, _MARK, None) is not None:
         return
@@ -84,6 +95,18 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     ----------
     ipython
         The shell they were entered in.
+
+    Examples
+    --------
+    What ``%unload_ext gqlnb`` calls:
+
+    >>> import gqlnb
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> shell = InteractiveShell()
+    >>> gqlnb.load_ipython_extension(shell)
+    >>> gqlnb.unload_ipython_extension(shell)
+    >>> "graphql" in shell.magics_manager.magics["cell"]
+    False
     """
     loaded: Loaded | None = getattr(ipython, _MARK, None)
     if loaded is None:

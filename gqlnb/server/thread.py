@@ -45,6 +45,17 @@ class Server:
         The port, also where the system chose it.
     token : Token or None
         What a request must send; a :class:`gqlnb.Client` of this server sends it by itself.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> server = gqlnb.serve(gqlnb.reference_schema(), port=0)
+    >>> gqlnb.Client(server.url).execute("query Greet { hello }").data
+    {'hello': 'Hello world!'}
+    >>> server.log[["operation", "status"]]
+      operation  status
+    0     Greet     200
+    >>> server.close()
     """
 
     def __init__(

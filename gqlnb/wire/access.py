@@ -47,6 +47,14 @@ class Access:
         Which reading of GraphQL over HTTP decides the statuses: ``"audit"``, what the published
         audits ask for and most clients expect, or ``"draft"``, that of August 2026: 294 where
         data came with errors, 422 for what is well-formed and wrong, 413, and 406.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> access = gqlnb.Access(origins=["http://localhost:5173"], introspection=False, hints=False)
+    >>> with gqlnb.serve(gqlnb.reference_schema(), port=0, access=access) as server:
+    ...     gqlnb.Client(server.url).execute("{ hello }").data
+    {'hello': 'Hello world!'}
     """
 
     hosts: Collection[str] = frozenset()

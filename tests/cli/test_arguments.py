@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -240,6 +241,58 @@ SEARCH = (
     '{ search(query: "stars:>57000", type: REPOSITORY, first: 100) '
     "{ repositoryCount nodes { ... on Repository { id } } } }"
 )
+
+
+REPOSITORIES = """{
+  search(query: "stars:>300000", type: REPOSITORY, first: 3) {
+    nodes { ... on Repository { name stargazerCount } }
+  }
+}"""
+
+
+def test_query_prints_rows(gqlnb: Run) -> None:
+    """As a table for people, or as CSV for other programs."""
+    done = gqlnb("query", REPOSITORIES, "-c", "demo", "--table")
+    assert done.returncode == 0, done.stderr
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["name", "stargazerCount"],
+        ["build-your-own-x", "541915"],
+        ["awesome", "498692"],
+        ["public-apis", "468096"],
+    ]
+    csv = gqlnb("query", REPOSITORIES, "-c", "demo", "--csv").stdout
+    assert csv.splitlines()[:2] == ["name,stargazerCount", "build-your-own-x,541915"]
+
+
+def test_rows_of_a_partial_answer_come_with_their_errors(gqlnb: Run) -> None:
+    """What came is printed, what failed is told on stderr, and the exit code says so."""
+    text = '{ repository(owner: "no", name: "such") { name } viewer { login } }'
+    done = gqlnb("query", text, "-c", "demo", "--csv")
+    assert done.returncode == 1
+    assert done.stdout == "repository.name,viewer.login\n,demo\n"
+    assert done.stderr == (
+        "gqlnb: Could not resolve to a Repository with the name 'no/such'. at repository\n"
+    )
+
+
+NO_ZSH = pytest.mark.skipif(shutil.which("zsh") is None, reason="No zsh on this machine")
+
+
+@pytest.mark.parametrize("shell", ["bash", pytest.param("zsh", marks=NO_ZSH)])
+def test_a_shell_completes(gqlnb: Run, shell: str, tmp_path: Path) -> None:
+    """The script is one that the shell reads, and what it completes are our commands."""
+    script = tmp_path / "completion"
+    script.write_text(gqlnb("completion", shell).stdout)
+    program = shutil.which(shell)
+    subprocess.run([program, "-n", script], check=True, timeout=20)
+    if shell == "bash":
+        line = (
+            f"source {script}; COMP_WORDS=(gqlnb sta); COMP_CWORD=1; _shtab_gqlnb; echo $COMPREPLY"
+        )
+        done = subprocess.run(
+            [program, "-c", line], check=True, capture_output=True, text=True, timeout=20
+        )
+        assert done.stdout.strip() == "stars"
 
 
 def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:

@@ -7,6 +7,7 @@ environment that is cleaned here.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import socket
@@ -98,6 +99,17 @@ def fail_if_skipped(
         _, _, reason = report.longrepr
         report.outcome = "failed"
         report.longrepr = f"{reason} (skipped, and GQLNB_REQUIRE=all)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settled() -> None:
+    """Keep what stands before a module's tests out of the sight of the garbage collector.
+
+    A collection looks at all there is, thousands of tests and all that was imported, and IPython
+    collects at the beginning and at the end of each shell: that took most of its tests' time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,16 @@ from urllib.parse import quote
 
 import pytest
 import requests
+from hypothesis import HealthCheck, settings
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+# Other processes may hold up any example, and the making of it.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-m", "gqlnb")

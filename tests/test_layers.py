@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,12 @@ def sources() -> dict[str, str]:
     }
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """Parse a module once: the rules look at most of them again and again."""
+    return ast.parse(text)
+
+
 def room(module: str) -> str:
     """Return the first part of a module's name below ``gqlnb``."""
     return [*module.split("."), "__init__"][1]
@@ -79,7 +86,7 @@ def imports(
 
     Those for annotations alone are left out where `types` is false.
     """
-    for node in nodes(ast.parse(text), types=types):
+    for node in nodes(parsed(text), types=types):
         match node:
             case ast.Import(names=names):
                 yield from ((node, name.name, [], 0) for name in names)
@@ -148,7 +155,7 @@ def borrowed_names(texts: Sources) -> list[str]:
             if not ours(target) or target == "gqlnb":
                 continue
             key = resolve(target, texts)
-            tree = ast.parse(texts.get(key, ""))
+            tree = parsed(texts.get(key, ""))
             known = {*definitions(tree), *exported(tree)} if key == target else set[str]()
             modules = submodules(target, names, texts)
             found += [
@@ -236,7 +243,7 @@ def shadows(texts: Sources) -> list[str]:
     """
     found = []
     for package in sorted(name.removesuffix(".__init__") for name in texts if "__init__" in name):
-        tree = ast.parse(texts[f"{package}.__init__"])
+        tree = parsed(texts[f"{package}.__init__"])
         taken = {*definitions(tree), *exported(tree)} if package != "gqlnb" else set[str]()
         children = {name.partition(".")[0] for name in below(package, texts)}
         found += [f"{package}.{name} bears a public name" for name in sorted(children & taken)]
@@ -253,7 +260,7 @@ def heavy_at_the_door(texts: Sources) -> list[str]:
         if module in seen or module not in texts:
             continue
         seen.add(module)
-        for node in eager(ast.parse(texts[module])):
+        for node in eager(parsed(texts[module])):
             for _, target, _, _ in imports(ast.unparse(node)):
                 if ours(target):
                     waiting += [resolve(target, texts)]
@@ -283,7 +290,7 @@ def too_large(texts: Sources) -> list[str]:
         lines = len(text.splitlines())
         if lines > LINES_OF_MODULE:
             found.append(f"{module} has {lines} lines")
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found += [f"{module}:{node.lineno} {node.name} has {it}" for it in excess(node)]
     return [breach for breach in found if not allowed(breach)]

@@ -88,11 +88,10 @@ def register(name: str, make: Factory, about: str, client: Client | None = None)
     """
     with _lock:
         _known[name] = connection = Connection(name, make, about)
-        old = _open.pop(name, None)
+        shut = _taken(name)
         if client is not None:
             _open[name] = connection, client
-    if old is not None:
-        old[1].close()
+    shut()
 
 
 def provide(name: str, make: Factory, about: str) -> None:
@@ -119,11 +118,10 @@ def close(name: str) -> None:
     """
     with _lock:
         _find(name)
-        opened = _open.pop(name, None)
+        shut = _taken(name)
         if name in _current:
             _current.remove(name)
-    if opened is not None:
-        opened[1].close()
+    shut()
 
 
 def exists(name: str) -> bool:
@@ -212,11 +210,16 @@ def renew(name: str) -> Client:
     """
     with _lock:
         _find(name)
-        opened = _open.pop(name, None)
+        shut = _taken(name)
     made = named(name)
-    if opened is not None:
-        opened[1].close()
+    shut()
     return made
+
+
+def _taken(name: str) -> Callable[[], None]:
+    """Take the client of a connection away, and return what closes it: not while others wait."""
+    opened = _open.pop(name, None)
+    return opened[1].close if opened is not None else lambda: None
 
 
 def opened(name: str) -> bool:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.chains import Ask, Chain, beyond, count_of, dotted, found, moved
 from gqlnb.client.overload import HEAVY, too_much
+from gqlnb.client.sizes import Sizes
 from gqlnb.errors import GqlnbError, QueryError, TransportError, plain
-from gqlnb.model.paging import PAGE, Turn
+from gqlnb.model.paging import Turn
 from gqlnb.model.picking import PREFIX
 from gqlnb.model.report import COMPLETE, Report
 from gqlnb.model.result import Result
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Ask", "Walk"]
 
 BATCH = 10  # chains in a request; ten lookups cost GitHub one point
-CALM = 4  # good answers after which pages grow again
-HALVINGS = 7  # of pages of 100, that is one item
 CURSORS = 100  # that a report names
 NOTHING: Mapping[Any, int] = MappingProxyType({})
 
@@ -81,25 +80,12 @@ class Walk:
         self._stopped: dict[Chain, None] = {}
         self._ends: Counter[tuple[str, str]] = Counter()
         self._said: dict[str, None] = {}
-        self._scale = self._calm = self._round = 0
+        self._round = 0
         self._plain = False  # whether the text is sent as it was written
         self._most = BATCH
         self._skeleton: Any = None
         self._order = {each: number for number, each in enumerate(paging.connections)}
-        self._sizes = {
-            each: size
-            for each in paging.connections
-            if each.followed and (size := self._wished(each)) is not None
-        }
-
-    def _wished(self, connection: Connection) -> int | None:
-        """Return the page size of a connection; None where the text says 0, or less."""
-        said = self.paging.size(connection, self.variables)
-        if said is not None and said <= 0:
-            return None
-        size = self.options.page_size or said or PAGE
-        most = self.options.max_results
-        return size if connection.outer is not None or most is None else min(size, most)
+        self._sizes = Sizes(paging, self.variables, options)
 
     # -- what to send
 
@@ -108,8 +94,8 @@ class Walk:
         if self._plain:
             document = self.paging.document
             return Ask(document.text, self.variables, operation=document.name)
-        text, used = self.paging.first(self._edits())
-        return Ask(text, self._used(used), scale=self._scale)
+        text, used = self.paging.first(self._sizes.edits())
+        return Ask(text, self._used(used), scale=self._sizes.scale)
 
     def asks(self, width: int = 1) -> list[Ask]:
         """Return the requests that come next, all of which may be sent at once; none at the end.
@@ -120,7 +106,7 @@ class Walk:
         left = self._left()
         if self._spent:
             return []
-        most = max(1, self._most >> self._scale)
+        most = max(1, self._most >> self._sizes.scale)
         self._open.sort(key=self._rank)
         self._round += 1
         count = max(1, len(self._open) // most) if self._open else 0
@@ -128,8 +114,8 @@ class Walk:
         taken, self._open = self._open[: count * most], self._open[count * most :]
         asks = [self._ask(taken[at : at + most]) for at in range(0, len(taken), most)]
         room = (width if left is None else min(width, left)) - 1
-        if self.keep and len(asks) == 1 and not (self._open or self._scale) and self._leaves(taken):
-            sizes = [(self._whole(each), self._most_of(each)) for each in taken]
+        if self.keep and len(asks) == 1 and not self._open and self._foreseen(taken):
+            sizes = [(self._sizes.of(each.connection), self._most_of(each)) for each in taken]
             asks += [self._ask(*each) for each in islice(beyond(taken, sizes), room)]
         self._asked.update(dict.fromkeys(asks))
         return asks
@@ -145,7 +131,7 @@ class Walk:
 
     def _ask(self, chains: list[Chain], cursors: list[Any] | None = None, step: int = 0) -> Ask:
         turns = [Turn(each.connection, self._size(each, step), each.on) for each in chains]
-        text, used = self.paging.next(turns, self._edits())
+        text, used = self.paging.next(turns, self._sizes.edits())
         variables = self._used(used)
         cursors = cursors or [each.cursor for each in chains]
         for number, (chain, cursor) in enumerate(zip(chains, cursors, strict=True)):
@@ -154,29 +140,19 @@ class Walk:
             chain.round = self._round
             if chain.on is not None:
                 variables[f"{PREFIX}i{number}"] = chain.id
-        return Ask(text, variables, chains, cursors, self._scale)
+        return Ask(text, variables, chains, cursors, self._sizes.scale)
 
-    def _edits(self) -> dict[Connection, int]:
-        """Return the page sizes that are not what the text says."""
-        sizes = {each: max(1, size >> self._scale) for each, size in self._sizes.items()}
-        said = {each: self.paging.size(each, self.variables) for each in sizes}
-        return {each: size for each, size in sizes.items() if size != said[each]}
-
-    def _leaves(self, chains: list[Chain]) -> bool:
-        """Tell whether nothing in chains is followed, which would join the next requests."""
-        inner = {each.outer for each in self._sizes}
-        return not any(each.connection in inner for each in chains)
-
-    def _whole(self, chain: Chain) -> int:
-        """Return the size of its pages, the last one apart."""
-        return max(1, self._sizes[chain.connection] >> self._scale)
+    def _foreseen(self, chains: list[Chain]) -> bool:
+        """Tell whether more pages may be asked for: they are whole, and no inner chain joins."""
+        sizes = self._sizes
+        return not sizes.scale and not any(sizes.inside(each.connection) for each in chains)
 
     def _most_of(self, chain: Chain) -> int | None:
         """Return the most items that are wanted of it; None for all."""
         return self.options.max_results if chain.outermost else None
 
     def _size(self, chain: Chain, step: int = 0) -> int:
-        size, most = self._whole(chain), self._most_of(chain)
+        size, most = self._sizes.of(chain.connection), self._most_of(chain)
         return size if most is None else min(size, most - chain.got - step * size)
 
     def _used(self, names: set[str]) -> dict[str, Any]:
@@ -201,7 +177,7 @@ class Walk:
             if self._shrink(ask):
                 return
         else:
-            self._grow()
+            self._sizes.grow()
         self._extensions = result.extensions or self._extensions
         if not self.begun:
             self._begin(result)
@@ -348,7 +324,8 @@ class Walk:
             self._release(ask)
             return True
         if isinstance(error, QueryError) and not self.begun and not self._plain:
-            self._plain, self._sizes = True, {}  # what is wrong is told of the text as it is
+            self._plain = True  # what is wrong is told of the text as it is
+            self._sizes.clear()
             self._note(f"The query was not accepted with pages: {plain(error, 200)}")
             return True
         guessed = self.paging.schema is None and any(each.on is not None for each in ask.chains)
@@ -373,23 +350,17 @@ class Walk:
 
     def heavy(self, error: BaseException) -> bool:
         """Tell whether smaller pages may help more than asking for the same again."""
-        small = self._scale >= HALVINGS or max(self._sizes.values(), default=1) >> self._scale <= 1
+        small = self._sizes.halved_out or self._sizes.single
         return isinstance(error, TransportError) and error.status in HEAVY and not small
 
     def _shrink(self, ask: Ask) -> bool:
         """Halve the pages; tell whether that could be done."""
-        if self._scale >= HALVINGS or not self._sizes:
-            return False
-        if max(self._sizes.values()) >> self._scale <= 1 and len(ask.chains) <= 1:
+        sizes = self._sizes
+        if sizes.halved_out or not sizes or (sizes.single and len(ask.chains) <= 1):
             return False
         self._release(ask)
-        self._scale, self._calm = max(self._scale, ask.scale + 1), 0
+        sizes.halve(ask.scale)
         return True
-
-    def _grow(self) -> None:
-        self._calm += 1
-        if self._scale and self._calm >= CALM:
-            self._scale, self._calm = self._scale - 1, 0
 
     # -- page by page
 

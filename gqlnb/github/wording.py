@@ -397,30 +397,20 @@ def _missing(match: re.Match[str], _spot: _Spot) -> Made:
     return f"Field '{field}' is missing required arguments: {argument}", extensions
 
 
-def _unused_variable(match: re.Match[str], spot: _Spot) -> Made:
-    name = match["name"]
-    said = f"Variable ${name} is declared by {spot.called} but not used"
-    return said, {"code": "variableNotUsed", "variableName": name}
+def _about(kind: str, code: str, words: str) -> Callable[[re.Match[str], _Spot], Made]:
+    """Return what makes an error about one variable or fragment; `words` take it, and the place."""
+
+    def make(match: re.Match[str], spot: _Spot) -> Made:
+        name = match["name"]
+        return words.format(name, spot.called), {"code": code, f"{kind}Name": name}
+
+    return make
 
 
-def _undeclared_variable(match: re.Match[str], spot: _Spot) -> Made:
-    name = match["name"]
-    said = f"Variable ${name} is used by {spot.called} but not declared"
-    return said, {"code": "variableNotDefined", "variableName": name}
-
-
-def _unknown_fragment(match: re.Match[str], _spot: _Spot) -> Made:
-    name = match["name"]
-    said = f"Fragment {name} was used, but not defined"
-    return said, {"code": "useAndDefineFragment", "fragmentName": name}
-
-
-def _unused_fragment(match: re.Match[str], _spot: _Spot) -> Made:
-    name = match["name"]
-    said = f"Fragment {name} was defined, but not used"
-    return said, {"code": "useAndDefineFragment", "fragmentName": name}
-
-
+_UNUSED = _about("variable", "variableNotUsed", "Variable ${} is declared by {} but not used")
+_UNKNOWN = _about("variable", "variableNotDefined", "Variable ${} is used by {} but not declared")
+_NOWHERE = _about("fragment", "useAndDefineFragment", "Fragment {} was used, but not defined")
+_NOT_SPREAD = _about("fragment", "useAndDefineFragment", "Fragment {} was defined, but not used")
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Spot], Made]], ...] = tuple(
     (re.compile(pattern), make)
     for pattern, make in (
@@ -431,10 +421,10 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Spot], Made]], ..
         # graphql-core 3.2 and 3.3
         (r"Field '(?P<field>\w+)' argument '(?P<argument>\w+)' of type", _missing),
         (r"Argument '\w+\.(?P<field>\w+)\((?P<argument>\w+):\)' of type", _missing),
-        (r"Variable '\$(?P<name>\w+)' is never used", _unused_variable),
-        (r"Variable '\$(?P<name>\w+)' is not defined", _undeclared_variable),
-        (r"Unknown fragment '(?P<name>\w+)'", _unknown_fragment),
-        (r"Fragment '(?P<name>\w+)' is never used", _unused_fragment),
+        (r"Variable '\$(?P<name>\w+)' is never used", _UNUSED),
+        (r"Variable '\$(?P<name>\w+)' is not defined", _UNKNOWN),
+        (r"Unknown fragment '(?P<name>\w+)'", _NOWHERE),
+        (r"Fragment '(?P<name>\w+)' is never used", _NOT_SPREAD),
     )
 )
 

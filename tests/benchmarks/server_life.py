@@ -4,8 +4,10 @@
             bodies open, in fresh processes; what uvicorn's imports take stands beside it.
 ``memory``  what serving and a thousand requests add to a kernel that has imported gqlnb and has
             executed one query.
-``soak``    memory of a kernel at full load, minute by minute (``--minutes``); of a hundred requests
-            one has a text never seen, and one an error. This one needs wrk.
+``soak``    memory, threads and open files of a kernel at full load, minute by minute
+            (``--minutes``, of ``--seconds`` each); of a hundred requests one has a text never seen,
+            and one an error. Beside them subscriptions, over both protocols, and half-sent requests
+            come and are given up. This one needs wrk.
 
 Figures are of this machine: goals are printed beside them, and nothing is asserted but answers.
 """
@@ -16,16 +18,21 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
+from urllib.parse import urlsplit
 
+from gqlnb import Client
 from tests.benchmarks.server import ask
 
 __all__ = ["main", "memory", "soak", "start"]
@@ -88,12 +95,30 @@ schema = gqlnb.reference_schema()
 assert schema.execute("{ hello }").data == {"hello": "Hello world!"}
 """
 SERVE = "server = gqlnb.serve(schema, port=0)"
-RESIDENT = """
+ENDLESS = """
+import asyncio
+
+async def never(*_):
+    yield 1
+    await asyncio.Event().wait()
+
+schema = gqlnb.Schema(
+    "type Query { hello: String } type Subscription { never: Int }",
+    {"Query": {"hello": lambda *_: "Hello world!"}, "Subscription": {"never": never}},
+)
+"""
+STATE = """
+import threading
 _ = gc.collect()
 with open("/proc/self/statm") as _file:
     _pages = int(_file.read().split()[1])
-print(_pages * os.sysconf("SC_PAGE_SIZE"))
+_files = len(os.listdir("/proc/self/fd"))
+print(_pages * os.sysconf("SC_PAGE_SIZE"), threading.active_count(), _files)
 """
+HALF = (
+    b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100\r\n\r\n{"query":'
+)
 
 # Of a hundred requests one has a new text, and one an error: unknown field, syntax, or resolver.
 LOAD = """
@@ -133,9 +158,14 @@ class Kernel:
             raise RuntimeError(reply["content"]["evalue"])
         return "".join(printed)
 
+    def state(self) -> tuple[int, int, int]:
+        """Return its resident memory in bytes, its threads, and its open files."""
+        resident, threads, files = map(int, self.run(STATE).split())
+        return resident, threads, files
+
     def resident(self) -> int:
         """Return its resident memory in bytes."""
-        return int(self.run(RESIDENT))
+        return self.state()[0]
 
     def close(self) -> None:
         """End it."""
@@ -186,9 +216,10 @@ def memory(rounds: int = 3, requests: int = REQUESTS) -> list[int]:
     return found
 
 
-def soak(minutes: int, seconds: int = 60) -> Iterator[int]:
-    """Yield a kernel's resident memory in bytes at full load, after each minute."""
+def soak(minutes: int, seconds: int = 60) -> Iterator[tuple[int, int, int]]:
+    """Yield a kernel's memory in bytes, threads and files under mixed load, after each minute."""
     with kernel() as one, tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        one.run(ENDLESS)
         url = served(one)
         for minute in range(minutes):
             script.seek(0)
@@ -196,10 +227,36 @@ def soak(minutes: int, seconds: int = 60) -> Iterator[int]:
             script.truncate()
             script.flush()
             command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", script.name, url]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            with fickle(url):
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
             if ask(url, HELLO) != ANSWER or "Socket errors" in done.stdout:
                 raise AssertionError(done.stdout)
-            yield one.resident()
+            yield one.state()
+
+
+@contextmanager
+def fickle(url: str) -> Iterator[None]:
+    """Meanwhile subscribe and leave, and send half a request and leave, again and again."""
+    over, parts = threading.Event(), urlsplit(url)
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            for transport in ("ws", "sse"):
+                with Client(url) as client:
+                    events = client.subscribe("subscription { never }", transport=transport)
+                    if next(iter(events)).data != {"never": 1}:
+                        raise AssertionError(transport)
+                    events.close()
+            with socket.create_connection((parts.hostname, parts.port)) as half:
+                half.sendall(HALF)
+
+    with ThreadPoolExecutor(1) as thread:
+        gone = thread.submit(come_and_go)
+        try:
+            yield
+        finally:
+            over.set()
+        gone.result()
 
 
 def tell_start(_: argparse.Namespace) -> None:
@@ -217,14 +274,17 @@ def tell_memory(_: argparse.Namespace) -> None:
 
 
 def tell_soak(given: argparse.Namespace) -> None:
-    """Print the memory of each minute, and how it grew after the second."""
+    """Print what each minute left, and how memory grew after the second."""
     if shutil.which("wrk") is None:
         sys.exit("The soak needs wrk: apt-get install wrk")
     found: list[int] = []
-    for size in soak(given.minutes):
+    for size, threads, files in soak(given.minutes, given.seconds):
         found.append(size)
         begun = time.strftime("%H:%M:%S")
-        sys.stdout.write(f"{begun} minute {len(found):3} {size / MIB:8.1f} MiB\n")
+        sys.stdout.write(
+            f"{begun} minute {len(found):3} {size / MIB:8.1f} MiB "
+            f"{threads:4} threads {files:4} files\n"
+        )
         sys.stdout.flush()
     if len(found) > WARM:
         grown = (found[-1] - found[WARM - 1]) / MIB
@@ -243,6 +303,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Measure start, stop and memory of the server.")
     parser.add_argument("names", nargs="*", help=f"of {', '.join(TOLD)}; the first two by default")
     parser.add_argument("--minutes", type=int, default=10, help="of the soak")
+    parser.add_argument("--seconds", type=int, default=60, help="that each of them lasts")
     given = parser.parse_args(arguments)
     for name in given.names:
         if name not in TOLD:

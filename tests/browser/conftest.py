@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +33,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 SECONDS = 60
+expect.set_options(timeout=SECONDS * 1000)  # other tests run meanwhile
 # The execution indicator says idle before there is a kernel, so ask the session itself.
 READY = """path => {
     const widget = window.jupyterapp?.shell?.currentWidget;

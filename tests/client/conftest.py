@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from tests.client.faults import Endpoint, read_request
+
 
 class Canned:
     """Answers each connection with the next bytes, and keeps what was sent to it.
@@ -47,20 +49,18 @@ class Canned:
             connection.close()
 
 
-def read_request(connection):
-    """Read one request with a Content-Length."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        part = connection.recv(65536)
-        if not part:
-            return data
-        data += part
-    head, _, body = data.partition(b"\r\n\r\n")
-    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-    wanted = int(lengths[0].split(b":")[1]) if lengths else 0
-    while len(body) < wanted:
-        body += connection.recv(65536)
-    return head + b"\r\n\r\n" + body
+@pytest.fixture
+def endpoint():
+    """Return a function that starts an endpoint with these answers."""
+    begun = []
+
+    def begin(*answers):
+        begun.append(Endpoint(*answers))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
 
 
 @pytest.fixture

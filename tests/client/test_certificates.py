@@ -40,7 +40,8 @@ def test_without_any_it_is_left_to_requests(monkeypatch):
 
 def test_a_bundle_that_is_none_is_told_by_its_name(monkeypatch, tmp_path):
     """When the client is made, and only for https."""
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "none.pem")
     with pytest.raises(TargetError, match=r"REQUESTS_CA_BUNDLE names no file.*none\.pem"):
         Client("https://127.0.0.1:1/graphql")
     (tmp_path / "none.pem").write_text("no certificate")

@@ -27,7 +27,6 @@ from gqlnb import (
 )
 from tests.client.faults import (
     Close,
-    Endpoint,
     Reset,
     answer,
     bomb,
@@ -55,20 +54,6 @@ enum Kind { A B }
 scalar Any
 """
 ONCE = Limits(wait=1e-9)  # no wait is so short, so there is one attempt
-
-
-@pytest.fixture
-def endpoint():
-    """Return a function that starts an endpoint with these answers; all end with the test."""
-    started = []
-
-    def start(*answers):
-        started.append(Endpoint(*answers))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.close()
 
 
 def sync(client, *arguments):

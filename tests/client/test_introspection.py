@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from graphql import build_schema, introspection_from_schema
+from graphql import (
+    GraphQLBoolean,
+    GraphQLField,
+    build_schema,
+    introspection_from_schema,
+    introspection_types,
+)
 
 from gqlnb import AnswerError, AuthError, Client, RateLimited, Schema, SchemaError, TransportError
 from tests.client.faults import Endpoint, answer, json_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 SDL = 'schema { query: Query } "A root." type Query { hello(x: [[Int!]!]! = [[1]]): String }'
 TOLD = json_answer({"data": introspection_from_schema(build_schema(SDL))})
@@ -23,20 +29,6 @@ def refusal(*messages: str, code: str | None = None, status: str = "200 OK") -> 
     """Return an answer of errors alone."""
     more = {"extensions": {"code": code}} if code else {}
     return json_answer({"errors": [{"message": it, **more} for it in messages]}, status)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Callable[..., Endpoint]]:
-    """Return a function that starts an endpoint with these answers."""
-    begun: list[Endpoint] = []
-
-    def begin(*answers: Any) -> Endpoint:
-        begun.append(Endpoint(*answers))
-        return begun[-1]
-
-    yield begin
-    for each in begun:
-        each.close()
 
 
 def asked(endpoint: Endpoint) -> list[str]:
@@ -57,6 +49,17 @@ def test_a_modern_endpoint_is_asked_once_for_everything(
     assert client.schema_notes == ()
 
 
+@pytest.fixture
+def without_strawberry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo what a schema of Strawberry does to the `__Type` of all schemas of a process.
+
+    It says of other libraries' types that they are not `@oneOf`, from then on.
+    """
+    field = GraphQLField(GraphQLBoolean, resolve=lambda kind, _: getattr(kind, "is_one_of", None))
+    monkeypatch.setitem(introspection_types["__Type"].fields, "isOneOf", field)
+
+
+@pytest.mark.usefixtures("without_strawberry")
 def test_our_own_server_tells_everything_at_once() -> None:
     """Also what is deprecated, repeatable, specified elsewhere or one of several."""
     from gqlnb import serve

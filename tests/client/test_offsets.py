@@ -124,7 +124,7 @@ def test_an_endpoint_that_bears_little_is_not_asked_at_once() -> None:
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
     walk = client._walk(QUERY, None, None, {})
-    walk._scale = 1
+    walk._sizes.halve(0)
     ask = walk.first()
     walk.took(ask, client.execute(ask.text, ask.variables))
     assert len(walk.asks(WIDTH)) == 1

@@ -10,7 +10,7 @@ import time
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from graphql import build_schema, introspection_from_schema, print_schema
@@ -21,7 +21,7 @@ from gqlnb.client.schema_cache import FILES, Entry, find, make_room, place_of, s
 from tests.client.faults import Endpoint, json_answer, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 OLD = "type Query { hello: String  kind: Kind } enum Kind { A B }"
@@ -34,20 +34,6 @@ HELLO = json_answer({"data": {"hello": "Hi"}})
 def told(sdl: str) -> bytes:
     """Return the answer that tells a schema."""
     return json_answer({"data": introspection_from_schema(build_schema(sdl))})
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Callable[..., Endpoint]]:
-    """Return a function that starts an endpoint with these answers."""
-    begun: list[Endpoint] = []
-
-    def begin(*answers: Any) -> Endpoint:
-        begun.append(Endpoint(*answers))
-        return begun[-1]
-
-    yield begin
-    for each in begun:
-        each.close()
 
 
 @pytest.fixture

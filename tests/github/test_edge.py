@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -458,9 +459,8 @@ def test_requests_at_the_same_time_share_one_budget():
     assert sorted(int(answer.headers["x-ratelimit-used"]) for answer in good) == [1, 2, 3, 4, 5]
 
 
-def test_what_runs_has_paid_already():
-    """A request that has not been answered holds its points: another one cannot spend them."""
-    app = simulated(budget=1)
+def overlapping(app):
+    """Return the answers to a request, and to one that came while the first was executed."""
     entered, leave = threading.Event(), threading.Event()
 
     @app.schema.resolver("Query.viewer")
@@ -468,15 +468,20 @@ def test_what_runs_has_paid_already():
         entered.set()
         assert leave.wait(20)
 
-    first = []
-    thread = threading.Thread(target=lambda: first.append(post(app)))
-    thread.start()
-    assert entered.wait(20)
-    second = post(app)
-    leave.set()
-    thread.join(20)
+    with ThreadPoolExecutor(1) as thread:
+        first = thread.submit(post, app)
+        assert entered.wait(20)
+        second = post(app)
+        leave.set()
+        return first.result(20), second
+
+
+def test_what_runs_has_paid_already():
+    """A request that has not been answered holds its points: another one cannot spend them."""
+    app = simulated(budget=1)
+    first, second = overlapping(app)
     assert "data" not in second.json
-    assert "data" in first[0].json
+    assert "data" in first.json
 
 
 def test_what_is_refused_costs_nothing():
@@ -558,23 +563,10 @@ def test_our_client_knows_every_form_of_it(seed):
 def test_too_many_at_once():
     """A request beyond those that may run at once is sent away, and leaves no trace."""
     app = simulated(concurrency=1, seed=1)
-    entered, leave = threading.Event(), threading.Event()
-
-    @app.schema.resolver("Query.viewer")
-    def viewer(_root, _args, _context):
-        entered.set()
-        assert leave.wait(20)
-
-    first = []
-    thread = threading.Thread(target=lambda: first.append(post(app)))
-    thread.start()
-    assert entered.wait(20)
-    second = post(app)
-    leave.set()
-    thread.join(20)
+    first, second = overlapping(app)
     assert second.json == HASTY
     assert second.headers.get("retry-after") in {"60", None}
-    assert first[0].status == 200
+    assert first.status == 200
     assert post(app, {"query": "{ __typename }"}).status == 200
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 import gqlnb
 from gqlnb.client import connections
@@ -57,7 +58,7 @@ def shell(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     InteractiveShell.clear_instance()
-    made = InteractiveShell.instance()
+    made = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}))
     made.run_line_magic("load_ext", "gqlnb")
     made.user_ns["schema"] = gqlnb.Schema(SDL, resolvers())
     yield made

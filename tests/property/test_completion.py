@@ -21,22 +21,8 @@ from graphql import (
     parse,
     specified_rules,
     validate,
+    validation,
     visit,
-)
-from graphql.validation import (
-    FieldsOnCorrectTypeRule,
-    FragmentsOnCompositeTypesRule,
-    KnownArgumentNamesRule,
-    KnownDirectivesRule,
-    KnownFragmentNamesRule,
-    KnownTypeNamesRule,
-    NoUndefinedVariablesRule,
-    PossibleFragmentSpreadsRule,
-    UniqueArgumentNamesRule,
-    UniqueInputFieldNamesRule,
-    ValuesOfCorrectTypeRule,
-    VariablesAreInputTypesRule,
-    VariablesInAllowedPositionRule,
 )
 
 from gqlnb.notebook.completion.cursor import at, complete
@@ -52,19 +38,19 @@ if TYPE_CHECKING:
 CASES = int(os.environ.get("COMPLETION_CASES", "150"))
 SEED = os.environ.get("COMPLETION_SEED")
 RULES = (
-    FieldsOnCorrectTypeRule,
-    FragmentsOnCompositeTypesRule,
-    KnownArgumentNamesRule,
-    KnownDirectivesRule,
-    KnownFragmentNamesRule,
-    KnownTypeNamesRule,
-    NoUndefinedVariablesRule,
-    PossibleFragmentSpreadsRule,
-    UniqueArgumentNamesRule,
-    UniqueInputFieldNamesRule,
-    ValuesOfCorrectTypeRule,
-    VariablesAreInputTypesRule,
-    VariablesInAllowedPositionRule,
+    validation.FieldsOnCorrectTypeRule,
+    validation.FragmentsOnCompositeTypesRule,
+    validation.KnownArgumentNamesRule,
+    validation.KnownDirectivesRule,
+    validation.KnownFragmentNamesRule,
+    validation.KnownTypeNamesRule,
+    validation.NoUndefinedVariablesRule,
+    validation.PossibleFragmentSpreadsRule,
+    validation.UniqueArgumentNamesRule,
+    validation.UniqueInputFieldNamesRule,
+    validation.ValuesOfCorrectTypeRule,
+    validation.VariablesAreInputTypesRule,
+    validation.VariablesInAllowedPositionRule,
 )
 RUBBISH = ("", "}", " } }", ")", "{ a", '"', " # x", "$", "...", "]", "\n\nquery {", "@", ": 3)")
 

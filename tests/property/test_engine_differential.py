@@ -45,12 +45,9 @@ def _collected() -> Iterator[None]:
     Beside an error graphql-core leaves coroutines that nobody awaits. Python says so when they are
     collected, and fails to say it in frames without builtins, which named tuples have.
     """
-    gc.collect()
-    gc.freeze()  # what stands now need not be looked at again
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
     close_loop()
 
 

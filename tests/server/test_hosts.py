@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.server.hosting import hosted
+
 HELLO = "Hello world!"
 MODULE = """
 import os
@@ -41,37 +38,19 @@ SDL = "type Query { hello: String later: String process: Int fails: Int }"
 app = App(Schema(SDL, {"Query": QUERY}), limits=Limits(body_seconds=0.5))
 """
 COMMANDS = {
-    "uvicorn": ["uvicorn", "served:app", "--fd", "{fd}"],
-    "uvicorn-h11": ["uvicorn", "served:app", "--fd", "{fd}", "--http", "h11", "--loop", "asyncio"],
-    "uvicorn-2": ["uvicorn", "served:app", "--fd", "{fd}", "--workers", "2"],
-    "hypercorn": ["hypercorn", "served:app", "--bind", "fd://{fd}"],
-    "hypercorn-2": ["hypercorn", "served:app", "--bind", "fd://{fd}", "--workers", "2"],
+    "uvicorn": ["uvicorn", "hosted:app", "--fd", "{fd}"],
+    "uvicorn-h11": ["uvicorn", "hosted:app", "--fd", "{fd}", "--http", "h11", "--loop", "asyncio"],
+    "uvicorn-2": ["uvicorn", "hosted:app", "--fd", "{fd}", "--workers", "2"],
+    "hypercorn": ["hypercorn", "hosted:app", "--bind", "fd://{fd}"],
+    "hypercorn-2": ["hypercorn", "hosted:app", "--bind", "fd://{fd}", "--workers", "2"],
 }
 
 
 @pytest.fixture(scope="module", params=COMMANDS)
 def url(request, tmp_path_factory):
-    """Return the URL of the application under one server; the socket listens from the start."""
-    command = COMMANDS[request.param]
-    if find_spec(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed.")
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "served.py").write_text(MODULE, encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        sock.set_inheritable(True)
-        process = subprocess.Popen(
-            [sys.executable, "-m", *(word.format(fd=sock.fileno()) for word in command)],
-            cwd=folder,
-            env={"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"},
-            pass_fds=[sock.fileno()],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield f"http://127.0.0.1:{sock.getsockname()[1]}/graphql"
-        finally:
-            process.terminate()
-            process.wait(20)
+    """Return the URL of the application under one server."""
+    with hosted(COMMANDS[request.param], MODULE, tmp_path_factory.mktemp("hosted")) as port:
+        yield f"http://127.0.0.1:{port}/graphql"
 
 
 def post(url, query, **headers):

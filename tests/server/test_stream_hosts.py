@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
 from time import monotonic
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from tests.server.hosting import hosted
 from tests.server.streaming import PATIENCE, Reader
 
-ROOT = Path(__file__).resolve().parents[2]
 MODULE = """
 import asyncio
 from pathlib import Path
@@ -43,36 +38,18 @@ SOURCES = {"quiet": quiet, "count": count}
 app = App(Schema(SDL, {"Query": {"left": lambda *_: left}, "Subscription": SOURCES}))
 """
 COMMANDS = {
-    "uvicorn": ["uvicorn", "streamed:app", "--fd", "{fd}"],
-    "uvicorn-h11": ["uvicorn", "streamed:app", "--fd", "{fd}", "--http", "h11", "--ws", "wsproto"],
-    "hypercorn": ["hypercorn", "streamed:app", "--bind", "fd://{fd}"],
+    "uvicorn": ["uvicorn", "hosted:app", "--fd", "{fd}"],
+    "uvicorn-h11": ["uvicorn", "hosted:app", "--fd", "{fd}", "--http", "h11", "--ws", "wsproto"],
+    "hypercorn": ["hypercorn", "hosted:app", "--bind", "fd://{fd}"],
 }
 
 
 @pytest.fixture(scope="module", params=COMMANDS)
 def port(request, tmp_path_factory):
-    """Return the port of the application under one server; the socket listens from the start."""
-    command = COMMANDS[request.param]
-    missing = [name for name in (command[0], "wsproto") if find_spec(name) is None]
-    if missing:
-        pytest.skip(f"{' and '.join(missing)} is not installed.")
-    folder = tmp_path_factory.mktemp("streamed")
-    (folder / "streamed.py").write_text(MODULE, encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        sock.set_inheritable(True)
-        process = subprocess.Popen(
-            [sys.executable, "-m", *(word.format(fd=sock.fileno()) for word in command)],
-            cwd=folder,
-            env={"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"},
-            pass_fds=[sock.fileno()],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield sock.getsockname()[1]
-        finally:
-            process.terminate()
-            process.wait(PATIENCE)
+    """Return the port of the application under one server."""
+    folder = tmp_path_factory.mktemp("hosted")
+    with hosted(COMMANDS[request.param], MODULE, folder, "wsproto") as port:
+        yield port
 
 
 def left(port):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from gqlnb import runtime
 from gqlnb.client.batches import Item, Outcome, abatch, batch, whole
+from gqlnb.client.gql_transport import transport_of
+from gqlnb.client.part import Part
 from gqlnb.client.streaming import checked_carrier
 from gqlnb.client.subscriptions import AGAIN, Subscription, check_kind, checked_ways
 from gqlnb.client.transports import InProcess
@@ -17,40 +19,16 @@ from gqlnb.sealing import unseen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.client.secrets import Secrets
     from gqlnb.client.streaming import Way
     from gqlnb.client.subscriptions import Init
-    from gqlnb.client.transports import Transport
     from gqlnb.model.result import Result
     from gqlnb.token import Token
-    from gqlnb.wire.answers import Asked
-    from gqlnb.wire.request import Request
 
 __all__ = ["Reaching"]
 
 
-class Reaching:
+class Reaching(Part):
     """Subscriptions and batches; it is a part of :class:`gqlnb.Client`."""
-
-    _transport: Transport
-    _secrets: Secrets
-    _timeout: float
-
-    if TYPE_CHECKING:
-
-        @property
-        def _road(self) -> Transport:
-            """What carries a request now."""
-
-        def _ask(
-            self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-        ) -> tuple[Request, Asked]: ...
-
-        def execute(self, text: str, variables: Mapping[str, Any] | None = None) -> Result:
-            """Execute an operation."""
-
-        async def aexecute(self, text: str, variables: Mapping[str, Any] | None = None) -> Result:
-            """Execute an operation without blocking the running loop."""
 
     @unseen
     def subscribe(
@@ -213,6 +191,36 @@ class Reaching:
         """Do as :meth:`execute_many`, without blocking the running loop."""
         outcomes = await abatch(documents, self.aexecute, concurrency)
         return outcomes if return_errors else whole(outcomes)
+
+    def as_gql(self, *, asynchronous: bool = False) -> Any:
+        """Return this client as a transport of the library gql: ``gql.Client(transport=...)``.
+
+        What is written for gql then asks with this client's token, pace, limits and recording; the
+        token stays here. Errors are gql's own, each caused by ours: ``TransportQueryError`` for
+        what was refused or failed in part, ``TransportServerError`` with its status,
+        ``TransportProtocolError``, ``TransportConnectionFailed``.
+
+        Parameters
+        ----------
+        asynchronous
+            Whether it is for ``await`` and for subscriptions. gql's ``execute`` can't be used with
+            such a one where a loop is running, as in a notebook: there it takes the other one.
+
+        Returns
+        -------
+        gql.transport.Transport or gql.transport.AsyncTransport
+            Closing it leaves this client open.
+
+        Raises
+        ------
+        MissingExtraError
+            If gql is not installed.
+
+        Notes
+        -----
+        The way back is to pass a ``gql.Client`` as the target of a :class:`gqlnb.Client`.
+        """
+        return transport_of(self, asynchronous=asynchronous)
 
     async def _apart(self, text: str, variables: Mapping[str, Any] | None) -> Result:
         """Execute a document on the background loop; beside it where functions might block it."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.http import Http
 from gqlnb.client.introspection import Told
+from gqlnb.client.part import Part
 from gqlnb.client.schemas import Endpoint, Schemas
 from gqlnb.client.transports import InProcess
 from gqlnb.errors import QueryError
@@ -23,40 +24,16 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.drift import SchemaChanges
-    from gqlnb.client.secrets import Secrets
-    from gqlnb.client.transports import Transport
-    from gqlnb.errors import TransportError
-    from gqlnb.model.limits import Limits
 
 __all__ = ["Schemed"]
 
 T = TypeVar("T")
 
 
-class Schemed:
+class Schemed(Part):
     """What a client knows of its endpoint's schema; it is a part of :class:`gqlnb.Client`."""
 
     _schemas: Schemas
-    _transport: Transport
-    _secrets: Secrets
-    _timeout: float
-    _limits: Limits
-
-    if TYPE_CHECKING:
-
-        @property
-        def source(self) -> str:
-            """Where answers are from."""
-
-        @property
-        def _road(self) -> Transport:
-            """What carries a request now."""
-
-        def _ask(
-            self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-        ) -> tuple[Request, Asked]: ...
-
-        def _attempt(self, request: Request, asked: Asked) -> Result | TransportError: ...
 
     @property
     def schema(self) -> GraphQLSchema:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from graphql import GraphQLSchema
 
@@ -65,6 +66,14 @@ class Part:
             operation: str | None = None,
         ) -> Result:
             """Execute an operation without blocking the running loop."""
+
+        async def _aexecute(
+            self,
+            text: str,
+            variables: Mapping[str, Any] | None,
+            operation: str | None,
+            turn: Callable[[], AbstractAsyncContextManager[Any]],
+        ) -> Result: ...
 
         def _ask(
             self, text: str, variables: Mapping[str, Any] | None, operation: str | None

@@ -146,7 +146,9 @@ class Reaching(Part):
             Texts, or pairs of a text and its variables. They are taken from their iterable as
             others end, so that a generator may make them meanwhile.
         concurrency
-            How many are under way at most, 1 to 32.
+            How many are under way at most, 1 to 32. An endpoint is asked six at once at most, and
+            fewer where it limits who asks: each request waits for its turn as pages do, so that a
+            budget is not overdrawn, and GitHub is asked one after the other.
         return_errors
             Whether an error stands in the place of its document's result.
 
@@ -189,7 +191,7 @@ class Reaching(Part):
         self, documents: Iterable[Item], *, concurrency: int = 4, return_errors: bool = False
     ) -> list[Result] | list[Outcome]:
         """Do as :meth:`execute_many`, without blocking the running loop."""
-        outcomes = await abatch(documents, self.aexecute, concurrency)
+        outcomes = await abatch(documents, self._in_turn, concurrency)
         return outcomes if return_errors else whole(outcomes)
 
     def as_gql(self, *, asynchronous: bool = False) -> Any:
@@ -226,7 +228,13 @@ class Reaching(Part):
         """Execute a document on the background loop; beside it where functions might block it."""
         if isinstance(self._transport, InProcess):
             return await runtime.aside(partial(self.execute, text, variables))
-        return await self.aexecute(text, variables)
+        return await self._in_turn(text, variables)
+
+    async def _in_turn(self, text: str, variables: Mapping[str, Any] | None) -> Result:
+        """Execute a document when the endpoint may be asked; what is in process always may."""
+        if isinstance(self._transport, InProcess):
+            return await self.aexecute(text, variables)
+        return await self._aexecute(text, variables, None, self._pace.turn)
 
 
 def hiding(hide: Callable[[str], str], secrets: list[Token]) -> Callable[[str], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -89,7 +89,7 @@ class Schemed(Part):
         """
         return self._schemas.notes
 
-    def schema_changes(self, since: Any = None) -> SchemaChanges:
+    def schema_changes(self, since: Any = None, *, documents: Iterable[str] = ()) -> SchemaChanges:
         """Ask for the schema anew, and return what in it may break queries.
 
         Parameters
@@ -98,18 +98,20 @@ class Schemed(Part):
             What to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has; None
             for the schema that this session began with: as given, as it was kept on this machine,
             or as it was first asked for.
+        documents
+            Texts to look for beside those that this client has asked: saved queries, say.
 
         Returns
         -------
         SchemaChanges
-            Breaking and dangerous changes, those first that touch what this client has asked.
+            Breaking and dangerous changes, those first that touch what was asked.
 
         Raises
         ------
         SchemaError, TransportError, AuthError, AnswerError
             If the endpoint gave no schema, or `since` is none.
         """
-        return self._schemas.changes(self._endpoint(), since)
+        return self._schemas.changes(self._endpoint(), since, documents)
 
     @property
     def _schema(self) -> GraphQLSchema | None:

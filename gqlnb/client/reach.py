@@ -73,6 +73,8 @@ class Reaching(Part):
         OptionError, AuthError, TargetError
             If an option has no such value, a token in `init` can't be found or may not travel
             there, or what the client asks carries no subscriptions.
+        ReplayError
+            Within a recording, which holds none.
         TransportError, AnswerError
             While iterating: if the endpoint can't be reached or refuses, the connection broke once
             too often, or what came is no message of the protocol.

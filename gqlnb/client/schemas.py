@@ -18,14 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gqlnb.client.drift import SchemaChanges, compared
 from gqlnb.client.introspection import Refusal, introspected
 from gqlnb.client.schema_cache import Entry, find, place_of, store
-from gqlnb.client.schema_reading import (
-    Described,
-    collector_paused,
-    from_introspection,
-    schema_of,
-    told,
-)
+from gqlnb.client.schema_reading import schema_of, told
 from gqlnb.engine.documents import TEXT_KEPT
+from gqlnb.engine.lenient import Described, collector_paused, from_introspection
 from gqlnb.errors import AuthError, GqlnbError, SchemaError, TransportError
 from gqlnb.sealing import bare
 from gqlnb.wire.json import encode

@@ -227,7 +227,8 @@ def collector_paused() -> Iterator[None]:
     """Keep the garbage collector from walking again and again over what is being built.
 
     Half a million objects come to be, and none of them is garbage: looking for some takes as long
-    as building them.
+    as building them. Afterwards they count as old, by two moves of a list, or the collector would
+    walk over all of them at once.
     """
     running = gc.isenabled()
     gc.disable()
@@ -235,4 +236,7 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if running:
+            if gc.get_freeze_count() == 0:  # what somebody else has frozen stays so
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

@@ -7,13 +7,14 @@ import os
 import threading
 from contextlib import suppress
 from contextvars import copy_context
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from concurrent.futures import Future
 
-__all__ = ["aside", "run", "servers", "start"]
+__all__ = ["Hand", "aside", "hand", "run", "servers", "start"]
 
 T = TypeVar("T")
 ASIDE = 256  # functions that may wait in threads of their own; each costs some 50 kB
@@ -118,43 +119,94 @@ run = _background.run
 start = _background.start
 
 
+class Hand:
+    """A daemon thread that runs one function after another, for who awaits them on a loop.
+
+    They are functions that may wait for ever, such as reading a socket: that keeps neither others
+    nor the end of the process waiting. The thread begins with the first one.
+
+    Parameters
+    ----------
+    places
+        How many more hands may have a thread.
+    """
+
+    def __init__(self, places: threading.Semaphore) -> None:
+        self._places = places
+        self._given: SimpleQueue[Callable[[], bool]] = SimpleQueue()  # each says if it is the last
+        self._begun = False
+
+    async def run(self, function: Callable[[], T], *, last: bool = False) -> T:
+        """Run a function there and wait for it on the running loop; what it raises is raised here.
+
+        Parameters
+        ----------
+        function
+            The function.
+        last
+            Whether it is the last one, so that nobody needs to close the hand.
+
+        Raises
+        ------
+        RuntimeError
+            If 256 hands have a thread already.
+        """
+        if not self._begun:
+            self._begin()
+        loop, context = asyncio.get_running_loop(), copy_context()
+        future: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
+
+        def work() -> bool:
+            try:
+                done: Any = context.run(function), None
+            except BaseException as error:
+                done = None, error
+            if last:
+                self._places.release()
+            with suppress(RuntimeError):  # the loop has closed: nobody waits any more
+                loop.call_soon_threadsafe(_settle, future, done)
+            return last
+
+        self._given.put(work)
+        value, fault = await future
+        if fault is not None:
+            raise fault
+        return value  # type: ignore[return-value]
+
+    def _begin(self) -> None:
+        if not self._places.acquire(blocking=False):
+            message = f"{ASIDE} functions wait in threads already; one more is not started."
+            raise RuntimeError(message)
+        self._begun = True
+        threading.Thread(target=self._work, name="gqlnb-aside", daemon=True).start()
+
+    def _work(self) -> None:
+        while not self._given.get()():
+            pass
+
+    def close(self) -> None:
+        """Let the thread end, as soon as the functions it was given are over."""
+        if self._begun:
+            self._given.put(self._end)
+
+    def _end(self) -> bool:
+        self._places.release()
+        return True
+
+
 class Aside:
-    """Functions that each run in a daemon thread of their own."""
+    """The threads that functions of this process wait in."""
 
     def __init__(self) -> None:
         self._places = threading.Semaphore(ASIDE)
 
     async def run(self, function: Callable[[], T]) -> T:
-        """Run a function in a daemon thread of its own and wait for it on the running loop.
+        """Run a function in a daemon thread of its own, as :meth:`Hand.run` does."""
+        return await self.hand().run(function, last=True)
 
-        It is for what may wait for ever, such as a queue: that keeps neither others nor the end
-        of the process waiting. Whatever it raises is raised here.
-
-        Raises
-        ------
-        RuntimeError
-            If 256 functions are waiting already.
-        """
-        if not self._places.acquire(blocking=False):
-            message = f"{ASIDE} functions wait in threads already; one more is not started."
-            raise RuntimeError(message)
-        loop, context = asyncio.get_running_loop(), copy_context()
-        future: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
-
-        def work() -> None:
-            try:
-                done: Any = context.run(function), None
-            except BaseException as error:
-                done = None, error
-            self._places.release()
-            with suppress(RuntimeError):  # the loop has closed: nobody waits any more
-                loop.call_soon_threadsafe(_settle, future, done)
-
-        threading.Thread(target=work, name="gqlnb-aside", daemon=True).start()
-        value, fault = await future
-        if fault is not None:
-            raise fault
-        return value  # type: ignore[return-value]
+    def hand(self) -> Hand:
+        """Return a thread for several functions."""
+        return Hand(self._places)
 
 
 def _settle(future: asyncio.Future[Any], done: Any) -> None:
@@ -165,6 +217,7 @@ def _settle(future: asyncio.Future[Any], done: Any) -> None:
 
 _aside = Aside()
 aside = _aside.run
+hand = _aside.hand
 
 
 def _after_fork() -> None:

@@ -120,6 +120,28 @@ def test_what_a_function_raises_aside_is_raised_here():
         asyncio.run(runtime.aside(leave))
 
 
+def test_a_hand_runs_what_it_is_given_in_one_thread():
+    """In order, whatever one of them raises; its thread ends with it, and begins with the first."""
+    aside = Aside()
+    aside.hand().close()  # one that was never used has no thread to end
+
+    async def there():
+        hand = aside.hand()
+        found = [await hand.run(threading.current_thread) for _ in range(3)]
+        with pytest.raises(ZeroDivisionError):
+            await hand.run(lambda: 1 / 0)
+        found.append(await hand.run(threading.current_thread))
+        hand.close()
+        return found
+
+    threads = asyncio.run(there())
+    assert len(set(threads)) == 1
+    assert threads[0] is not threading.current_thread()
+    threads[0].join(20)
+    assert not threads[0].is_alive()
+    assert aside._places._value == runtime.ASIDE
+
+
 def test_functions_aside_are_counted(monkeypatch):
     """Those that wait for ever must not fill the process; one that comes back makes room."""
     monkeypatch.setattr(runtime, "ASIDE", 1)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -46,6 +47,9 @@ from gqlnb.wire.request import Request
 from gqlnb.wire.typed import Expectation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from graphql import GraphQLSchema
 
     from gqlnb.wire.budget import Budget
@@ -317,10 +321,23 @@ class Client(Schemed, Paged, Reaching):
         operation: str | None = None,
     ) -> Result:
         """Do as :meth:`execute`, without blocking the running loop."""
+        return await self._aexecute(text, variables, operation, nullcontext)
+
+    async def _aexecute(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None,
+        operation: str | None,
+        turn: Callable[[], AbstractAsyncContextManager[Any]],
+    ) -> Result:
+        """Execute an operation; each attempt within a turn, waiting for which takes no time."""
         request, asked = await self._aask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
         while True:
-            outcome = await self._aattempt(replace(request, until=attempts.until), asked)
+            begun = time.monotonic()
+            async with turn():
+                attempts.until += time.monotonic() - begun
+                outcome = await self._aattempt(replace(request, until=attempts.until), asked)
             if isinstance(outcome, Result):
                 return outcome
             await asyncio.sleep(attempts.pause(outcome))

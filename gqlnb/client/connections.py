@@ -201,7 +201,9 @@ def named(name: str, **options: Any) -> Client:
 
 
 def renew(name: str) -> Client:
-    """Return the client of a connection, made anew: nothing is remembered of its endpoint.
+    """Return the client of a connection, made anew: of its endpoint it remembers only since when.
+
+    Changes of the schema are those since the first one that the session saw.
 
     Raises
     ------
@@ -210,10 +212,17 @@ def renew(name: str) -> Client:
     """
     with _lock:
         _find(name)
-        shut = _taken(name)
+        opened = _open.pop(name, None)
     made = named(name)
-    shut()
+    if opened is not None:
+        succeed(made, opened[1])
     return made
+
+
+def succeed(made: Client, before: Client) -> None:
+    """Close a client in whose place another one of the same endpoint was made."""
+    made._schemas.follow(before._schemas)  # noqa: SLF001 - the connection owns both
+    before.close()
 
 
 def _taken(name: str) -> Callable[[], None]:

@@ -80,7 +80,7 @@ class Answers:
 
 
 class Reading:
-    """Reads one stream, in whichever thread a step of it runs.
+    """Reads one stream, in a thread of its own.
 
     No exception leaves its frames, whose locals hold headers: it returns them.
     """
@@ -185,17 +185,19 @@ async def over_events(
         If no response came, or the stream breaks off.
     """
     reading = Reading(http, request.encode(), seconds)
+    hand = runtime.hand()  # one thread for the whole stream
     try:
-        begun = await runtime.aside(reading.begin)
+        begun = await hand.run(reading.begin)
         if isinstance(begun, BaseException):
             raise begun
         yield begun
         if begun is not None:
             return
-        while (found := await runtime.aside(reading.more)) is not None:
+        while (found := await hand.run(reading.more)) is not None:
             if isinstance(found, BaseException):
                 raise found
             for response in found:
                 yield response
     finally:
         reading.close()
+        hand.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,11 @@ class Gql:
     """
 
     def __init__(self, client: Any) -> None:
-        self._request: Any = getattr(sys.modules.get("gql"), "GraphQLRequest", None)
-        if self._request is None:
+        kind: Any = getattr(sys.modules.get("gql"), "GraphQLRequest", None)
+        if kind is None:
             msg = "This client is of a gql before 4. Update gql, or ask the address itself."
             raise TargetError(msg)
+        self._request = as_written(kind)
         self._client = client
         self._lock = Lock()  # gql's transports are for one thread
         url = getattr(client.transport, "url", None)
@@ -95,11 +97,13 @@ class Gql:
         return passed(failure)
 
     def _asked(self, request: Request) -> Any:
-        return self._request(
+        made = self._request(
             request.query,
             variable_values=request.variables or None,
             operation_name=request.operation_name,
         )
+        made.text = request.query
+        return made
 
     def _read(self, error: Exception) -> Response | GqlnbError:
         """Return the response that an exception of gql is about, or the error that it means."""
@@ -121,11 +125,28 @@ class Gql:
 PLAIN = {"serialize_variables": False, "parse_result": False, "get_execution_result": True}
 
 
+@cache
+def as_written(kind: Any) -> Any:
+    """Return a kind of gql's requests whose text is sent as it is written.
+
+    gql prints texts anew, and errors would then point at lines that nobody wrote.
+    """
+
+    def payload(self: Any) -> dict[str, Any]:
+        return {**kind.payload.fget(self), "query": self.text}
+
+    return type("GraphQLRequest", (kind,), {"payload": property(payload)})
+
+
 def answered(found: Any) -> Response:
     """Return the response that gql has read."""
-    members = {name: getattr(found, name) for name in ("data", "errors", "extensions")}
-    errors = [getattr(error, "formatted", error) for error in members["errors"] or ()]
-    return Response(200, members={k: v for k, v in (members | {"errors": errors}).items() if v})
+    errors = [getattr(error, "formatted", error) for error in found.errors or ()]
+    members: dict[str, Any] = {}
+    # gql does not tell null from nothing; an error that has a path is of something executed.
+    if found.data is not None or (errors and all(error.get("path") for error in errors)):
+        members["data"] = found.data
+    members.update({k: v for k, v in (("errors", errors), ("extensions", found.extensions)) if v})
+    return Response(200, members=members)
 
 
 def passed(failure: Response | GqlnbError) -> Response:

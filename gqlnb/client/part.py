@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from graphql import GraphQLSchema
 
     from gqlnb.client.pacing import Pace
+    from gqlnb.client.secrets import Secrets
+    from gqlnb.client.transports import Transport
     from gqlnb.errors import TransportError
     from gqlnb.model.document import Document
     from gqlnb.model.limits import Limits
@@ -23,6 +26,8 @@ __all__ = ["Part"]
 class Part:
     """A base of :class:`gqlnb.Client`; what stands here is the client's own."""
 
+    _transport: Transport
+    _secrets: Secrets
     _pace: Pace
     _timeout: float
     _limits: Limits
@@ -37,6 +42,10 @@ class Part:
         def schema(self) -> GraphQLSchema:
             """The schema of the endpoint."""
 
+        @property
+        def _road(self) -> Transport:
+            """What carries a request now."""
+
         def document(self, text: str, operation: str | None = None) -> Document:
             """Return the document of a text."""
 
@@ -48,6 +57,23 @@ class Part:
             operation: str | None = None,
         ) -> Result:
             """Execute an operation."""
+
+        async def aexecute(
+            self,
+            text: str,
+            variables: Mapping[str, Any] | None = None,
+            *,
+            operation: str | None = None,
+        ) -> Result:
+            """Execute an operation without blocking the running loop."""
+
+        async def _aexecute(
+            self,
+            text: str,
+            variables: Mapping[str, Any] | None,
+            operation: str | None,
+            turn: Callable[[], AbstractAsyncContextManager[Any]],
+        ) -> Result: ...
 
         def _ask(
             self, text: str, variables: Mapping[str, Any] | None, operation: str | None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from gqlnb import runtime
 from gqlnb.client.batches import Item, Outcome, abatch, batch, whole
+from gqlnb.client.gql_transport import transport_of
+from gqlnb.client.part import Part
 from gqlnb.client.streaming import checked_carrier
 from gqlnb.client.subscriptions import AGAIN, Subscription, check_kind, checked_ways
 from gqlnb.client.transports import InProcess
@@ -17,40 +19,16 @@ from gqlnb.sealing import unseen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.client.secrets import Secrets
     from gqlnb.client.streaming import Way
     from gqlnb.client.subscriptions import Init
-    from gqlnb.client.transports import Transport
     from gqlnb.model.result import Result
     from gqlnb.token import Token
-    from gqlnb.wire.answers import Asked
-    from gqlnb.wire.request import Request
 
 __all__ = ["Reaching"]
 
 
-class Reaching:
+class Reaching(Part):
     """Subscriptions and batches; it is a part of :class:`gqlnb.Client`."""
-
-    _transport: Transport
-    _secrets: Secrets
-    _timeout: float
-
-    if TYPE_CHECKING:
-
-        @property
-        def _road(self) -> Transport:
-            """What carries a request now."""
-
-        def _ask(
-            self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-        ) -> tuple[Request, Asked]: ...
-
-        def execute(self, text: str, variables: Mapping[str, Any] | None = None) -> Result:
-            """Execute an operation."""
-
-        async def aexecute(self, text: str, variables: Mapping[str, Any] | None = None) -> Result:
-            """Execute an operation without blocking the running loop."""
 
     @unseen
     def subscribe(
@@ -95,6 +73,8 @@ class Reaching:
         OptionError, AuthError, TargetError
             If an option has no such value, a token in `init` can't be found or may not travel
             there, or what the client asks carries no subscriptions.
+        ReplayError
+            Within a recording, which holds none.
         TransportError, AnswerError
             While iterating: if the endpoint can't be reached or refuses, the connection broke once
             too often, or what came is no message of the protocol.
@@ -168,7 +148,9 @@ class Reaching:
             Texts, or pairs of a text and its variables. They are taken from their iterable as
             others end, so that a generator may make them meanwhile.
         concurrency
-            How many are under way at most, 1 to 32.
+            How many are under way at most, 1 to 32. An endpoint is asked six at once at most, and
+            fewer where it limits who asks: each request waits for its turn as pages do, so that a
+            budget is not overdrawn, and GitHub is asked one after the other.
         return_errors
             Whether an error stands in the place of its document's result.
 
@@ -211,14 +193,50 @@ class Reaching:
         self, documents: Iterable[Item], *, concurrency: int = 4, return_errors: bool = False
     ) -> list[Result] | list[Outcome]:
         """Do as :meth:`execute_many`, without blocking the running loop."""
-        outcomes = await abatch(documents, self.aexecute, concurrency)
+        outcomes = await abatch(documents, self._in_turn, concurrency)
         return outcomes if return_errors else whole(outcomes)
+
+    def as_gql(self, *, asynchronous: bool = False) -> Any:
+        """Return this client as a transport of the library gql: ``gql.Client(transport=...)``.
+
+        What is written for gql then asks with this client's token, pace, limits and recording; the
+        token stays here. Errors are gql's own, each caused by ours: ``TransportQueryError`` for
+        what was refused or failed in part, ``TransportServerError`` with its status,
+        ``TransportProtocolError``, ``TransportConnectionFailed``.
+
+        Parameters
+        ----------
+        asynchronous
+            Whether it is for ``await`` and for subscriptions. gql's ``execute`` can't be used with
+            such a one where a loop is running, as in a notebook: there it takes the other one.
+
+        Returns
+        -------
+        gql.transport.Transport or gql.transport.AsyncTransport
+            Closing it leaves this client open.
+
+        Raises
+        ------
+        MissingExtraError
+            If gql is not installed.
+
+        Notes
+        -----
+        The way back is to pass a ``gql.Client`` as the target of a :class:`gqlnb.Client`.
+        """
+        return transport_of(self, asynchronous=asynchronous)
 
     async def _apart(self, text: str, variables: Mapping[str, Any] | None) -> Result:
         """Execute a document on the background loop; beside it where functions might block it."""
         if isinstance(self._transport, InProcess):
             return await runtime.aside(partial(self.execute, text, variables))
-        return await self.aexecute(text, variables)
+        return await self._in_turn(text, variables)
+
+    async def _in_turn(self, text: str, variables: Mapping[str, Any] | None) -> Result:
+        """Execute a document when the endpoint may be asked; what is in process always may."""
+        if isinstance(self._transport, InProcess):
+            return await self.aexecute(text, variables)
+        return await self._aexecute(text, variables, None, self._pace.turn)
 
 
 def hiding(hide: Callable[[str], str], secrets: list[Token]) -> Callable[[str], str]:

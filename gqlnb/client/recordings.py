@@ -41,6 +41,7 @@ __all__ = [
     "recorded",
     "recording_of",
     "spared",
+    "unrecorded",
 ]
 
 VARIABLE = "GQLNB_REPLAY"
@@ -109,6 +110,11 @@ class Recording:
         if mode == "replay" and not self.path.exists():
             msg = f"There is no recording {self._tape.shown}. {how_to(self._tape.shown)}"
             raise ReplayError(msg)
+
+    @property
+    def shown(self) -> str:
+        """The file, as people read it."""
+        return self._tape.shown
 
     def question(self, connection: str, request: Request) -> Question:
         """Return a request as it is recorded.
@@ -255,7 +261,8 @@ def recorded(path: str | os.PathLike[str], *, mode: Mode = "auto") -> Recording:
     its layout and the order of its definitions, the operation and the variables. Several answers to
     one request are replayed in their order, the last one of a query again and again. Failures are
     recorded as well; ``"auto"`` asks a query again that no answer came to. ``GQLNB_REPLAY=path``
-    replays a file to every client, whatever else is said.
+    replays a file to every client, whatever else is said. Subscriptions, which need not end, and
+    requests with files are in no recording; within one they are refused.
 
     Examples
     --------
@@ -324,6 +331,30 @@ def spared(
     if now is None and recording is not None:
         return getattr(recording, "mode", mode) != "record"
     return now is not None and now.mode != "record"
+
+
+def unrecorded(recording: Recording, what: str, why: str) -> ReplayError:
+    """Return the error for what no recording holds; it says how to ask without one.
+
+    Parameters
+    ----------
+    recording
+        The one that counts.
+    what
+        What it can't hold, in the plural.
+    why
+        Why, as a sentence.
+    """
+    if os.environ.get(VARIABLE, "").strip():
+        way = f"unset {VARIABLE}"
+    elif recording in _open:
+        way = "ask outside of `with gqlnb.recorded(...)`, and of cells with --record or --replay"
+    else:
+        way = "ask a client that has no recording="
+    return ReplayError(
+        f"{recording.shown} counts here, and recordings hold no {what}: {why} To have them, {way}. "
+        "A cell that nbval is not to run has the tag nbval-skip."
+    )
 
 
 def how_to(shown: str, key: bytes = b"") -> str:

@@ -18,14 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gqlnb.client.drift import SchemaChanges, compared
 from gqlnb.client.introspection import Refusal, introspected
 from gqlnb.client.schema_cache import Entry, find, place_of, store
-from gqlnb.client.schema_reading import (
-    Described,
-    collector_paused,
-    from_introspection,
-    schema_of,
-    told,
-)
+from gqlnb.client.schema_reading import schema_of, told
 from gqlnb.engine.documents import TEXT_KEPT
+from gqlnb.engine.lenient import Described, collector_paused, from_introspection
 from gqlnb.errors import AuthError, GqlnbError, SchemaError, TransportError
 from gqlnb.sealing import bare
 from gqlnb.wire.json import encode
@@ -170,7 +165,9 @@ class Schemas:
             except GqlnbError as error:
                 _LOG.info("%s: its schema could not be asked for again: %s", endpoint.source, error)
 
-    def changes(self, endpoint: Endpoint, since: Any = None) -> SchemaChanges:
+    def changes(
+        self, endpoint: Endpoint, since: Any = None, documents: Iterable[str] = ()
+    ) -> SchemaChanges:
         """Compare the endpoint's schema with the one this session began with, or with `since`.
 
         Raises
@@ -190,7 +187,13 @@ class Schemas:
             else:
                 now = self._fetch(endpoint, adopt=self._whence != GIVEN).graphql
         assert now is not None  # noqa: S101 - _load raises otherwise
-        return compared(before, now, tuple(self._used), endpoint.source)
+        texts = tuple(dict.fromkeys([*self._used, *documents]))
+        return compared(before, now, texts, endpoint.source)
+
+    def follow(self, other: Schemas) -> None:
+        """Begin where another one of the same endpoint did, with the texts asked of it."""
+        self._before = other._before
+        self._used.update(other._used)
 
     def asked_with(self, text: str) -> None:
         """Note a text that was asked, for :meth:`changes`."""

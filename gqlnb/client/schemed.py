@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.http import Http
 from gqlnb.client.introspection import Told
+from gqlnb.client.part import Part
 from gqlnb.client.schemas import Endpoint, Schemas
 from gqlnb.client.transports import InProcess
 from gqlnb.errors import QueryError
@@ -23,40 +24,16 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.drift import SchemaChanges
-    from gqlnb.client.secrets import Secrets
-    from gqlnb.client.transports import Transport
-    from gqlnb.errors import TransportError
-    from gqlnb.model.limits import Limits
 
 __all__ = ["Schemed"]
 
 T = TypeVar("T")
 
 
-class Schemed:
+class Schemed(Part):
     """What a client knows of its endpoint's schema; it is a part of :class:`gqlnb.Client`."""
 
     _schemas: Schemas
-    _transport: Transport
-    _secrets: Secrets
-    _timeout: float
-    _limits: Limits
-
-    if TYPE_CHECKING:
-
-        @property
-        def source(self) -> str:
-            """Where answers are from."""
-
-        @property
-        def _road(self) -> Transport:
-            """What carries a request now."""
-
-        def _ask(
-            self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-        ) -> tuple[Request, Asked]: ...
-
-        def _attempt(self, request: Request, asked: Asked) -> Result | TransportError: ...
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -112,7 +89,7 @@ class Schemed:
         """
         return self._schemas.notes
 
-    def schema_changes(self, since: Any = None) -> SchemaChanges:
+    def schema_changes(self, since: Any = None, *, documents: Iterable[str] = ()) -> SchemaChanges:
         """Ask for the schema anew, and return what in it may break queries.
 
         Parameters
@@ -121,18 +98,20 @@ class Schemed:
             What to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has; None
             for the schema that this session began with: as given, as it was kept on this machine,
             or as it was first asked for.
+        documents
+            Texts to look for beside those that this client has asked: saved queries, say.
 
         Returns
         -------
         SchemaChanges
-            Breaking and dangerous changes, those first that touch what this client has asked.
+            Breaking and dangerous changes, those first that touch what was asked.
 
         Raises
         ------
         SchemaError, TransportError, AuthError, AnswerError
             If the endpoint gave no schema, or `since` is none.
         """
-        return self._schemas.changes(self._endpoint(), since)
+        return self._schemas.changes(self._endpoint(), since, documents)
 
     @property
     def _schema(self) -> GraphQLSchema | None:

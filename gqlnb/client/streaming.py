@@ -11,6 +11,8 @@ from gqlnb.client.asgi_streams import asgi_opened, over_asgi_events
 from gqlnb.client.buffers import buffered
 from gqlnb.client.events import over_events
 from gqlnb.client.http import Http
+from gqlnb.client.recorder import Recorder
+from gqlnb.client.recordings import unrecorded
 from gqlnb.client.transports import Asgi, InProcess, response_of
 from gqlnb.client.websocket import NotOfferedError, conversation, opened
 from gqlnb.errors import GqlnbError, Problem, QueryError, TargetError, plain
@@ -64,14 +66,16 @@ def checked_carrier(transport: Transport) -> InProcess | Http | Asgi:
 
     Raises
     ------
-    TargetError
+    TargetError, ReplayError
         If this one does not.
     """
     if isinstance(transport, (InProcess, Http, Asgi)):
         return transport
+    if isinstance(transport, Recorder):
+        raise unrecorded(transport.recording, "subscriptions", "these need not end.")
     msg = (
         f"{transport.source}: a {type(transport).__name__} carries single answers, not "
-        "subscriptions; recordings hold none. Subscribe at the endpoint itself."
+        "subscriptions. Give the client the endpoint's address."
     )
     raise TargetError(msg)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.http import Http
+from gqlnb.client.recorder import Recorder
+from gqlnb.client.recordings import unrecorded
 from gqlnb.client.transports import Asgi, InProcess
 from gqlnb.errors import OptionError, QueryError, plain
 from gqlnb.model.upload import Upload, is_file
@@ -36,14 +38,19 @@ def carried(values: dict[str, Any], document: Document, road: Transport) -> dict
     ------
     QueryError
         If nothing but JSON can travel that way, or a file can't be read.
+    ReplayError
+        If the request would be recorded or replayed.
     """
+    if isinstance(road, Recorder):
+        why = "a file is no JSON, and is not there when a request is looked up."
+        raise unrecorded(road.recording, "requests with files", why)
     if isinstance(road, InProcess):
         return values
     if isinstance(road, Http) and document.kind != "subscription":
         made: dict[int, Upload] = {}
         return {name: wrapped(name, value, made) for name, value in values.items()}
     name = next(name for name, value in values.items() if holds_file(value))
-    where = "a recording or a transport of one's own"
+    where = "a transport of one's own"
     if isinstance(road, (Asgi, Http)):
         where = road.source if isinstance(road, Asgi) else "a subscription"
     msg = (

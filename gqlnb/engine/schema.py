@@ -59,6 +59,8 @@ class Schema(Mocking, Subscribing):
     ----------
     age : int
         How often a resolver was put in the place of another, or of none, since it was made.
+    notes : tuple of str
+        What was passed over in the schema of a mock, a sentence each; empty for others.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,8 @@ class Clients:
         self._by_address: dict[tuple[str, str], Client] = {}
         self._by_headers: dict[tuple[Any, ...], Client] = {}
         self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
-        self._unknown: WeakSet[Client] = WeakSet()
+        self._unknown: WeakKeyDictionary[Client, str] = WeakKeyDictionary()  # and why
+        self._said: set[str] = set()  # of which endpoints
 
     def open(
         self,
@@ -106,21 +107,24 @@ class Clients:
     def _headed(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
         """Return the client of an address or a name that sends headers, as long as they stay."""
         from gqlnb.client.client import connect
+        from gqlnb.client.connections import succeed
 
         found = [
             (name, source, hash(os.environ.get(source.partition(":")[2])))
             for name, source in sorted(headers.items())
         ]
         key = (meant, *found)
-        if fresh and key in self._by_headers:
-            self._by_headers.pop(key).close()
+        before = self._by_headers.pop(key, None) if fresh else None
         if key not in self._by_headers:
             self._by_headers[key] = connect(meant, headers=headers)
+        if before is not None:
+            succeed(self._by_headers[key], before)
         return self._by_headers[key]
 
     def _kept(self, meant: Any, whence: str, *, fresh: bool) -> Client:
         """Return the client of an address or a server; one of anything else is made anew."""
         from gqlnb.client.client import Client, connect
+        from gqlnb.client.connections import succeed
 
         kept: Any = None
         key: Any = meant
@@ -130,10 +134,11 @@ class Clients:
             kept = self._by_server
         if kept is None:
             return connect(meant)
-        if fresh and key in kept:
-            kept.pop(key).close()
+        before = kept.pop(key, None) if fresh else None
         if key not in kept:
             kept[key] = Client(None) if whence else connect(meant)
+        if before is not None:
+            succeed(kept[key], before)
         return kept[key]  # type: ignore[no-any-return]
 
     def schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:
@@ -146,7 +151,7 @@ class Clients:
         TransportError
             If there is no endpoint, or it does not answer at all.
         """
-        from gqlnb.errors import GqlnbError, RateLimited, TransportError
+        from gqlnb.errors import GqlnbError, RateLimited, SchemaError, TransportError
 
         if client.local is not None:
             return client.schema
@@ -158,8 +163,16 @@ class Clients:
             silent = isinstance(error, TransportError) and error.status is None
             if silent and not isinstance(error, RateLimited):
                 raise
-            self._unknown.add(client)
+            self._unknown[client] = str(error) if isinstance(error, SchemaError) else ""
         return None
+
+    def unsaid(self, client: Client) -> str:
+        """Return that an endpoint does not tell its schema, where nobody has heard it yet."""
+        why = self._unknown.get(client, "")
+        if not why or client.source in self._said:
+            return ""
+        self._said.add(client.source)  # not the client: a cell may make it anew
+        return why
 
     def close(self) -> None:
         """Close the clients that were kept open."""

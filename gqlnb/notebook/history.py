@@ -58,6 +58,10 @@ class History:
         note = "%graphql history NUMBER shows the text." if rows else "No cell has run yet."
         return Listing(["number", "connection", "operation", "outcome"], rows, note)
 
+    def texts(self, connection: str) -> list[str]:
+        """Return the texts that were asked of a connection, oldest first."""
+        return [it.text for it in self._asked if it.connection == connection]
+
     def text(self, number: int) -> Text:
         """Return the text of an operation.
 

@@ -184,6 +184,8 @@ class GraphQLMagic(Magics):
                                                      --keep: in your own file, for later notebooks
             %graphql use NAME | close NAME
             %graphql schema [Type | Type.field]      the documentation of a schema, a type, a field
+            %graphql schema --changes [FILE]         what may break queries since the session began,
+                                                     or since a file; those of this notebook first
             %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000
@@ -209,14 +211,15 @@ class GraphQLMagic(Magics):
         raise Interrupted(*told)  # here: without a context
 
     def _line(self, line: str) -> Any:
-        from gqlnb.notebook.subcommands import SUBCOMMANDS, meant, run_subcommand
+        from gqlnb.notebook.subcommands import ASKING, SUBCOMMANDS, meant, run_subcommand
 
         word, _, rest = line.partition(" ")
         start = inline(line)
         operation = start is not None or textless(line)
         named = word in self.shell.user_ns and ("{" in line or start is None)
         if word in SUBCOMMANDS and not (operation and named):
-            return run_subcommand(self, word, rest)
+            with self.recordings.setting(self.replay if word in ASKING else ""):
+                return run_subcommand(self, word, rest)
         if not operation:
             said = f"{plain(word, 40)!r} is neither" if word else "takes either"
             msg = (

@@ -25,6 +25,10 @@ ARGUMENTS: dict[str, tuple[Argument, ...]] = {
     "schema": (
         (("type",), {"nargs": "?"}),
         (("--sdl",), {"action": "store_true", "help": "as schema definition language"}),
+        (
+            ("--changes",),
+            {"nargs": "?", "const": True, "metavar": "SINCE", "help": "what may break queries"},
+        ),
         CONNECTION,
     ),
     "search": (

@@ -43,6 +43,18 @@ class Recordings:
             return recorded(options.record, mode="record")
         if options.replay is not None:
             return recorded(options.replay, mode="replay")
+        return self.setting(setting)
+
+    def setting(self, setting: str) -> AbstractContextManager[Any]:
+        """Return what runs within the recording of a setting; empty for none.
+
+        Raises
+        ------
+        ReplayError
+            If there is nothing to replay.
+        """
+        from gqlnb.client.recordings import recorded
+
         if not setting:
             self._kept = None
             return nullcontext()

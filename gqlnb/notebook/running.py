@@ -132,6 +132,8 @@ class Run:
 
         client, options = self.opened.client, self.options
         known = self.magic.schema_of(client)
+        if not options.silent and (why := self.magic.clients.unsaid(client)):
+            show(Note([why.replace(client.source, self.opened.name, 1)]))
         if options.save is not None and not has_operation(self.full):
             check_fragments(self.full, known)
             return self._save()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import OptionError, TargetError, plain
@@ -13,13 +15,13 @@ from gqlnb.notebook.shown import Listing, Note, Text, show
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from graphql import GraphQLSchema
-
+    from gqlnb.client.drift import SchemaChanges
+    from gqlnb.notebook.clients import Opened
     from gqlnb.notebook.magic import GraphQLMagic
 
-__all__ = ["SUBCOMMANDS", "askable", "meant", "run_subcommand"]
+__all__ = ["ASKING", "SUBCOMMANDS", "askable", "meant", "run_subcommand"]
 
 
 def run_subcommand(magics: GraphQLMagic, word: str, line: str) -> Any:
@@ -141,34 +143,55 @@ def close(_magics: GraphQLMagic, line: str) -> None:
     known.close(one_name("close", line))
 
 
-def asked(magics: GraphQLMagic, word: str, line: str) -> tuple[Namespace, GraphQLSchema]:
-    """Read a line, and return its options with the schema of the connection it names."""
+@contextmanager
+def opened(magics: GraphQLMagic, options: Namespace) -> Iterator[Opened]:
+    """Open the client that a line means, and close it if it was made for this line alone."""
     from gqlnb.client.secrets import headers_of
 
-    options = read_line(parser(word), line)
-    opened = magics.clients.open(options.connection, headers_of(options.header))
+    found = magics.clients.open(options.connection, headers_of(options.header))
     try:
-        return options, opened.client.schema
+        yield found
     finally:
-        if opened.own:
-            opened.client.close()
+        if found.own:
+            found.client.close()
 
 
 def schema(magics: GraphQLMagic, line: str) -> Any:
-    """Return the documentation of a schema, a type or a field; or its SDL."""
+    """Return the documentation of a schema, a type or a field; or its SDL, or its changes."""
     from gqlnb.notebook.schemadocs import page
 
-    options, found = asked(magics, "schema", line)
-    made = page(found, options.type)
+    options = read_line(parser("schema"), line)
+    with opened(magics, options) as found:
+        if options.changes:
+            return changes(magics, options, found)
+        made = page(found.client.schema, options.type)
     return Text(made.sdl) if options.sdl else made
+
+
+def changes(magics: GraphQLMagic, options: Namespace, found: Opened) -> SchemaChanges:
+    """Return what has changed in a schema and may break queries, this notebook's first.
+
+    Raises
+    ------
+    OptionError
+        If the line asks for something else beside it.
+    """
+    if options.type or options.sdl:
+        msg = "%graphql schema --changes [FILE] takes no type and no --sdl: it is about all of it."
+        raise OptionError(msg)
+    since = None if options.changes is True else options.changes
+    texts = map(magics.snippets.completed, magics.history.texts(found.name))
+    made = found.client.schema_changes(since, documents=texts)
+    return replace(made, source=found.name)
 
 
 def search(magics: GraphQLMagic, line: str) -> Any:
     """Return what a schema has about some words."""
     from gqlnb.notebook.searching import search as look
 
-    options, found = asked(magics, "search", line)
-    return look(found, options.words, max(1, options.limit))
+    options = read_line(parser("search"), line)
+    with opened(magics, options) as found:
+        return look(found.client.schema, options.words, max(1, options.limit))
 
 
 def history(magics: GraphQLMagic, line: str) -> Any:
@@ -261,3 +284,4 @@ SUBCOMMANDS: dict[str, Callable[[GraphQLMagic, str], Any]] = {
     "stop": stop,
     "snippets": snippets,
 }
+ASKING = frozenset({"schema", "search", "stars"})  # those that a recording may answer

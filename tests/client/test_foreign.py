@@ -1,17 +1,26 @@
-"""A client of gql as a connection."""
+"""A client of gql as a connection, and a client of ours as what gql sends through."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 
 import gqlnb
 from gqlnb import GqlnbError, QueryError, Token, TransportError
+from tests.client.faults import Endpoint, json_answer
 
 gql = pytest.importorskip("gql")
 SECRET = "canary-gql1"
-SDL = "type Query { hello: String fail: Int add(a: Int!): Int }"
+SDL = """
+type Query { hello: String fail: Int add(a: Int!): Int }
+type Mutation { size(file: Upload!): Int }
+type Subscription { count(to: Int!): Int }
+scalar Upload
+"""
+COUNT = "subscription ($to: Int!) { count(to: $to) }"
+BOTH = pytest.mark.parametrize("asynchronous", [False, True])
 
 
 @pytest.fixture
@@ -24,7 +33,8 @@ def server():
                 "hello": lambda *_: "Hello world!",
                 "fail": lambda *_: 1 / 0,
                 "add": lambda root, args, context: args["a"] + 1,
-            }
+            },
+            "Subscription": {"count": lambda root, args, context: iter(range(args["to"]))},
         },
     )
     with gqlnb.serve(schema, port=0, token=Token(SECRET)) as made:
@@ -84,3 +94,149 @@ def test_headers_that_would_go_nowhere_are_refused(server):
     """It sends its own."""
     with pytest.raises(gqlnb.TargetError, match="sends its own headers"):
         gqlnb.Client(client(server.url), token=Token("abc"))
+
+
+def test_errors_point_into_the_text_as_it_was_written(server):
+    """Gql prints texts anew; lines and columns are those of the text all the same."""
+    result = gqlnb.Client(client(server.url)).execute("# a comment\n\n{ hello\n      fail }")
+    assert result.errors[0]["locations"] == [{"line": 4, "column": 7}]
+
+
+# -- the other way
+
+
+def lent(server, *, asynchronous=False, **options):
+    """Return a client of gql that sends through one of ours."""
+    ours = gqlnb.Client(server, **options)
+    return gql.Client(transport=ours.as_gql(asynchronous=asynchronous))
+
+
+@BOTH
+def test_what_is_written_for_gql_asks_through_a_client(server, asynchronous):
+    """Texts, variables, operations, batches and introspection; the token stays here."""
+    made = lent(server, asynchronous=asynchronous)
+    assert made.execute(gql.gql("{ hello }")) == {"hello": "Hello world!"}
+    text = "query A($a: Int!) { add(a: $a) } query B { hello }"
+    both = [
+        gql.GraphQLRequest(text, variable_values={"a": 2}, operation_name="A"),
+        gql.GraphQLRequest(text, operation_name="B"),
+    ]
+    answers = [{"add": 3}, {"hello": "Hello world!"}]
+    assert [made.execute(request) for request in both] == answers
+    assert made.execute_batch(both) == answers
+    told = gql.Client(transport=made.transport, fetch_schema_from_transport=True)
+    told.execute(gql.gql("{ hello }"))
+    assert "add" in told.schema.query_type.fields
+    assert SECRET not in repr(vars(made.transport))
+
+
+@BOTH
+def test_what_fails_in_part_or_is_refused_is_an_error_of_gql(server, asynchronous):
+    """With data, errors and places; what was refused before anything was sent too."""
+    from gql.transport.exceptions import TransportQueryError
+
+    made = lent(server, asynchronous=asynchronous)
+    with pytest.raises(TransportQueryError) as caught:
+        made.execute(gql.gql("{ hello fail }"))
+    assert caught.value.data == {"hello": "Hello world!", "fail": None}
+    assert caught.value.errors[0]["path"] == ["fail"]
+    with pytest.raises(TransportQueryError, match="Cannot query field 'helo'") as caught:
+        made.execute(gql.gql("{ helo }"))
+    assert caught.value.errors[0]["locations"] == [{"line": 2, "column": 3}]  # as gql prints it
+    known = lent(server, asynchronous=asynchronous, schema=SDL)
+    asked = len(server.log)
+    with pytest.raises(TransportQueryError, match="Cannot query field 'helo'"):
+        known.execute(gql.gql("{ helo }"))
+    assert len(server.log) == asked
+
+
+@BOTH
+def test_an_endpoint_that_gives_no_answer_is_an_error_of_gql(server, asynchronous):
+    """With its status; each is caused by ours, which says more."""
+    from gql.transport import exceptions as known
+
+    wrong = gql.Client(
+        transport=gqlnb.Client(server.url, token=Token("wrong")).as_gql(asynchronous=asynchronous)
+    )
+    with pytest.raises(known.TransportServerError, match="Bad credentials") as caught:
+        wrong.execute(gql.gql("{ hello }"))
+    assert caught.value.code == 401
+    assert isinstance(caught.value.__cause__, gqlnb.AuthError)
+    made = lent(server, asynchronous=asynchronous)
+    server.close()
+    with pytest.raises(known.TransportConnectionFailed, match="Nothing listens there") as caught:
+        made.execute(gql.gql("{ hello }"))
+    assert SECRET not in str(caught.value)
+
+
+def test_what_is_no_answer_is_an_error_of_gql():
+    """As where gql asks itself."""
+    from gql.transport.exceptions import TransportProtocolError
+
+    with Endpoint(json_answer({"neither": 1})) as endpoint:
+        made = lent(endpoint.url)
+        with pytest.raises(TransportProtocolError, match="neither"):
+            made.execute(gql.gql("{ hello }"))
+
+
+def test_subscriptions_are_followed_through_a_client(server):
+    """To their end, or to where they are left; one that is refused is an error of gql."""
+    from gql.transport.exceptions import TransportQueryError
+
+    made = lent(server, asynchronous=True)
+    request = gql.GraphQLRequest(COUNT, variable_values={"to": 3})
+    assert list(made.subscribe(request)) == [{"count": 0}, {"count": 1}, {"count": 2}]
+
+    async def there():
+        async with made as session:
+            stream = session.subscribe(gql.GraphQLRequest(COUNT, variable_values={"to": 10**9}))
+            async for event in stream:
+                assert event == {"count": 0}
+                break
+            await stream.aclose()
+            with pytest.raises(TransportQueryError, match="Cannot query field 'nothing'"):
+                await anext(session.subscribe(gql.gql("subscription { nothing }")))
+
+    asyncio.run(there())
+
+
+def test_files_travel_through_a_client(tmp_path):
+    """As gql's FileVar, by path or open."""
+    (tmp_path / "a.txt").write_bytes(b"12345")
+    size = {"size": lambda root, args, context: len(args["file"].read())}
+    made = lent(gqlnb.Schema(SDL, {"Mutation": size}))
+    with (tmp_path / "a.txt").open("rb") as file:
+        for content in (str(tmp_path / "a.txt"), file):
+            request = gql.GraphQLRequest(
+                "mutation ($file: Upload!) { size(file: $file) }",
+                variable_values={"file": gql.FileVar(content, filename="b.txt")},
+            )
+            assert made.execute(request, upload_files=True) == {"size": 5}
+
+
+def test_a_recording_answers_a_program_of_gql(server, tmp_path):
+    """It is the client's, whoever asks through it; what it does not hold is its own error."""
+    path = tmp_path / "it.jsonl"
+    options = {"recording": path, "mode": "record", "token": Token(SECRET)}
+    assert lent(server.url, **options).execute(gql.gql("{ hello }")) == {"hello": "Hello world!"}
+    server.close()
+    replayed = lent(server.url, recording=path, mode="replay")
+    assert replayed.execute(gql.gql("{ hello }")) == {"hello": "Hello world!"}
+    with pytest.raises(gqlnb.ReplayError, match="no answer"):
+        replayed.execute(gql.gql("{ add(a: 1) }"))
+
+
+def test_what_a_client_does_not_send_is_refused(server):
+    """Extensions of the request."""
+    request = gql.GraphQLRequest("{ hello }")
+    request.extensions = {"a": 1}  # older versions of gql take none
+    with pytest.raises(gqlnb.OptionError, match="extensions="):
+        lent(server).execute(request)
+
+
+def test_gql_is_asked_for_by_name_where_it_is_missing(monkeypatch):
+    """With the command that installs it."""
+    monkeypatch.setitem(sys.modules, "gql", None)
+    monkeypatch.setitem(sys.modules, "gql.transport", None)
+    with pytest.raises(gqlnb.MissingExtraError, match=r"gqlnb\[gql\]"):
+        gqlnb.Client(gqlnb.reference_schema()).as_gql()

@@ -70,6 +70,7 @@ def hands(monkeypatch):
     made = Hands()
     monkeypatch.setattr(Clock, "now", lambda _: made.now())
     monkeypatch.setattr(Clock, "wait", lambda _, event, seconds: made.wait(event, seconds))
+    monkeypatch.setattr(Clock, "await_", lambda _, event, seconds: made.await_(event, seconds))
     monkeypatch.setattr("gqlnb.client.client.time.time", made.now)
     monkeypatch.setattr("gqlnb.client.client.time.sleep", made.sleep)
     return made
@@ -612,6 +613,32 @@ def test_the_secondary_limit_of_the_stand_in_is_waited_for(hands):
         refused = len(server.log) - 17
         assert refused >= 3
         assert hands.waited == [60] * refused
+
+
+@pytest.mark.parametrize("limits", [{"budget": 4}, {"concurrency": 1}], ids=repr)
+def test_a_batch_goes_through_the_pace(hands, limits):
+    """Sync and async, of two clients with one token: the stand-in refuses none of it."""
+    with served(hands, **limits) as server:
+        one, other = (
+            Client(server.url, token=Token(SECRET), limits=Limits(wait=None)) for _ in range(2)
+        )
+        documents = ["{ viewer { login } }"] * 9
+        found = []
+        ways = (
+            lambda: one.execute_many(documents, concurrency=8),
+            lambda: asyncio.run(other.aexecute_many(documents, concurrency=8)),
+        )
+        threads = [
+            threading.Thread(target=lambda way=way: found.extend(way()), daemon=True)
+            for way in ways
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)  # who is refused waits for an hour of the real clock
+        assert [result["viewer"]["login"] for result in found] == ["demo"] * 18
+        assert len(server.log) == 18
+        assert bool(hands.waited) == ("budget" in limits)  # hours, on the test's clock
 
 
 def test_gateways_of_the_stand_in_that_fail_cost_points(hands, monkeypatch):

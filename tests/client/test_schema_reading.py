@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, QueryError, Schema, SchemaError, connect
-from gqlnb.client.schema_reading import from_introspection, schema_of
+from gqlnb.client.schema_reading import schema_of
+from gqlnb.engine.lenient import from_introspection
 from gqlnb.engine.version import NEW
 
 if TYPE_CHECKING:

@@ -7,9 +7,11 @@ import hashlib
 import io
 import json
 import os
+import signal
 import socket
 import threading
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ import gqlnb
 from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
 from gqlnb.client.http import Http
 from gqlnb.server.app import App
+from tests.client.faults import json_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 MIB = 1 << 20
+PATIENCE = 20.0  # seconds until a test gives up
 HELLO = b"a,b\n1,2\n"
 SINGLE = "mutation ($file: Upload!) { read(file: $file) { name type size digest } }"
 MANY = "mutation ($files: [Upload!]!) { many(files: $files) { name size digest } }"
@@ -323,6 +327,87 @@ def test_the_deadline_holds_while_a_file_is_sent(tmp_path: Path) -> None:
 # -- what is no file, and who takes none
 
 
+class Sink:
+    """Takes the beginning of one upload and no more of it; answers what comes after it."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/graphql"
+        self.begun, self.left, self.gone = (threading.Event() for _ in range(3))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self) -> None:
+        """Begin to read, wait until the client has left, and see that nothing more comes."""
+        first, _ = self.listener.accept()
+        with first:
+            while b"xxxx" not in first.recv(1 << 16):
+                pass
+            self.begun.set()
+            self.left.wait(PATIENCE)
+            with suppress(ConnectionResetError):
+                while first.recv(1 << 20):
+                    pass
+            self.gone.set()
+        second, _ = self.listener.accept()
+        with second:
+            second.recv(1 << 16)
+            second.sendall(json_answer({"data": {"hello": "Hi"}}))
+
+
+class Endless(io.RawIOBase):
+    """A file whose end never comes."""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return as much as is asked for."""
+        return b"x" * max(size, 1)
+
+
+def interrupted(client: Client, sink: Sink, file: Any) -> None:
+    """Press Ctrl-C while a file is sent."""
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def press() -> None:
+        assert sink.begun.wait(PATIENCE)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        client.execute(SINGLE, {"file": file})
+    presser.join()
+
+
+def cancelled(client: Client, sink: Sink, file: Any) -> None:
+    """Cancel the task that sends a file."""
+
+    async def there() -> None:
+        task = asyncio.create_task(client.aexecute(SINGLE, {"file": file}))
+        assert await asyncio.to_thread(sink.begun.wait, PATIENCE)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(there())
+
+
+@pytest.mark.parametrize("leave", [interrupted, cancelled])
+def test_an_upload_that_is_left_midway_ends(leave: Any) -> None:
+    """Its connection closes, the file stays open for whoever opened it, the client goes on."""
+    sink, file = Sink(), Endless()
+    client = Client(sink.url)
+    leave(client, sink, file)
+    sink.left.set()
+    assert sink.gone.wait(PATIENCE)
+    assert not file.closed
+    assert client.execute("{ hello }").data == {"hello": "Hi"}
+    sink.listener.close()
+
+
 def test_in_process_the_resolver_gets_the_object(table: Path) -> None:
     """Nothing is turned into bytes on the way to a schema of this process."""
     got: list[Any] = []
@@ -344,14 +429,11 @@ def test_our_server_says_that_it_takes_none() -> None:
             client.execute(text, {"f": io.BytesIO(b"x")})
 
 
-def test_another_transport_refuses_a_file(tmp_path: Path) -> None:
-    """An ASGI application and a recording take JSON alone; the error names the variable."""
+def test_another_transport_refuses_a_file() -> None:
+    """An ASGI application takes JSON alone; the error names the variable."""
     app = App(Schema("scalar Upload type Query { read(file: Upload): Int }"))
     with pytest.raises(QueryError, match=r"\$f' holds a file, which ASGI app can't take"):
         Client(app).execute("query ($f: Upload) { read(file: $f) }", {"f": io.BytesIO(b"x")})
-    client = Client("http://127.0.0.1:9/", recording=tmp_path / "a.jsonl", mode="record")
-    with client, pytest.raises(QueryError, match="which a recording or a transport of one's own"):
-        client.execute(SINGLE, {"file": io.BytesIO(b"x")})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One contract for every transport: in process, ASGI, a socket, and a recording of each."""
+"""One contract for every transport and status profile, gql's among them; for recordings of each."""
 
 import asyncio
 from contextlib import contextmanager
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from gqlnb import (
+    Access,
     AuthError,
     Client,
     PartialError,
@@ -56,15 +57,40 @@ RESOLVERS = {
 }
 
 
-LIVE = ["in process", "asgi", "socket"]
+LIVE = [
+    "in process",
+    "asgi",
+    "asgi as drafted",
+    "socket",
+    "socket as drafted",
+    "gql",
+    "ours in gql",
+]
+DRAFT = Access(profile="draft")
 
 
 @contextmanager
-def living():
-    """Yield what can be asked in each way."""
+def living(way):
+    """Yield what can be asked in a way."""
     schema = Schema(SDL, RESOLVERS)
-    with serve(schema, port=0) as server:
-        yield {"in process": schema, "asgi": App(schema), "socket": server.url}
+    access = DRAFT if way.endswith("drafted") else None
+    if way.startswith("asgi"):
+        yield App(schema, access=access)
+    elif way == "in process":
+        yield schema
+    else:
+        with serve(schema, port=0, access=access) as server:
+            yield in_gql(way, server.url) if "gql" in way else server.url
+
+
+def in_gql(way, url):
+    """Return a client of gql, with a transport of its own or one of ours."""
+    gql = pytest.importorskip("gql")
+    if way == "ours in gql":
+        return gql.Client(transport=Client(url).as_gql())
+    from gql.transport.requests import RequestsHTTPTransport
+
+    return gql.Client(transport=RequestsHTTPTransport(url=url))
 
 
 async def gone(scope, receive, send):
@@ -75,21 +101,21 @@ async def gone(scope, receive, send):
 
 @pytest.fixture(params=[*LIVE, *(f"{way}, replayed" for way in LIVE)])
 def client(request, tmp_path):
-    """Yield a client three ways: in process, through the ASGI app, over a socket.
+    """Yield a client each way: in process, through the ASGI app, over a socket, with gql between.
 
     Each once more from a recording: the test runs twice then, first against what is living, and
     then against a schema without resolvers, an application that is broken, a closed server.
     """
     way, _, replayed = request.param.partition(", ")
-    with living() as targets:
+    with living(way) as target:
         if not replayed:
-            with Client(targets[way]) as made:
+            with Client(target) as made:
                 yield made
             return
         arguments = {k: v for k, v in request.node.callspec.params.items() if k != "client"}
-        with Client(targets[way], recording=tmp_path / "it.jsonl", mode="record") as made:
+        with Client(target, recording=tmp_path / "it.jsonl", mode="record") as made:
             request.function(client=made, **arguments)
-    target = {"in process": Schema(SDL), "asgi": gone, "socket": targets["socket"]}[way]
+    target = {"in process": Schema(SDL), "asgi": gone}.get(way.removesuffix(" as drafted"), target)
     yield Client(target, recording=tmp_path / "it.jsonl", mode="replay")
 
 

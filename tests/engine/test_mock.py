@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -331,10 +333,44 @@ def test_a_schema_of_another_library_is_mocked_too() -> None:
     assert ask(Schema.mock(strawberry.Schema(Query)), '{ hello(name: "x") }')["hello"]
 
 
+DOUBTFUL = {
+    # GitHub's own SDL: fields of two types are defined twice
+    "type Query { a: Int b: Bar } type Bar { c: Int c: Int }": "'Bar.c' can only be defined once",
+    "type Query { a: Int } directive @x on FIELD directive @x on FIELD": "one directive named '@x'",
+    "interface N { b: Int } type A implements N { x: Int } type Query { a: Int }": "field N.b expe",
+}
+
+
+@pytest.mark.parametrize(("sdl", "mistake"), DOUBTFUL.items())
+def test_what_others_publish_is_mocked_in_spite_of_mistakes(sdl: str, mistake: str) -> None:
+    """A warning names them; where the client passes them over, in the same words."""
+    with pytest.warns(UserWarning, match=f"in spite of a mistake in it: .*{mistake}") as caught:
+        made = Schema.mock(sdl, nulls=0)
+    assert caught[0].filename == __file__
+    assert made.notes == (str(caught[0].message),)
+    assert type(ask(made, "{ a }")["a"]) is int
+    told = Client("http://127.0.0.1:9/graphql", schema=sdl).schema_notes
+    assert [note.replace("The text", "The SDL") for note in told] in ([], [*made.notes])
+    assert Schema.mock(SDL).notes == ()
+
+
+def test_an_introspection_with_mistakes_is_mocked() -> None:
+    """Without the default value that is none."""
+    told: Any = graphql.introspection_from_schema(
+        graphql.build_schema("type Query { a(b: Int = 1): Int }")
+    )
+    (kind,) = [kind for kind in told["__schema"]["types"] if kind["name"] == "Query"]
+    kind["fields"][0]["args"][0]["defaultValue"] = "}{"
+    with pytest.warns(UserWarning, match=r"no GraphQL, which are left out: Query.a\(b:\)"):
+        made = Schema.mock({"data": told}, nulls=0)
+    assert type(ask(made, "{ a }")["a"]) is int
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
         ("type Query {", "Syntax Error"),
+        ("type Query { a: Nope }", "Unknown type 'Nope'"),
         ("", "The SDL is empty"),
         ("{ hello }", "begins like JSON and is none"),
         ('{"data": null}', "no '__schema'"),
@@ -369,6 +405,30 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 
 
 # -- in use
+
+
+def test_threads_get_the_answers_that_one_gets() -> None:
+    """Of a mock that nobody has asked before, all at once and in any order."""
+    texts = [
+        "{ viewer { id email repos(first: 5) { nodes { id stars } pageInfo { endCursor } } } }",
+        "{ point { x y } viewer { repos(first: 2) { totalCount edges { cursor node { id } } } } }",
+        '{ repo(name: "web") { id stars createdAt color } }',
+        '{ user(login: "ada") { id name email } }',
+    ]
+    alone = Schema.mock(SDL, seed=5)
+    want = {text: ask(alone, text) for text in texts}
+    made = Schema.mock(SDL, seed=5)
+    begin = Barrier(8)
+
+    def work(first: int) -> list[tuple[str, Any]]:
+        begin.wait(20)
+        order = texts[first % 4 :] + texts[: first % 4]
+        return [(text, ask(made, text)) for _ in range(20) for text in order]
+
+    with ThreadPoolExecutor(8) as threads:
+        found = [each for done in threads.map(work, range(8)) for each in done]
+    assert len(found) == 8 * 20 * 4
+    assert all(want[text] == data for text, data in found)
 
 
 def test_it_is_served_and_read_as_frames(schema: Schema) -> None:

@@ -422,6 +422,25 @@ def test_an_endpoint_that_does_not_tell_its_schema_is_asked_without(shell):
         assert len(server.log) == 4
 
 
+def test_that_an_endpoint_does_not_tell_its_schema_is_said_once(shell):
+    """By the first cell that may speak, by the name it was asked with; each endpoint by itself."""
+    silent = gqlnb.Access(introspection=False)
+    with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
+        shell.user_ns.update(server=server, address=server.url)
+        assert beside(shell, "%%graphql server -q\n{ hello }") == []
+        (note,) = beside(shell, "%%graphql server\n{ hello }")
+        assert note["text/plain"].startswith("server does not tell its schema: GraphQL intro")
+        assert "pass schema= the path of its SDL" in note["text/plain"]
+        assert beside(shell, "%%graphql server\n{ hello }") == []
+        assert beside(shell, "%%graphql server --no-cache\n{ hello }") == []
+        with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as other:
+            (note,) = beside(shell, f"%%graphql {other.url}\n{{ hello }}")
+        assert note["text/plain"].startswith(f"{other.url} does not tell its schema")
+    shell.user_ns["server"] = gqlnb.serve(shell.user_ns["schema"], port=0)
+    with shell.user_ns["server"]:
+        assert beside(shell, "%%graphql server\n{ hello }") == []
+
+
 def test_an_endpoint_may_be_left_unasked(shell):
     """`introspect = 'never'`."""
     run(shell, "%config GraphQLMagic.introspect = 'never'")
@@ -436,6 +455,7 @@ def test_a_path_says_which_line_selected_what_an_endpoint_refused(shell):
     """Where the endpoint gives no line itself, as GitHub with rules of its own."""
     shell.user_ns["strict"] = Strict()
     shown = failure(shell, "%%graphql strict -o kept\n{\n  rows {\n    n } }").splitlines()
+    assert shown.pop(0).startswith("strict does not tell its schema: Too much.")
     assert shown == [
         "QueryError: Too much.",
         "  cell line 4, column 5",

@@ -67,3 +67,12 @@ def test_what_is_not_recorded_is_said(shell, served):
         run(shell, "%%graphql wire --replay none.jsonl\n{ add(a: 3) }")
     with pytest.raises(OptionError, match="takes one of them"):
         run(shell, "%%graphql wire --record it.jsonl --replay it.jsonl\n{ hello }")
+
+
+def test_the_setting_holds_for_documentation_too(shell, served):
+    """What asks an endpoint is answered from the recording; the schema is in it."""
+    run(shell, f"%%graphql wire --record it.jsonl\n{ASK}")
+    served.close()
+    shell.run_line_magic("config", "GraphQLMagic.replay = 'it.jsonl'")
+    assert "hello: String" in repr(run(shell, "%graphql schema Query.hello -c wire"))
+    shell.run_line_magic("config", "GraphQLMagic.replay = ''")

@@ -136,6 +136,58 @@ def test_what_is_not_in_a_schema_is_told_with_what_is_near(shell, place, told):
     assert told in failure(shell, f"%graphql schema {place} -c schema")
 
 
+BEFORE = """type Query { shops(first: Int = 10): [Shop!] hello: String } enum Kind { A B }
+type Shop { name: String city: String phone: String stars: Int kind: Kind }"""
+AFTER = """type Query { shops(first: Int = 20): [Shop!] hello: String } enum Kind { A B C }
+type Shop { name: String town: String stars: Float kind: Kind }"""
+
+
+def test_changes_of_a_schema_are_told_those_of_this_notebook_first(shell):
+    """Since the session began, whatever was connected anew meanwhile; saved fragments count."""
+    with gqlnb.serve(gqlnb.Schema(BEFORE), port=0) as server:
+        run(shell, f"%graphql connect shops {server.url}")
+        run(shell, "%%graphql shops\nquery Towns { shops { name city } }")
+        run(shell, "%%graphql shops --save Bits -N\nfragment Bits on Shop { phone }")
+        run(shell, "%%graphql shops\nquery Calls { shops { ...Bits } }")
+        assert len(run(shell, "%graphql schema --changes -c shops")) == 0
+    with gqlnb.serve(gqlnb.Schema(AFTER), port=server.port):
+        run(
+            shell, "%%graphql shops\nquery New { shops { town } }"
+        )  # refused, until it connects anew
+        found = run(shell, "%graphql schema --changes -c shops")
+        assert run(shell, "%graphql schema --changes -c shops").changes == found.changes
+    lines = [" ".join(line.split()) for line in repr(found).splitlines()]
+    assert lines == [
+        "3 breaking and 2 dangerous changes in the schema of shops. "
+        "3 of them touch what was asked.",
+        "Towns is wrong now: Cannot query field 'city' on type 'Shop'.",
+        "Calls is wrong now: Cannot query field 'phone' on type 'Shop'.",
+        "severity change touches",
+        "Shop.city breaking Field Shop.city was removed. Towns",
+        "Shop.phone breaking Field Shop.phone was removed. Calls",
+        lines[6],
+        "Shop.stars breaking Field Shop.stars changed type from Int to Float.",
+        lines[8],
+    ]
+    assert lines[6].startswith("Query.shops(first:) dangerous")
+    assert lines[6].endswith("Towns, Calls, New")
+    assert lines[8].startswith("Kind.C dangerous")  # in other words by graphql-core 3.2 and 3.3
+    html = found._repr_html_()
+    assert html.index("Shop.city") < html.index("Shop.stars")
+
+
+def test_a_schema_is_compared_with_a_file(shell):
+    """Of any connection; the line is about the whole schema."""
+    with open("before.graphql", "w") as opened:
+        opened.write("type Query { hello: String, gone: Int }")
+    found = run(shell, "%graphql schema --changes before.graphql -c schema")
+    assert [each.place for each in found if each.severity == "breaking"] == ["Query.gone"]
+    assert "No breaking" in repr(run(shell, "%graphql schema -c schema --changes"))
+    assert "names no file" in failure(shell, "%graphql schema --changes no.graphql -c schema")
+    assert "takes no type" in failure(shell, "%graphql schema Query --changes -c schema")
+    assert "takes no type" in failure(shell, "%graphql schema -c schema --sdl --changes")
+
+
 def test_documentation_of_a_stranger_is_text(shell):
     """No markup, no control characters; long sections are cut."""
     fields = " ".join(f"f{number}: Int" for number in range(SHOWN + 5))

@@ -41,10 +41,6 @@ SHOPS = 40  # schemas with connections
 NUMBERS = [int(SEED)] if SEED else list(range(CASES))
 BLOCKS = [tuple(NUMBERS[at : at + BLOCK]) for at in range(0, len(NUMBERS), BLOCK)]
 
-# Introspection is graphql-core's, and Strawberry changes it where it is imported; the directive
-# graphql-core 3.2 does not know.
-FOREIGN = ("__schema", "__type(", "@experimental")
-
 # -- any schema, any document
 
 
@@ -63,12 +59,12 @@ def right(number: int) -> Iterator[tuple[Schema, Document, dict[str, Any]]]:
     made = schemas.made(number // PER_SCHEMA, False)
     schema = mock(number // PER_SCHEMA)
     chance = Chance("mock", number)
-    written = documents.Writer(made, chance.branch("document")).write()
+    written = documents.Writer(made, chance.branch("document"), valid=True).write()
     given = {
         variable.name: inputs.json(variable.kind, chance.branch(variable.name), 0)
         for variable in written.variables
     }
-    if schema is None or any(word in written.text for word in FOREIGN):
+    if schema is None:
         return
     try:
         document = schema.document(written.text, written.operation)
@@ -114,7 +110,7 @@ def test_every_document_is_answered_without_errors(block: tuple[int, ...]) -> No
             found = schema.start(document, given)
             assert isinstance(found, Result)
             assert found.data == want.data, f"{number}\n{document.text}"
-    assert answered >= len(block) // 4
+    assert answered >= len(block) * 2 // 3
 
 
 # -- schemas as they are in life

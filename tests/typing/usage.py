@@ -119,6 +119,7 @@ def keep_a_secret(box: gqlnb.TokenBox) -> None:
 
 mocked = Schema.mock("type Query { hello: String }", seed=7, scalars={"Money": "Decimal"})
 assert_type(mocked, Schema)
+assert_type(mocked.notes, tuple[str, ...])
 Schema.mock(mocked, scalars={"Money": lambda number: number % 10}, nulls=0, sizes=(0, 100))
 Schema.mock(mocked, seed="x")  # type: ignore[arg-type]
 uploaded = gqlnb.Upload("table.csv", content_type="text/csv")
@@ -134,3 +135,5 @@ def know_a_schema(client: Client) -> None:
     assert_type(client.schema_notes, tuple[str, ...])
     assert_type([change.place for change in client.schema_changes(since="old.graphql")], list[str])
     assert_type(client.schema_changes().frame(), pd.DataFrame)
+    assert_type(len(client.schema_changes(documents=[document])), int)
+    client.as_gql(asynchronous=True)

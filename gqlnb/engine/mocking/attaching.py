@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
     GraphQLError,
     GraphQLSchema,
-    build_client_schema,
     build_schema,
     introspection_types,
     print_schema,
@@ -19,11 +19,13 @@ from graphql.type import is_abstract_type, is_object_type, is_scalar_type, is_sp
 from gqlnb.engine.adopting import held, is_schema
 from gqlnb.engine.binding import adapted, bind_all, bind_field, bind_type_resolver
 from gqlnb.engine.building import built
+from gqlnb.engine.lenient import Described, from_introspection, from_sdl, mistakes
 from gqlnb.engine.mocking.chance import number
 from gqlnb.engine.mocking.formats import known
 from gqlnb.engine.mocking.objects import Item
 from gqlnb.engine.mocking.world import EVENTS, Options, World
 from gqlnb.errors import SchemaError, plain
+from gqlnb.sealing import bare
 
 if TYPE_CHECKING:
     from gqlnb.engine.mocking.objects import Kind
@@ -31,13 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["mocked"]
 
 MISSING = object()
+SDL = "The SDL"
 BEST = "Give SDL, the answer to an introspection query, or a schema object."
 
 
 def mocked(
     source: Any, options: Options, resolvers: Mapping[str, Mapping[str, Any]] | None
-) -> GraphQLSchema:
-    """Return a schema of its own that answers with made-up data.
+) -> Described:
+    """Return a schema of its own that answers with made-up data, and what was passed over in it.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def mocked(
     SchemaError
         If the source is no valid schema, an option has no such value, or a resolver fits no field.
     """
-    schema = read(source)
+    schema, notes = read(source)
     check(options, schema)
     world = World(schema, options)
     for kind in schema.type_map.values():
@@ -63,10 +66,10 @@ def mocked(
         elif is_abstract_type(kind):
             bind_type_resolver(schema, kind.name, type_name)
     bind_all(schema, resolvers or {})
-    return schema
+    return Described(schema, notes)
 
 
-def read(source: Any) -> GraphQLSchema:
+def read(source: Any) -> Described:
     """Return a new schema of what describes one.
 
     Raises
@@ -76,17 +79,35 @@ def read(source: Any) -> GraphQLSchema:
     """
     own = getattr(source, "graphql", None)  # of a Schema
     if isinstance(own, GraphQLSchema):
-        return copied(own)
+        return Described(copied(own))
     if is_schema(source):
-        return copied(held(source))
+        return Described(copied(held(source)))
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("{"):
         return described(source)
     if isinstance(source, str):
-        return built(source)
+        return published(source)
     if isinstance(source, Mapping):
         return introspected(source)
     msg = f"A {plain(type(source).__name__, 80)} can't be mocked. {BEST}"
     raise SchemaError(msg)
+
+
+def published(sdl: str) -> Described:
+    """Return the schema of SDL that somebody publishes, as far as it can be built.
+
+    Raises
+    ------
+    SchemaError
+        If it can't, with everything that is wrong in it.
+    """
+    try:
+        return Described(built(sdl))
+    except SchemaError as error:
+        strict = bare(error)
+    with suppress(SchemaError):
+        made, notes = from_sdl(sdl, SDL)
+        return Described(made, notes or tuple(mistakes(strict.problems, SDL)))
+    raise strict
 
 
 def copied(schema: GraphQLSchema) -> GraphQLSchema:
@@ -107,7 +128,7 @@ def copied(schema: GraphQLSchema) -> GraphQLSchema:
     raise SchemaError(msg)
 
 
-def described(text: str) -> GraphQLSchema:
+def described(text: str) -> Described:
     """Return the schema of introspection as text.
 
     Raises
@@ -125,23 +146,21 @@ def described(text: str) -> GraphQLSchema:
     raise SchemaError(msg)
 
 
-def introspected(answer: Mapping[str, Any]) -> GraphQLSchema:
+def introspected(answer: Mapping[str, Any]) -> Described:
     """Return the schema of an answer to an introspection query, with or without ``data``.
+
+    What an endpoint says of itself it serves, valid or not.
 
     Raises
     ------
     SchemaError
         If it describes no schema.
     """
-    found: Any = answer.get("data", answer)
-    reason = "it has no '__schema'"
-    if isinstance(found, Mapping) and "__schema" in found:
-        try:
-            # What an endpoint says of itself it serves, valid or not.
-            return build_client_schema(found, assume_valid=True)  # type: ignore[arg-type]
-        except (GraphQLError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            reason = plain(error, 200)
-    msg = f"This is no answer to an introspection query: {reason}. {BEST}"
+    try:
+        return from_introspection(dict(answer), "The introspection result")
+    except SchemaError as error:
+        reason = str(error)
+    msg = f"This is no answer to an introspection query. {reason} {BEST}"
     raise SchemaError(msg)
 
 

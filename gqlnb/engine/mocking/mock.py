@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.engine.documents import remembering
@@ -20,6 +21,7 @@ __all__ = ["Mocking"]
 class Mocking:
     """How a schema is made that answers with made-up data; :class:`gqlnb.Schema` is whole."""
 
+    notes: tuple[str, ...] = ()
     _graphql: GraphQLSchema
     _adopted: Adoption | None
     _document: Callable[..., Document]
@@ -49,6 +51,8 @@ class Mocking:
         schema
             SDL; the answer to an introspection query, as JSON text or as a mapping; or a schema
             object, as for :meth:`Schema.adopt`, of which a copy without its resolvers is made.
+            What others publish is not always valid, GitHub's SDL is not: a mistake that can be
+            passed over is, with a warning that names it, which is in ``notes`` of the Schema too.
         seed
             Another seed gives other data.
         resolvers
@@ -67,7 +71,7 @@ class Mocking:
         Raises
         ------
         SchemaError
-            If the schema is not valid, an option has no such value, or a resolver fits no field.
+            If there is no schema in it, an option has no such value, or a resolver fits no field.
 
         Examples
         --------
@@ -81,7 +85,9 @@ class Mocking:
 
         options = Options(seed, nulls, lengths, sizes, scalars or {})
         self = cls.__new__(cls)
-        self._graphql = mocked(schema, options, resolvers)
+        self._graphql, self.notes = mocked(schema, options, resolvers)
+        for note in self.notes:
+            warnings.warn(note, stacklevel=2)
         self._adopted = None
         self._document = remembering(self._parse)
         return self

@@ -59,24 +59,29 @@ class Writer:
         The schema.
     chance
         Decides everything.
+    valid
+        Whether nothing is wrong on purpose, and nothing is asked of introspection.
     """
 
-    def __init__(self, made: Made, chance: Chance) -> None:
+    def __init__(self, made: Made, chance: Chance, *, valid: bool = False) -> None:
         self.schema = made.schema
         self.chance = chance
-        self.wild = chance.pick((0, 0, 0, 2, 8))
+        self.valid = valid
+        self.wild = chance.pick((0, 0, 0, 2, 8)) * (not valid)
         self.variables: list[Variable] = []
         self.fragments: dict[str, tuple[Any, str]] = {}
         self.arguments: dict[tuple[str, str], str] = {}
         self.budget = 10 + chance.below(30)
         self.aliases = 0
-        self.defect = chance.pick(list(DEFECTS)) if chance.odds(10) else None
+        self.defect = chance.pick(list(DEFECTS)) if chance.odds(10) and not valid else None
         self._pending = self.defect
 
     def write(self) -> Written:
         """Write the document."""
         chance = self.chance
-        kind = chance.pick(("query",) * 16 + ("mutation",) * 5 + ("subscription",))
+        kind = chance.pick(
+            ("query",) * 16 + ("mutation",) * 5 + ("subscription",) * (not self.valid)
+        )
         root = {
             "query": self.schema.query_type,
             "mutation": self.schema.mutation_type,
@@ -117,7 +122,7 @@ class Writer:
             return body
         head = f"{kind} {name or ''}" + (f"({', '.join(declared)})" if declared else "")
         extra = self.chance.pick(
-            ("",) * 30 + (" @nowhere", " @experimental_disableErrorPropagation")
+            ("",) * 30 + (" @nowhere", " @experimental_disableErrorPropagation") * (not self.valid)
         )
         return f"{head}{extra} {body}"
 
@@ -169,7 +174,7 @@ class Writer:
         chance = self.chance
         self.budget -= 1
         fields = dict(parent.fields)
-        if parent is self.schema.query_type and depth == 0 and chance.odds(10):
+        if parent is self.schema.query_type and depth == 0 and chance.odds(10) and not self.valid:
             fields = META
         name = chance.pick(list(fields))
         kind = get_named_type(fields[name].type)

@@ -1,0 +1,255 @@
+"""Subscriptions over real sockets: cut, slow, interrupted, dropped, many at once."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import (
+    Client,
+    Limits,
+    TransportError,
+    serve,
+)
+from gqlnb.client.events import Reading
+from tests.client.faults import Endpoint, stalled
+from tests.client.subscriptions.tickers import (
+    BOTH,
+    HEAD,
+    PATIENCE,
+    SUBSCRIPTION,
+    functions,
+    ours,
+    until_it_breaks,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+@BOTH
+def test_a_connection_cut_in_the_middle_is_subscribed_again(ticker, relay, way, caplog):
+    """The results go on; the log and the count say that some may be missing."""
+    with Client(relay.url).subscribe(SUBSCRIPTION, transport=way) as stream:
+        assert [next(stream)["ticks"], next(stream)["ticks"]] == [1, 1]
+        assert stream.reconnects == 0
+        with caplog.at_level(logging.WARNING, "gqlnb"):
+            relay.cut()
+            assert next(stream)["ticks"] == 2
+        assert stream.reconnects == 1
+        assert next(stream)["ticks"] == 2
+        relay.cut()
+        assert next(stream)["ticks"] == 3
+        assert stream.reconnects == 2
+    assert "events in between are missing" in caplog.text
+    assert ticker.until(lambda: not ticker.open)
+
+
+@BOTH
+def test_without_reconnecting_it_is_an_error(relay, way):
+    """`reconnect=0`: the one result came, and the break is told."""
+    stream = Client(relay.url).subscribe(SUBSCRIPTION, transport=way, reconnect=0)
+    assert next(stream)["ticks"] == 1
+    next(stream)
+    relay.cut()
+    with pytest.raises(TransportError) as caught:
+        next(stream)
+    assert caught.value.broken
+
+
+@BOTH
+def test_attempts_in_a_row_end(relay, way):
+    """An endpoint that has gone for good is given up, and it is said how often it was tried."""
+    stream = Client(relay.url).subscribe(SUBSCRIPTION, transport=way, reconnect=3)
+    next(stream), next(stream)
+    relay.deafen()
+    relay.cut()
+    with pytest.raises(TransportError, match="Tried 3 times in a row to subscribe again"):
+        next(stream)
+
+
+@BOTH
+def test_a_server_that_starts_anew_is_found_again(ticker, way, monkeypatch):
+    """Nobody is there for a while, and it was there before."""
+    monkeypatch.setattr("gqlnb.client.subscriptions.LONGEST", 0.01)
+    with serve(ticker.schema, port=0) as server:
+        stream = Client(server.url).subscribe(SUBSCRIPTION, transport=way, reconnect=10**6)
+        assert [next(stream)["ticks"], next(stream)["ticks"]] == [1, 1]
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(next(stream)["ticks"]))
+    waiting.start()
+    assert ticker.until(lambda: not ticker.open)
+    with serve(ticker.schema, port=server.port):
+        waiting.join(PATIENCE)
+        assert found == [2]
+        assert stream.reconnects == 1
+        stream.close()
+
+
+@BOTH
+def test_nobody_there_at_first_is_an_error_at_once(way):
+    """Only what was open once is opened again."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(TransportError, match=r"Nothing listens there\.$"):
+        list(Client(f"http://127.0.0.1:{port}/graphql").subscribe(SUBSCRIPTION, transport=way))
+
+
+def test_who_does_not_answer_pings_is_given_up(relay, monkeypatch):
+    """A line that is dead without having been closed."""
+    monkeypatch.setattr("gqlnb.client.websocket.SILENCE", 0.1)
+    stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="ws", reconnect=0)
+    next(stream), next(stream)
+    relay.flowing.clear()
+    with pytest.raises(TransportError, match="it does not answer any more"):
+        next(stream)
+
+
+def test_who_answers_pings_is_waited_for(ticker, relay, monkeypatch):
+    """Silence alone is no reason to leave."""
+    monkeypatch.setattr("gqlnb.client.websocket.SILENCE", 0.2)
+    pongs = threading.Semaphore(0)
+    from websockets.asyncio.client import ClientConnection
+
+    ping = ClientConnection.ping
+
+    async def counted(self, *given):
+        pongs.release()
+        return await ping(self, *given)
+
+    monkeypatch.setattr(ClientConnection, "ping", counted)
+    stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="ws", reconnect=0)
+    next(stream), next(stream)
+    waiting = threading.Thread(target=until_it_breaks, args=(stream,))
+    waiting.start()
+    for _ in range(3):
+        assert pongs.acquire(timeout=PATIENCE)
+    assert waiting.is_alive()
+    assert ticker.open == 1
+    relay.cut()
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
+
+
+def test_a_stream_of_events_watches_its_peer():
+    """The system asks whether it is there; where it is not, that is a connection that broke."""
+    with Endpoint(stalled(HEAD + b"event: next\n")) as endpoint:
+        reading = Reading(Client(endpoint.url)._transport, b"{}", PATIENCE)
+        assert reading.begin() is None
+        assert reading._call.line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert reading.more() == []
+        reading._call.until = 0.0  # as the system's own timeout, it is a TimeoutError
+        error = reading.more()
+        assert error.broken
+        assert "nobody is there any more" in str(error)
+        reading.close()
+
+
+def test_a_person_who_waits_is_told_once(relay, monkeypatch, capsys):
+    """In a notebook, or at a terminal."""
+    monkeypatch.setattr("gqlnb.client.subscriptions.watched", lambda: True)
+    stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="sse")
+    for number in (1, 2, 3):
+        assert [next(stream)["ticks"], next(stream)["ticks"]] == [number, number]
+        relay.cut()
+    stream.close()
+    said = capsys.readouterr().err
+    assert said.count("events in between are missing. Interrupt to stop.") == 1
+
+
+def test_the_waits_grow_and_end():
+    """Between half and all of a step that doubles."""
+    from gqlnb.client import subscriptions
+
+    subscriptions.FIRST = 0.5  # the fixture gives back what it had
+    waits = [subscriptions.backoff(tried, lambda: 0.999) for tried in (1, 2, 3, 9, 99)]
+    assert waits == pytest.approx([0.5, 1, 2, 30, 30], rel=0.01)
+    assert subscriptions.backoff(1, lambda: 0.0) == 0.25
+
+
+@BOTH
+def test_a_slow_consumer_slows_the_endpoint_and_loses_nothing(ticker, url, way):
+    """The source stands still while nobody takes its events, and goes on in order."""
+    client = Client(url, limits=Limits(answer=2**20))
+    with client.subscribe("subscription { flood { number text } }", transport=way) as stream:
+        first = next(stream)["flood"]["number"]
+        for _ in range(30):  # time in which a source that is not slowed would make hundreds
+            client.execute("{ hello }")
+        held = ticker.made
+        assert held < 200
+        found = [next(stream)["flood"]["number"] for _ in range(held + 20)]
+    assert [first, *found] == list(range(1, held + 22))
+
+
+@BOTH
+def test_an_interrupt_while_waiting_leaves_everything_well(ticker, url, way):
+    """The source ends, no thread is left, and the client answers the next question."""
+    before = ours()
+    client = Client(url)
+    stream = client.subscribe(SUBSCRIPTION, transport=way)
+
+    main = threading.main_thread().ident
+    done = threading.Event()
+
+    def interrupt() -> None:
+        while "run" not in functions(sys._current_frames()[main]):
+            done.wait(0.001)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    killer = threading.Thread(target=interrupt)
+    next(stream), next(stream)
+    killer.start()
+    with pytest.raises(KeyboardInterrupt):
+        next(stream)
+    killer.join(PATIENCE)
+    assert ticker.until(lambda: not ticker.open)
+    for thread in ours() - before:
+        thread.join(PATIENCE)
+    assert ours() <= before
+    assert client.execute("{ hello }")["hello"] == "Hello world!"
+    assert next(client.subscribe(SUBSCRIPTION, transport=way))["ticks"] == 2
+
+
+@BOTH
+def test_a_stream_that_is_dropped_ends(ticker, url, way):
+    """Nobody has to close what nobody has."""
+    stream = Client(url).subscribe(SUBSCRIPTION, transport=way)
+    next(stream)
+    del stream
+    assert ticker.until(lambda: not ticker.open)
+
+
+def test_a_stream_of_events_is_read_in_one_thread(url, monkeypatch):
+    """From its first step to its last."""
+    threads, more = [], Reading.more
+
+    def noted(self: Reading) -> Any:
+        threads.append(threading.current_thread())
+        return more(self)
+
+    monkeypatch.setattr(Reading, "more", noted)
+    stream = Client(url).subscribe("subscription { flood(size: 9) { number } }", transport="sse")
+    with stream:
+        assert [next(stream)["flood"]["number"] for _ in range(500)] == list(range(1, 501))
+    assert len(threads) > 1
+    assert len(set(threads)) == 1
+    threads[0].join(PATIENCE)
+    assert not threads[0].is_alive()
+
+
+@BOTH
+def test_many_at_once(ticker, url, way):
+    """Each has a connection of its own."""
+    client = Client(url)
+    streams = [client.subscribe(SUBSCRIPTION, transport=way) for _ in range(8)]
+    assert sorted(next(stream)["ticks"] for stream in streams) == list(range(1, 9))
+    assert ticker.open == 8
+    for stream in streams:
+        stream.close()
+    assert ticker.until(lambda: not ticker.open)

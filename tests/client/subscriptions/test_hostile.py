@@ -1,0 +1,223 @@
+"""Endpoints that say what is no message, too much, or nothing that ends."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import (
+    AnswerError,
+    AuthError,
+    Client,
+    GqlnbError,
+    Limits,
+    QueryError,
+    TransportError,
+)
+from tests.client.faults import Close, Endpoint, answer, chunked, endless
+from tests.client.subscriptions.speaking import NEXT, greeted, speaking
+from tests.client.subscriptions.tickers import (
+    BOTH,
+    EVENTS,
+    HEAD,
+    PATIENCE,
+    SUBSCRIPTION,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"type":5}',
+        '{"id":"1"}',
+        '{"type":"data","id":"1","payload":{}}',
+        '{"type":"connection_ack"}',
+        '{"type":"next","payload":{"data":{}}}',
+        '{"type":"next","id":"2","payload":{"data":{}}}',
+        '{"type":"next","id":"1"}',
+        '{"type":"complete","id":"2"}',
+        '{"type":"' + "x" * 500 + '"}',
+        '{"type":"next","id":' + "[" * 5000 + "}",
+        b'{"type":"next"}',
+        b"\xff",
+    ],
+    ids=lambda bad: str(bad)[:30],
+)
+def test_what_is_no_message_is_an_error_after_the_results(bad):
+    """It says what is wrong, shortly, and subscribes to it no more."""
+    with speaking(greeted(NEXT, bad)) as url:
+        stream = Client(url).subscribe(SUBSCRIPTION, transport="ws")
+        assert next(stream)["ticks"] == 1
+        with pytest.raises(AnswerError) as caught:
+            next(stream)
+        assert len(str(caught.value)) < 400
+        assert stream.reconnects == 0
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [
+        ("5", AnswerError),
+        ("null", AnswerError),
+        ("{}", AnswerError),
+        ('{"data":5}', AnswerError),
+        ('{"data":null}', AnswerError),
+        ('{"errors":[{"message":"no"}]}', QueryError),
+        ('{"errors":[{"message":"no","extensions":{"code":"UNAUTHENTICATED"}}]}', AuthError),
+        ('{"data":{"ticks":NaN}}', AnswerError),
+        ('{"data":{"ticks":"\ud83d"}}'.encode("utf-8", "surrogatepass"), AnswerError),
+    ],
+)
+@BOTH
+def test_an_event_that_is_no_answer_is_the_error_it_is_elsewhere(way, payload, kind):
+    """In either way."""
+    text = payload if isinstance(payload, bytes) else payload.encode()
+    if way == "sse":
+        stream = b"event: next\ndata: " + text + b"\n\nevent: complete\ndata:\n\n"
+        with Endpoint(answer(stream, **EVENTS)) as endpoint, pytest.raises(kind):
+            list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport=way))
+        return
+    message = b'{"id":"1","type":"next","payload":' + text + b"}"
+
+    def talk(link: Any) -> None:
+        link.recv()
+        link.send('{"type":"connection_ack"}')
+        link.recv()
+        link.send(message, text=True)
+        link.recv(timeout=PATIENCE)
+
+    with speaking(talk) as url, pytest.raises(kind):
+        list(Client(url).subscribe(SUBSCRIPTION, transport=way))
+
+
+@pytest.mark.parametrize("payload", ["5", "null", "{}", '"x"', "[5]", "[]"])
+def test_an_error_message_of_a_wrong_form_is_an_error(payload):
+    """Its payload should be a list of errors."""
+    said = '{"id":"1","type":"error","payload":' + payload + "}"
+    with speaking(greeted(said)) as url, pytest.raises(AnswerError):
+        list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))
+
+
+def test_an_error_message_is_what_is_wrong_with_the_query():
+    """With its place."""
+    said = '[{"message":"no such field","locations":[{"line":1,"column":16}]}]'
+    with speaking(greeted(NEXT, f'{{"id":"1","type":"error","payload":{said}}}')) as url:
+        stream = Client(url).subscribe(SUBSCRIPTION, transport="ws")
+        next(stream)
+        with pytest.raises(QueryError, match="no such field") as caught:
+            next(stream)
+    assert caught.value.problems[0].column == 16
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        (4400, TransportError, "did not understand a message"),
+        (4401, AuthError, "asks who you are"),
+        (4403, AuthError, "refused the connection"),
+        (4406, TransportError, "does not speak graphql-transport-ws"),
+        (4408, TransportError, "waited in vain"),
+        (4409, TransportError, "runs already"),
+        (4429, TransportError, "greeted twice"),
+        (4500, TransportError, "the endpoint failed"),
+        (4450, TransportError, "a reason of its own"),
+        (1000, TransportError, "ended before the subscription was complete"),
+        (1011, TransportError, "ended before the subscription was complete"),
+    ],
+)
+def test_a_close_code_is_told_in_words(code, kind, words):
+    """With the endpoint's own, and the number."""
+
+    def talk(link: Any) -> None:
+        link.recv()
+        link.close(code, "because of \x1b[31m me")
+
+    with speaking(talk) as url, pytest.raises(kind, match=words) as caught:
+        list(Client(url).subscribe(SUBSCRIPTION, transport="ws", reconnect=0))
+    assert f"because of [31m me), close code {code}." in str(caught.value)
+    assert type(caught.value) is kind
+
+
+@BOTH
+def test_an_event_beyond_the_limit_is_an_error(ticker, url, way):
+    """Each event counts by itself."""
+    text = "subscription { flood(size: 20000) { number text } }"
+    stream = Client(url, limits=Limits(answer=30_000)).subscribe(text, transport=way)
+    assert [next(stream)["flood"]["number"] for _ in range(10)] == list(range(1, 11))
+    text = "subscription { flood(size: 40000) { number text } }"
+    with pytest.raises(GqlnbError, match="is larger than"):
+        list(Client(url, limits=Limits(answer=30_000)).subscribe(text, transport=way))
+    stream.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        endless(HEAD, b"data: x\n" * 1000),
+        endless(HEAD, b"x" * 8000),
+        endless(HEAD + b"data: ", b"x" * 8000),
+        Close(HEAD + b"event: next\n"),
+        Close(HEAD[:40]),
+        chunked(b"event: next\n", end=b"-1\r\n", **EVENTS),
+        chunked(b"event: next\n", end=b"zz\r\n", **EVENTS),
+        answer(b"\x1f\x8b", Content_Encoding="gzip", **EVENTS),
+    ],
+    ids=["lines", "line", "data", "cut", "head", "length", "chunk", "packed"],
+)
+def test_a_stream_of_events_that_is_none_ends(said):
+    """Without end, cut, or packed."""
+    with Endpoint(said) as endpoint:
+        client = Client(endpoint.url, limits=Limits(answer=100_000))
+        with pytest.raises(GqlnbError):
+            list(client.subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+
+
+def test_frames_that_are_no_websocket_are_an_error():
+    """After a handshake that was one."""
+
+    def talk(link: Any) -> None:
+        link.recv()
+        link.socket.sendall(b"\x8f\x01x")
+
+    with speaking(talk) as url, pytest.raises(AnswerError, match="no WebSocket"):
+        list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))
+
+
+def test_pings_are_answered():
+    """Those of the protocol, before and after it lets us in."""
+    heard = []
+
+    def talk(link: Any) -> None:
+        link.send('{"type":"ping","payload":{"a":1}}')
+        heard.extend([link.recv(), link.recv()])
+        link.send('{"type":"connection_ack","payload":{}}')
+        heard.append(link.recv())
+        link.send('{"type":"ping"}')
+        heard.append(link.recv())
+        link.send('{"type":"pong"}')
+        link.send(NEXT)
+        link.send('{"type":"complete","id":"1"}')
+
+    with speaking(talk) as url:
+        assert len(list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))) == 1
+    kinds = [json.loads(message)["type"] for message in heard]
+    assert sorted(kinds) == ["connection_init", "pong", "pong", "subscribe"]
+
+
+def test_a_server_that_chooses_no_protocol_is_not_spoken_to():
+    """It would be another one."""
+    words = "do not speak graphql-transport-ws"
+    with (
+        speaking(greeted(NEXT), subprotocols=None) as url,
+        pytest.raises(TransportError, match=words),
+    ):
+        list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))

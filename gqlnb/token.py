@@ -87,6 +87,7 @@ class Token:
         "_scheme",
         "_sent",
         "_until",
+        "_where",
     )
 
     @unseen
@@ -121,6 +122,7 @@ class Token:
         self._lifetime = lifetime
         self._until = 0.0
         self._origin: str | None = None
+        self._where: str | None = None
         self._lock = threading.RLock()
         with _living_lock:
             _living.add(self)
@@ -142,7 +144,8 @@ class Token:
                 f"Set it before Jupyter starts, or pass token='prompt'."
             )
             raise AuthError(msg)
-        return cls(checked(value, f"The token in environment variable {name}"), scheme)
+        made = cls(checked(value, f"The token in environment variable {name}"), scheme)
+        return made.found_at(f"env:{name}")
 
     @classmethod
     @unseen
@@ -163,7 +166,8 @@ class Token:
             reason = type(error).__name__
         else:
             if value:
-                return cls(checked(value, f"The token {name!r} in the keyring"), scheme)
+                made = cls(checked(value, f"The token {name!r} in the keyring"), scheme)
+                return made.found_at(f"keyring:{name}")
             msg = (
                 f"The keyring holds no token {name!r}. Store it once in a terminal: "
                 f"keyring set {_SERVICE} {name}"
@@ -202,7 +206,7 @@ class Token:
             fault, value = f"The token file {shown} can't be read: {error.strerror}.", ""
         if fault:
             raise AuthError(fault)
-        return cls(checked(value, f"The token in {shown}"), scheme)
+        return cls(checked(value, f"The token in {shown}"), scheme).found_at(f"file:{path}")
 
     @classmethod
     @unseen
@@ -255,7 +259,7 @@ class Token:
 
     @classmethod
     @unseen
-    def of(cls, source: object) -> Token | None:
+    def of(cls, source: object, scheme: str = "Bearer") -> Token | None:
         """Return the token that a `token=` argument means.
 
         Parameters
@@ -263,6 +267,8 @@ class Token:
         source
             A Token, ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, something
             that holds a Token as its ``.token``, or None for no token.
+        scheme
+            The word before it, where it is taken from a source.
 
         Raises
         ------
@@ -275,13 +281,28 @@ class Token:
         word, _, name = str(source).partition(":") if isinstance(source, str) else ("", "", "")
         made = {"env": cls.from_env, "keyring": cls.from_keyring, "file": cls.from_file}.get(word)
         if made is not None and name.strip():
-            return made(name.strip())
+            return made(name.strip(), scheme)
         if source == "prompt":
-            return cls.prompt()
+            return cls.prompt(scheme=scheme)
         held = getattr(source, "token", None)  # a TokenBox
         if isinstance(held, Token):
             return held
         raise AuthError(NO_LITERAL)
+
+    @property
+    def scheme(self) -> str:
+        """The word before it in the header."""
+        return self._scheme
+
+    @property
+    def where(self) -> str | None:
+        """Where it was found, such as ``"env:NAME"``; None if it was given or typed in."""
+        return self._where
+
+    def found_at(self, where: str) -> Token:
+        """Note where another process may find the same secret, and return the Token."""
+        self._where = where
+        return self
 
     def header(self) -> str:
         """Return the value of the header; call it only where it is sent.
@@ -356,7 +377,7 @@ class Token:
 
     def _become(self, other: Token) -> None:
         self._begin(other._ask, list(other._sent), other._scheme, other._lifetime)
-        self._parts, self._until = other._parts, other._until
+        self._parts, self._until, self._where = other._parts, other._until, other._where
 
     @unseen
     def hide(self, text: str) -> str:

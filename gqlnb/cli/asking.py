@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gqlnb.client.extent import Extent
     from gqlnb.model.result import Result
 
-__all__ = ["SHOWN", "query", "schema", "stars"]
+__all__ = ["SHOWN", "asked", "query", "read", "schema", "shown", "stars"]
 
 
 def query(
@@ -191,7 +191,7 @@ def schema(connection: str | None, *, token: str | None, headers: Mapping[str, s
 def stars(
     threshold: str,
     *,
-    limit: int | None,
+    limit: int,
     client: str,
     token: str | None,
     headers: Mapping[str, str],
@@ -205,7 +205,7 @@ def stars(
     threshold
         A number N means ``>N``, as in :func:`gqlnb.stars`; else one of its forms.
     limit
-        Most rows; None for all that one search gives.
+        Most rows.
     client
         The connection or address to ask.
     token, headers
@@ -224,10 +224,20 @@ def stars(
     """
     from gqlnb.github import starsearch
 
-    wanted = int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
     with asked(client, token, headers) as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the same sentences stand in the notes
-        frame = starsearch.stars(wanted, limit=limit, client=opened)
+        frame = starsearch.stars(read(threshold), limit=limit, client=opened)
+    shown(frame, form, parquet)
+    return 0
+
+
+def read(threshold: str) -> int | str:
+    """Return a threshold as it is meant in a shell, where a number needs no sign."""
+    return int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
+
+
+def shown(frame: pd.DataFrame, form: str | None, parquet: Path | None) -> None:
+    """Print a frame, or write it to a file; what to know about it goes to stderr."""
     if parquet is not None:
         frame.to_parquet(parquet, index=False)
         sys.stdout.write(f"Wrote {caption(frame)} to {parquet}\n")
@@ -240,8 +250,7 @@ def stars(
         sys.stdout.write(f"{table}{caption(frame)}\n")
     sys.stdout.flush()
     for note in frame.attrs["notes"]:
-        sys.stderr.write(f"gqlnb: {note}\n")
-    return 0
+        sys.stderr.write(f"gqlnb: {for_shell(note)}\n")
 
 
 def caption(frame: pd.DataFrame) -> str:

@@ -25,14 +25,19 @@ _FAULTS = """It has the shape of GitHub's GraphQL API and answers from real repo
 many as it is told to make up, until Ctrl-C; on request with the faults that harvesters
 meet there, which gqlnb.github.Simulation explains:
   gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01"""
+_STARS = """Quote the threshold, since a shell takes > for a redirection:
+  gqlnb stars '>100000' --limit 10
+With --all it goes past the 1,000 results of a search. Into a folder, it goes on where it was
+when the same command is run again, whatever ended it:
+  gqlnb stars '>1000' --all --parquet stars/
+The exit code is 3 if some of them could not be had."""
 _ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"
 
 _MORE = {
     "lab": "Every further argument goes to JupyterLab.",
     "query": "The answer is printed as JSON, or its rows as a table or CSV. The exit code is 1 if\n"
     "it holds errors; what came is printed all the same.",
-    "stars": "Quote the threshold, since a shell takes > for a redirection:\n"
-    "  gqlnb stars '>100000' --limit 10",
+    "stars": _STARS,
     "github": _FAULTS,
     "completion": "For this session of bash, or for each when it stands in ~/.bashrc:\n"
     '  eval "$(gqlnb completion bash)"',
@@ -123,8 +128,18 @@ def _schema(options: Namespace) -> int:
 
 
 def _stars(options: Namespace) -> int:
-    from gqlnb.cli import asking
+    from gqlnb.cli import asking, harvesting
 
+    if options.all or options.dry_run or options.limit is None:
+        return harvesting.run(
+            options.query,
+            client=(options.client, options.token, headers_of(options.header)),
+            form=options.form,
+            parquet=options.parquet,
+            folder=options.all,
+            dry_run=options.dry_run,
+            resume=options.resume,
+        )
     return asking.stars(
         options.query,
         limit=options.limit,
@@ -365,6 +380,20 @@ def _stars_arguments(parser: ArgumentParser) -> None:
         help="at most so many rows, or: all (default: %(default)s)",
     )
     parser.add_argument(
+        "--all",
+        action="store_true",
+        help="all there are; --parquet then names a folder of parts, and of a log to go on from",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="tell how many requests all of them would take"
+    )
+    parser.add_argument(
+        "--anew",
+        dest="resume",
+        action="store_false",
+        help="remove what an earlier run has left in the folder, and begin anew",
+    )
+    parser.add_argument(
         "--client",
         default="demo",
         metavar="NAME",
@@ -389,8 +418,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 fine, 1 an error that is told on stderr, 130 interrupted, 141 the reader of
-        the output went away.
+        Exit code: 0 fine, 1 an error that is told on stderr, 3 a harvest that is over and not
+        complete, 130 interrupted, 141 the reader of the output went away.
 
     Raises
     ------

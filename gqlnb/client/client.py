@@ -15,6 +15,7 @@ from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
 from gqlnb.client.checks import check_json, is_asgi, locate, unusable
+from gqlnb.client.errands import Errands
 from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
 from gqlnb.client.listed import made_by
@@ -65,7 +66,7 @@ OWN = "a transport of one's own sends its own headers. Give them to it."
 TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
 
 
-class Client(Schemed, Paged, Reaching):
+class Client(Schemed, Paged, Errands, Reaching):
     """Asks one endpoint, schema or application; safe to use from several threads.
 
     Parameters

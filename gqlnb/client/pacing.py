@@ -274,7 +274,7 @@ class Pace:
         self._gate, self._source = gate, source
         self._wait = inf if wait is None else wait
 
-    def turn(self, points: float = 1) -> Turn:
+    def turn(self, points: float = 1, wait: float | None = None) -> Turn:
         """Return the turn of one request, a context manager: it begins when the request may go.
 
         In the order in which they are entered, by ``with`` or ``async with``. Entering it raises
@@ -284,8 +284,10 @@ class Pace:
         ----------
         points
             What the request is taken to cost.
+        wait
+            Seconds that this one may be waited for; None for what all of the client's may be.
         """
-        return Turn(self._gate, points, self._wait, self._source)
+        return Turn(self._gate, points, self._wait if wait is None else wait, self._source)
 
     @property
     def width(self) -> int:

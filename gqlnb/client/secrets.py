@@ -89,6 +89,11 @@ class Secrets:
         """Return the secrets among token and headers."""
         return [v for v in (self.token, *self.headers.values()) if isinstance(v, Token)]
 
+    @property
+    def queried(self) -> bool:
+        """Whether there are secrets in the address too."""
+        return bool(self._in_address)
+
     def bind(self, url: str) -> None:
         """Bind the secrets to the origin of `url`, and hide those in its query too.
 
@@ -213,7 +218,8 @@ def checked_value(name: str, value: object) -> str | Token:
         return value
     if not value.isascii():
         raise TargetError(_fault(name, "holds a character outside ASCII, which its value cannot."))
-    return Token.from_header(value)
+    made = Token.from_header(value)
+    return made if given == value else made.found_at(given)
 
 
 def _fault(name: str, what: str) -> str:

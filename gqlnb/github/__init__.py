@@ -19,17 +19,34 @@ if TYPE_CHECKING:
     from gqlnb.github.edge import app
     from gqlnb.github.finding import Population
     from gqlnb.github.generation import population
+    from gqlnb.github.harvesting.estimate import Estimate
+    from gqlnb.github.harvesting.running import Harvest, harvest
     from gqlnb.github.serving import serve
     from gqlnb.github.simulation import Simulation
     from gqlnb.github.standin import schema, service
     from gqlnb.github.starsearch import stars
 
-__all__ = ["Population", "Simulation", "app", "population", "schema", "serve", "service", "stars"]
+__all__ = [
+    "Estimate",
+    "Harvest",
+    "Population",
+    "Simulation",
+    "app",
+    "harvest",
+    "population",
+    "schema",
+    "serve",
+    "service",
+    "stars",
+]
 
 _HOMES = {
+    "Estimate": "gqlnb.github.harvesting.estimate",
+    "Harvest": "gqlnb.github.harvesting.running",
     "Population": "gqlnb.github.finding",
     "Simulation": "gqlnb.github.simulation",
     "app": "gqlnb.github.edge",
+    "harvest": "gqlnb.github.harvesting.running",
     "population": "gqlnb.github.generation",
     "serve": "gqlnb.github.serving",
     "schema": "gqlnb.github.standin",

@@ -192,6 +192,8 @@ class Page:
         GraphQLError
             If neither `first` nor `last` was given; counts alone need none.
         """
+        if self.start is not None and self.shown is None and self.most is None:
+            return tuple(self.items[self.start : self.stop])
         return tuple(node for _, node in self._placed())
 
     @property

@@ -6,20 +6,20 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
-from gqlnb.client.connections import named
 from gqlnb.errors import AnswerError, GqlnbError, QueryError, plain
-from gqlnb.github.entry import DEMO, enter
+from gqlnb.github.entry import DEMO, opened
+from gqlnb.github.harvesting.running import harvest_frame
 from gqlnb.github.search import PAGE, REACH
+from gqlnb.github.thresholds import threshold
 from gqlnb.model.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COUNTED", "DOCUMENTED", "collect", "stars", "threshold"]
+__all__ = ["COUNTED", "DOCUMENTED", "collect", "stars"]
 
 DOCUMENTED = """
 query Stars($query: String!, $first: Int!, $after: String) {
@@ -43,13 +43,6 @@ query Stars($query: String!, $first: Int!, $after: String) {
 COUNTED = DOCUMENTED.replace("stargazers { totalCount }", "stargazerCount")
 """The same for an endpoint that refuses ``stargazers``, as GitHub does since mid-2026."""
 
-FORMS = "'>N', '>=N', 'N..M', 'N'"
-# Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact.
-_COUNT = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,3}(?:_\d{3}){1,4}|\d{1,15}"
-_FORM = re.compile(
-    rf"(?P<sign>>=?|)\s*(?P<number>{_COUNT})|(?P<low>{_COUNT})\s*\.\.\s*(?P<high>{_COUNT})",
-    re.ASCII,
-)
 _EXACT = re.compile(r"stars:(?P<number>\d+)", re.ASCII)
 # What graphql-js, graphql-core and GitHub say of a field, type or argument that a schema lacks.
 _UNSHAPED = re.compile(
@@ -57,53 +50,6 @@ _UNSHAPED = re.compile(
 )
 
 OnPage = Callable[[int, int, int], object]
-
-
-def threshold(query: SupportsIndex | str) -> str:
-    """Read a star threshold and return it as GitHub's search writes it.
-
-    Parameters
-    ----------
-    query
-        A whole number N, which means ``">N"``; or ``">N"``, ``">=N"``, ``"N..M"``, ``"N"`` as
-        text. N and M are in stars, at most 15 digits, ``0 <= N <= M``; thousands may be grouped
-        by commas or by underscores.
-
-    Returns
-    -------
-    str
-        What stands behind ``stars:`` in a search expression.
-
-    Raises
-    ------
-    QueryError
-        If it is none of these forms; the message shows it and the forms.
-
-    Notes
-    -----
-    Source: GitHub documentation, "Understanding the search syntax", numeric qualifiers.
-
-    Examples
-    --------
-    >>> threshold(1000)
-    '>1000'
-    >>> threshold(">= 20,000")
-    '>=20000'
-    """
-    text = query.strip() if isinstance(query, str) else _above(query)
-    match = _FORM.fullmatch(text)
-    if match is None:
-        raise _unreadable(query)
-    if match["number"] is not None:
-        return f"{match['sign']}{_count(match['number'])}"
-    low, high = _count(match["low"]), _count(match["high"])
-    if low > high:
-        msg = (
-            f"Star threshold {plain(text, 80)!r} begins above its end. "
-            f"Write '{high}..{low}', or one of {FORMS}."
-        )
-        raise QueryError(msg)
-    return f"{low}..{high}"
 
 
 def stars(
@@ -116,8 +62,8 @@ def stars(
     query
         The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``.
     limit
-        Most rows to return, fetched in pages of at most 100; None for all that one search gives,
-        which is 1,000 at most.
+        Most rows to return, fetched in pages of at most 100; one search gives 1,000 at most. None
+        for all there are, in as many searches as it takes: see :func:`gqlnb.github.harvest`.
     client
         What to ask: the name of a connection (``"demo"``, the stand-in in this process with its
         embedded snapshot, or ``"github"``), a client, or whatever a client can be made for.
@@ -126,8 +72,10 @@ def stars(
     -------
     DataFrame
         Columns ``name`` and ``owner`` (string) and ``stargazers`` (Int64), also when empty; one
-        row per repository, in the order of the answer. ``attrs`` holds ``total_count`` (how many
-        match), ``source`` (where the data are from), ``query`` and ``notes`` (what was warned of).
+        row per repository, in the order of the answer; without a limit, most stars first.
+        ``attrs`` holds ``total_count`` (how many match), ``source`` (where the data are from),
+        ``query`` and ``notes`` (what was warned of); without a limit ``coverage`` too, which tells
+        how many there should be and are, and of each range that could not be completed.
 
     Raises
     ------
@@ -139,9 +87,9 @@ def stars(
     Warns
     -----
     UserWarning
-        If more match than one search gives, if fewer repositories came than were to be expected,
-        or some as null, if a number without a sign found nothing, or if the endpoint refused
-        ``stargazers``, so that ``stargazerCount`` was asked instead.
+        If a `limit` is beyond what one search gives, if fewer repositories came than were to be
+        expected, or some as null, if a number without a sign found nothing, or if the endpoint
+        refused ``stargazers``, so that ``stargazerCount`` was asked instead.
 
     Examples
     --------
@@ -179,7 +127,9 @@ def collect(
         As :func:`stars`; what that would warn of stands in ``attrs["notes"]``.
     """
     expression, most = f"stars:{threshold(query)}", _most(limit)
-    with _opened(client) as asked:
+    if most is None:
+        return _all(expression, client, on_page)
+    with opened(client) as asked:
         walk = Walk(asked, expression, most)
         try:
             walk.run(on_page)
@@ -190,14 +140,14 @@ def collect(
     return walk.frame()
 
 
-def _opened(client: Any) -> AbstractContextManager[Client]:
-    """Return the client that is meant; one that is made here is closed afterwards."""
-    if isinstance(client, Client):
-        return nullcontext(client)
-    if isinstance(client, str) and "://" not in client and not client.startswith("/"):
-        enter()
-        return nullcontext(named(client))
-    return Client(client)
+def _all(expression: str, client: Any, on_page: OnPage | None) -> pd.DataFrame:
+    """Return all repositories that a search finds, past what one search gives."""
+    made = harvest_frame(expression, client=client, on_progress=on_page)
+    found = made[["name", "owner", "stargazers"]]
+    exact = "" if len(found) else _exact(expression)
+    notes = [*made.attrs["notes"], *filter(None, (exact,))]
+    found.attrs = {**made.attrs, "query": expression, "notes": notes}
+    return found
 
 
 class Walk:
@@ -210,7 +160,7 @@ class Walk:
     expression
         The search expression.
     limit
-        Most rows to get; None for all that one search gives.
+        Most rows to get.
 
     Attributes
     ----------
@@ -222,14 +172,13 @@ class Walk:
         Where the answers are from.
     """
 
-    def __init__(self, client: Client, expression: str, limit: int | None) -> None:
+    def __init__(self, client: Client, expression: str, limit: int) -> None:
         self.rows: dict[str, tuple[str, str, int | None]] = {}
         self.total = 0
         self.source: str | None = None
         self._client = client
         self._expression = expression
-        self._limit = limit
-        self._wanted = REACH if limit is None else limit
+        self._wanted = limit
         self._text = DOCUMENTED
         self._nulls = 0
         self._twice = 0
@@ -318,13 +267,12 @@ class Walk:
         if self._nulls or self._problems:
             said = f": {self._problems[0]}" if self._problems else "."
             notes.append(f"{self._nulls:,} of the repositories came as null and are left out{said}")
-        notes.extend(filter(None, (self._short(), self._exact())))
-        beyond = self.total > REACH and (self._limit is None or self._limit > REACH)
-        if beyond and not self._stopped:
+        exact = "" if self.total or self.rows else _exact(self._expression)
+        notes.extend(filter(None, (self._short(), exact)))
+        if self.total > REACH and self._wanted > REACH and not self._stopped:
             notes.append(
                 f"{self.total:,} repositories match and one search gives {REACH:,} at most: "
-                f"{self.total - len(self.rows):,} more are left out. Search narrower ranges, "
-                "for example '1000..2000'."
+                f"{self.total - len(self.rows):,} more are left out. With limit=None all come."
             )
         return notes
 
@@ -339,14 +287,6 @@ class Walk:
             f"Expected {expected:,} repositories, got {got:,}{twice}: pages of a wide search can "
             "leave some out. Ask again, or search narrower ranges and put them together."
         )
-
-    def _exact(self) -> str | None:
-        """Say what a number without a sign means, where it found nothing."""
-        match = _EXACT.fullmatch(self._expression)
-        if match is None or self.total or self.rows:
-            return None
-        count = match["number"]
-        return f"'{count}' means exactly {int(count):,} stars; write '>{count}' for above."
 
     def dicts(self) -> list[dict[str, Any]]:
         """Return the rows so far as mappings."""
@@ -374,6 +314,15 @@ class Walk:
             notes=self.notes(),
         )
         return made
+
+
+def _exact(expression: str) -> str:
+    """Say what a number without a sign means, which found nothing; else nothing."""
+    match = _EXACT.fullmatch(expression)
+    if match is None:
+        return ""
+    count = match["number"]
+    return f"'{count}' means exactly {int(count):,} stars; write '>{count}' for above."
 
 
 def _row(node: Mapping[str, Any]) -> tuple[str, str, int | None] | None:
@@ -407,26 +356,7 @@ def _most(limit: Any) -> int | None:
     if count < 1:
         msg = (
             f"Limit {plain(repr(limit), 80)} is no number of rows. Give a whole number from 1 up, "
-            "or None for all that one search gives."
+            "or None for all."
         )
         raise QueryError(msg)
     return count
-
-
-def _above(query: Any) -> str:
-    """Return the threshold that a number means, and text that is none for anything else."""
-    try:
-        return "" if isinstance(query, bool) else f">{operator.index(query)}"
-    except TypeError:
-        return ""
-
-
-def _count(text: str) -> int:
-    return int(text.replace(",", "").replace("_", ""))
-
-
-def _unreadable(query: object) -> QueryError:
-    return QueryError(
-        f"Star threshold {plain(repr(query), 80)} is none of {FORMS}, with N and M whole numbers "
-        "of stars. Write for example '>1000'."
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ __all__ = ["JSONError", "bare_json", "dump", "encode", "faults", "load", "mended
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
+_TEXT = frozenset({str})
+_PLAIN = frozenset({str, int, bool, type(None)})
 PLACE = re.compile(r"\(byte (\d+)\)")
 NO_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
 # One half of a pair of escapes without the other; what stands before must be no open backslash.
@@ -100,10 +103,29 @@ def dump(value: Any) -> bytes:
     JSONError
         If a part of it is no JSON value, a NaN or an infinity included; the message says where.
     """
+    if clean(value):
+        with suppress(UnicodeEncodeError):  # a lone surrogate
+            return _ENCODER.encode(value)
     fault = next(faults(value, ()), None)
     if fault is not None:
         raise JSONError(fault)
     return _ENCODER.encode(value)
+
+
+def clean(value: Any) -> bool:
+    """Tell at a glance that a value is JSON, texts apart; False where it takes a closer look."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return True
+    if kind is float:
+        return isfinite(value)
+    if kind is dict:
+        if not _TEXT.issuperset(map(type, value)):
+            return False
+        value = value.values()
+    elif kind is not list and kind is not tuple:
+        return False
+    return _PLAIN.issuperset(map(type, value)) or all(map(clean, value))
 
 
 def encode(value: Any) -> bytes:

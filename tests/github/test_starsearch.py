@@ -22,7 +22,8 @@ from gqlnb import (
     stars,
 )
 from gqlnb.github.data import embedded
-from gqlnb.github.starsearch import COUNTED, DOCUMENTED, collect, threshold
+from gqlnb.github.starsearch import COUNTED, DOCUMENTED, collect
+from gqlnb.github.thresholds import threshold
 
 # ---------------------------------------------------------------- the threshold
 
@@ -126,21 +127,26 @@ def test_a_limit_may_pass_one_page(limit, rows):
     assert frame["name"].tolist() == [row.name for row in embedded().rows[:rows]]
 
 
-@pytest.mark.parametrize("limit", [None, 2000])
-def test_what_one_search_does_not_give_is_announced(limit):
-    """Past a thousand results a warning names how many more there are."""
-    with pytest.warns(UserWarning, match="2,024 more are left out"):
-        frame = stars(">1000", limit=limit)
+def test_what_one_search_does_not_give_is_announced():
+    """Past a thousand results a warning names how many more there are, and how to get them."""
+    with pytest.warns(UserWarning, match=r"2,024 more are left out\. With limit=None all come"):
+        frame = stars(">1000", limit=2000)
     assert len(frame) == 1000
     assert frame.attrs["total_count"] == 3024
 
 
-def test_no_limit_below_a_thousand_gives_all():
-    """Where one search gives all there is nothing to warn of."""
+@pytest.mark.parametrize(("query", "rows"), [(">100000", 119), (">1000", 3024), (">1000000", 0)])
+def test_no_limit_gives_all(query, rows):
+    """Without a limit all come, past what one search gives, in the order and dtypes of a search."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        frame = stars(">100000", limit=None)
-    assert len(frame) == frame.attrs["total_count"] == 119
+        frame = stars(query, limit=None)
+    assert frame["name"].tolist() == [row.name for row in embedded().rows[:rows]]
+    assert frame.dtypes.equals(stars(">400000").dtypes)
+    assert frame.attrs["query"] == f"stars:{query}"
+    assert frame.attrs["coverage"]["complete"]
+    assert len(frame) == frame.attrs["total_count"] == rows
+    assert json.loads(json.dumps(frame.attrs)) == frame.attrs
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, "10", True, [1]])
@@ -164,17 +170,19 @@ def test_a_client_may_be_a_name_a_client_or_a_target():
 def test_each_page_is_told():
     """The callback hears rows so far, rows there will be, and matches."""
     heard = []
-    collect(">100000", limit=None, on_page=lambda *page: heard.append(page))
-    assert heard == [(100, 119, 119), (119, 119, 119)]
-    heard.clear()
     collect(">1000", limit=150, on_page=lambda *page: heard.append(page))
     assert heard == [(100, 150, 3024), (150, 150, 3024)]
+    heard.clear()
+    collect(">1000", limit=None, on_page=lambda *page: heard.append(page))
+    assert heard[-1] == (3024, 3024, 3024)
+    assert heard == sorted(heard)
 
 
-def test_a_callback_may_stop_the_search():
+@pytest.mark.parametrize(("limit", "rows"), [(1000, 200), (None, 1000)])
+def test_a_callback_may_stop_the_search(limit, rows):
     """False from the callback ends the search and keeps the rows, without a note."""
-    frame = collect(">1000", limit=None, on_page=lambda got, wanted, total: got < 200)
-    assert len(frame) == 200
+    frame = collect(">1000", limit=limit, on_page=lambda got, wanted, total: got < 200)
+    assert len(frame) == rows
     assert frame.attrs["notes"] == []
 
 
@@ -182,7 +190,7 @@ def test_collect_notes_and_does_not_warn():
     """What `stars` warns of stands in the attributes of `collect`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (note,) = collect(">1000", limit=None).attrs["notes"]
+        (note,) = collect(">1000", limit=2000).attrs["notes"]
     assert "2,024 more" in note
 
 

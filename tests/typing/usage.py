@@ -87,6 +87,12 @@ def ask_much(client: Client, token: Token) -> None:
 
 assert_type(gqlnb.stars(">100000", limit=10), pd.DataFrame)
 assert_type(gqlnb.stars(1000, limit=None, client="demo"), pd.DataFrame)
+made = gqlnb.github.harvest(">1000", out="stars", width=4, progress=False)
+assert_type(made, gqlnb.github.Harvest)
+assert_type(made.frame(), pd.DataFrame)
+assert_type(made.complete, bool)
+assert_type(gqlnb.github.harvest(1000, dry_run=True), gqlnb.github.Estimate)
+gqlnb.github.harvest(">1000", parts=4)  # type: ignore[call-overload]
 stand_in: Schema = gqlnb.github.service()
 assert_type(Token.from_env("NAME"), Token)
 

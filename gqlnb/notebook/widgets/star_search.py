@@ -22,7 +22,8 @@ import anywidget
 import traitlets
 
 from gqlnb.errors import GqlnbError, QueryError, plain
-from gqlnb.github.starsearch import collect, threshold
+from gqlnb.github.starsearch import collect
+from gqlnb.github.thresholds import threshold
 from gqlnb.model.grid import ROWS_SHOWN
 from gqlnb.model.render import frame_html
 

@@ -1,0 +1,88 @@
+"""How much a harvest will take, from one request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from gqlnb.github.harvesting.asking import AT_ONCE, Asker, errand
+from gqlnb.github.harvesting.values import Ask
+from gqlnb.github.search import PAGE, REACH
+
+if TYPE_CHECKING:
+    from gqlnb.client.client import Client
+    from gqlnb.github.harvesting.scope import Scope
+    from gqlnb.wire.budget import Budget
+
+__all__ = ["Estimate", "estimated"]
+
+# By lowest stars: pages in excess of the lower bound, as counted on synthetic populations of 3.27
+# million in the shape of 2023 (tests/github/harvesting). Repositories of equal stars are what costs
+# them, and there are more of them the fewer stars they have.
+WASTE = ((1000, 0.02), (100, 0.03), (50, 0.04), (20, 0.06), (0, 0.09))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How much a harvest will take.
+
+    Attributes
+    ----------
+    query
+        The search expression.
+    source
+        Where the count is from.
+    repositories
+        How many match now.
+    least, most
+        Pages: fewer do not hold them; more have not been needed for such a population.
+    budget
+        What the endpoint says is left.
+    """
+
+    query: str
+    source: str
+    repositories: int
+    least: int
+    most: int
+    budget: Budget
+
+    @property
+    def requests(self) -> tuple[int, int]:
+        """Fewest and most requests: up to ten pages come in one, where the endpoint is quick."""
+        return ceil(self.least / AT_ONCE), self.most
+
+    def lines(self) -> list[str]:
+        """Return what is to be expected, a line each."""
+        least, most = self.requests
+        found = [
+            f"{self.repositories:,} repositories of {self.query!r}, from {self.source}",
+            f"  {self.least:,} to {self.most:,} pages of {PAGE}",
+            f"  {least:,} requests where ten pages come in one, {most:,} where each comes alone",
+        ]
+        if self.budget:
+            found.append(f"  budget: {self.budget}")
+        return found
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def estimated(client: Client, scope: Scope) -> Estimate:
+    """Count what matches, and return how much it will take to get it.
+
+    Raises
+    ------
+    GqlnbError
+        If there is no answer.
+    """
+    outcome = errand(Asker(client), [Ask(0, 0, 1, scope.expression())])
+    if outcome.pages is None:
+        raise outcome.error or AssertionError
+    total = outcome.pages[0].total
+    least = ceil(total / PAGE)
+    waste = next(share for stars, share in WASTE if scope.low >= stars)
+    most = least if total <= REACH else ceil(least * (1 + waste)) + 1
+    text = scope.expression().removesuffix(" sort:stars-desc")
+    return Estimate(text, client.source, total, least, most, outcome.budget)

@@ -1,0 +1,415 @@
+"""Harvests as a person calls them: everything above a number of stars, into a folder or a frame."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack, overload
+
+import msgspec
+
+from gqlnb.client.progress import Progress
+from gqlnb.errors import GqlnbError, OptionError, plain
+from gqlnb.github.entry import DEMO, opened
+from gqlnb.github.harvesting.asking import Asker
+from gqlnb.github.harvesting.driving import Drive
+from gqlnb.github.harvesting.estimate import Estimate, estimated
+from gqlnb.github.harvesting.journal import Told
+from gqlnb.github.harvesting.keeping import PART, Folder, Memory
+from gqlnb.github.harvesting.rows import frame_of
+from gqlnb.github.harvesting.scope import Scope
+from gqlnb.github.harvesting.sweep import Sweep
+from gqlnb.github.harvesting.values import Coverage
+from gqlnb.github.options import whole
+from gqlnb.model.result import Result
+from gqlnb.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from gqlnb.client.client import Client
+    from gqlnb.client.progress import Report
+
+    OnRows = Callable[[int, int, int], object]
+
+__all__ = ["Harvest", "harvest", "harvest_frame"]
+
+WIDTH = 16  # requests at once, where an executor does not say how many it takes
+AGAIN = "What came is kept: run the same again, and it goes on from there."
+
+
+class Options(TypedDict, total=False):
+    """How to harvest, as keyword arguments.
+
+    Attributes
+    ----------
+    width
+        Most requests at once on an executor; by default as many as it has workers, where it says.
+    part
+        How many rows a part has, or up to a thousand more.
+    """
+
+    width: int
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What a harvest brought, and how complete it is.
+
+    Attributes
+    ----------
+    query
+        The search expression.
+    source
+        Where the rows are from.
+    coverage
+        How many there should be and are, duplicates, gaps, and pages with their lower bound.
+    requests
+        How many requests were sent.
+    folder
+        Where the parts are; None where the rows are held here.
+    notes
+        What happened on the way, a sentence each.
+    """
+
+    query: str
+    source: str
+    coverage: Coverage
+    requests: int
+    folder: Path | None
+    notes: tuple[str, ...]
+    _keeper: Memory = field(repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything came, as far as counts and results can prove it."""
+        return self.coverage.complete
+
+    def __len__(self) -> int:
+        return self._keeper.rows
+
+    def arrow(self) -> pa.Table:
+        """Return all rows as an Arrow table, in the order in which they came."""
+        return self._keeper.table()
+
+    def frame(self) -> pd.DataFrame:
+        """Return all rows as a DataFrame, most stars first; it has to fit into memory.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``name``, ``owner`` (string), ``stargazers`` (Int64), ``created_at`` (in UTC)
+            and ``id`` (string). ``attrs`` as of :func:`gqlnb.stars`.
+        """
+        made = frame_of(self.arrow())
+        made.attrs.update(self.attrs())
+        return made
+
+    def attrs(self) -> dict[str, Any]:
+        """Return what a frame's ``attrs`` say of it."""
+        return {
+            "total_count": self.coverage.expected,
+            "source": self.source,
+            "query": self.query,
+            "notes": self.warnings(),
+            "coverage": said(self.coverage),
+        }
+
+    def warnings(self) -> list[str]:
+        """Return what a person should know about the rows, a sentence each."""
+        gaps = self.coverage.gaps
+        found = [
+            f"{gap.text!r} is not complete: expected {gap.expected:,}, got {gap.got:,}: {gap.why}"
+            for gap in gaps[:3]
+        ]
+        if len(gaps) > 3:
+            found.append(f"{len(gaps) - 3:,} more ranges are not complete; see coverage.gaps.")
+        return found
+
+    def lines(self) -> list[str]:
+        """Return the report, a line each."""
+        return report(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        first, *rest = map(escape, self.lines())
+        return f"<strong>{first}</strong><br>{'<br>'.join(rest)}"
+
+
+def said(coverage: Coverage) -> dict[str, Any]:
+    """Return a coverage as JSON values."""
+    found: dict[str, Any] = msgspec.json.decode(encode(coverage))
+    return found | {"complete": coverage.complete}
+
+
+def report(made: Harvest) -> list[str]:
+    """Return what is said of a harvest, a line each."""
+    it = made.coverage
+    expected = 0 if it.expected is None else it.expected
+    state = "complete" if made.complete else "not complete"
+    found = [
+        f"{len(made):,} repositories of {made.query!r}, {state}",
+        f"  expected {expected:,} at the beginning, got {it.got:,}; {it.duplicates:,} came twice",
+        f"  {it.requests:,} pages for at least {it.bound:,} "
+        f"({it.requests / max(1, it.bound):.2f}), in {made.requests:,} requests; "
+        f"{it.windows:,} searches, {it.splits:,} splits, {it.repairs:,} asked again",
+        f"  from {made.source}",
+    ]
+    found += [f"  {each}" for each in made.warnings()]
+    if made.folder is not None:
+        found.append(f"  in {made.folder}")
+    return found
+
+
+@overload
+def harvest(
+    query: SupportsIndex | str,
+    *,
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: bool | str | Report = "auto",
+    dry_run: Literal[False] = False,
+    resume: bool = True,
+    **options: Unpack[Options],
+) -> Harvest: ...
+
+
+@overload
+def harvest(
+    query: SupportsIndex | str,
+    *,
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: bool | str | Report = "auto",
+    dry_run: Literal[True],
+    resume: bool = True,
+    **options: Unpack[Options],
+) -> Estimate: ...
+
+
+def harvest(
+    query: SupportsIndex | str,
+    *,
+    client: Any = DEMO,
+    out: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: bool | str | Report = "auto",
+    dry_run: bool = False,
+    resume: bool = True,
+    **options: Unpack[Options],
+) -> Harvest | Estimate:
+    """Fetch every repository above a number of stars, past the 1,000 results of a search.
+
+    Parameters
+    ----------
+    query
+        The star threshold, as for :func:`gqlnb.stars`; or a search expression with further
+        qualifiers, such as ``"stars:>100 language:python"``.
+    client
+        What to ask: the name of a connection, a client, or whatever a client can be made for.
+    out
+        A folder for the rows, as Parquet parts with a log beside them. A harvest that was ended, by
+        whatever, goes on there when the same is run again. None keeps the rows in memory.
+    executor
+        Where to ask several searches at once: a pool of threads or processes, or
+        ``dask.distributed.Client(...).get_executor()``. Other processes make the client anew, so
+        its secrets must be named by where they are, such as ``token="env:NAME"``. An endpoint
+        that takes one request at a time, as GitHub does, gets one at a time anyway.
+    progress
+        As for :meth:`gqlnb.Client.pages`.
+    dry_run
+        Whether to ask for the count alone, and return how much it would take.
+    resume
+        Whether to go on with a harvest of the same that is in `out`, or return it if it is over;
+        False removes it first.
+    **options
+        ``width``, the most requests at once on an executor; ``part``, the rows of a part.
+
+    Returns
+    -------
+    Harvest
+        With ``coverage``, ``frame()`` and ``complete``; an :class:`Estimate` for a dry run.
+
+    Raises
+    ------
+    QueryError
+        If the query cannot be read, or the endpoint is not GitHub-shaped.
+    OptionError
+        If `out` holds something else, or an option has no such value.
+    TargetError
+        If the client can't be made in the executor's processes.
+    GqlnbError
+        If a request fails that asking again does not mend. What came is kept in `out`; without
+        it, it is in the error's ``.result``.
+
+    Warns
+    -----
+    UserWarning
+        If a range could not be completed.
+
+    Examples
+    --------
+    >>> made = harvest(">20000")
+    >>> made.complete, len(made), made.coverage.requests
+    (True, 1067, 11)
+    """
+    scope = Scope.read(query)
+    wide = _Wide(executor, **_checked(options))
+    with opened(client) as asked:
+        if dry_run:
+            return estimated(asked, scope)
+        keeper = wide.keeper(_told(scope, asked), out, resume=resume)
+        with Progress(progress, "Harvest") as bar:
+            made = _run(scope, asked, keeper, wide, bar)
+    for note in made.warnings():
+        warnings.warn(note, stacklevel=2)
+    return made
+
+
+def harvest_frame(
+    query: SupportsIndex | str,
+    *,
+    client: Any = DEMO,
+    on_progress: OnRows | None = None,
+    executor: Executor | None = None,
+) -> pd.DataFrame:
+    """Return all repositories above a number of stars as a DataFrame, warning of nothing.
+
+    Parameters
+    ----------
+    query, client, executor
+        As for :func:`harvest`.
+    on_progress
+        Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows there
+        will be, repositories that match. If it returns False the harvest stops and the rows are
+        kept.
+
+    Returns
+    -------
+    DataFrame
+        As of :meth:`Harvest.frame`.
+
+    Raises
+    ------
+    GqlnbError
+        As :func:`harvest` does.
+    """
+    scope = Scope.read(query)
+
+    def watch(got: int, wanted: int | None, *_: object) -> object:
+        total = max(got, wanted or 0)
+        return on_progress(got, total, total) if on_progress is not None else None
+
+    with opened(client) as asked:
+        return _run(scope, asked, Memory(), _Wide(executor), watch).frame()
+
+
+class _Wide:
+    """Where to ask, and how much at once.
+
+    Parameters
+    ----------
+    executor
+        The user's; None for a thread of our own.
+    width
+        Most requests at once; None for as many as the executor takes.
+    part
+        Rows of a part.
+    """
+
+    def __init__(
+        self, executor: Executor | None = None, width: int | None = None, part: int = PART
+    ) -> None:
+        self.executor, self._part = executor, part
+        workers = getattr(executor, "_max_workers", None)
+        usual = workers if isinstance(workers, int) else WIDTH
+        self.width = 1 if executor is None else width or usual
+
+    def keeper(self, told: Told, out: str | os.PathLike[str] | None, *, resume: bool) -> Memory:
+        """Return what keeps the rows."""
+        if out is None:
+            return Memory()
+        return Folder(Path(out).expanduser(), told, resume=resume, part=self._part)
+
+    def check(self, client: Client) -> None:
+        """Check that a client can be where the executor works.
+
+        Raises
+        ------
+        TargetError
+            If it can't be made in another process, and the executor has others.
+        """
+        elsewhere = type(self.executor).__module__.partition(".")[0] == "distributed"
+        if elsewhere or isinstance(self.executor, ProcessPoolExecutor):
+            client.recipe()
+
+
+def _checked(options: Options) -> dict[str, int]:
+    """Return the options that were given.
+
+    Raises
+    ------
+    OptionError
+        If there is no such option, or it has no such value.
+    """
+    for name in options:
+        if name not in ("width", "part"):
+            msg = f"There is no option {plain(name, 40)}=. A harvest takes width= and part=."
+            raise OptionError(msg)
+    return {name: whole(name, value, least=1) for name, value in options.items()}
+
+
+def _told(scope: Scope, client: Client) -> Told:
+    return Told(query=_shown(scope), source=client.source)
+
+
+def _shown(scope: Scope) -> str:
+    return scope.expression().removesuffix(" sort:stars-desc")
+
+
+def _run(scope: Scope, client: Client, keeper: Memory, wide: _Wide, watch: Any) -> Harvest:
+    """Harvest, and return what came."""
+    wide.check(client)
+    with keeper:
+        sweep = keeper.restored(Sweep(scope, width=wide.width))
+        if keeper.ended is not None:
+            return _made(scope, client, keeper, ())
+        drive = Drive(sweep, keeper, Asker(client), wide.executor, wide.width, watch)
+        try:
+            drive.run()
+        except GqlnbError as error:
+            _keep_with(error, keeper, client)
+            raise
+        keeper.finish(msgspec.to_builtins(sweep.coverage()))
+    if drive.vain:
+        drive.notes.append(f"{drive.vain} pages travelled with others and were not needed.")
+    return _made(scope, client, keeper, tuple(drive.notes))
+
+
+def _made(scope: Scope, client: Client, keeper: Memory, notes: tuple[str, ...]) -> Harvest:
+    ended = keeper.ended
+    coverage = msgspec.convert({} if ended is None else ended.coverage, Coverage)
+    query, folder = _shown(scope), keeper.folder
+    return Harvest(query, client.source, coverage, keeper.requests, folder, notes, keeper)
+
+
+def _keep_with(error: GqlnbError, keeper: Memory, client: Client) -> None:
+    """Say with an error where the rows are that came before it."""
+    if keeper.folder is not None:
+        error.args = (f"{error.args[0]} {AGAIN}", *error.args[1:])
+    elif keeper.rows:
+        rows = keeper.table().select(["name", "owner", "stargazers"]).to_pylist()
+        error.result = Result(data={"repositories": rows}, source=client.source)

@@ -1,0 +1,82 @@
+"""Slices cover their scope without a hole or an overlap, and are about equal."""
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from gqlnb.github.harvesting.checks import merged
+from gqlnb.github.harvesting.planning import divided, halves, known, ways
+from gqlnb.github.harvesting.scope import Scope
+from gqlnb.github.harvesting.values import Row
+
+
+def covers(scope, parts):
+    """Hold slices to be one behind the other, from the beginning of the scope to its end."""
+    assert (parts[0].begin, parts[-1].end) == (scope.begin, scope.end)
+    for before, behind in pairwise(parts):
+        assert behind.begin == before.end + 1
+    assert all(None in (each.begin, each.end) or each.begin <= each.end for each in parts)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_slices_of_time_cover_all(seed):
+    """Whatever the sample and the scope; each slice is shorter, so there is an end."""
+    chance = Random(seed)
+    begin = chance.choice([None, 1_300_000_000])
+    end = chance.choice([None, 1_300_000_000 + chance.choice([1, 2, 60, 10**8])])
+    scope = Scope("", 0, 5, begin, end)
+    sample = [1_300_000_000 + chance.randrange(chance.choice([1, 3, 10**8])) for _ in range(300)]
+    parts = divided(scope, sample[: chance.choice([0, 5, 300])], chance.randint(1, 40))
+    covers(scope, parts)
+    assert len(parts) > 1
+
+
+def test_a_second_is_not_divided():
+    """There is nothing shorter."""
+    scope = Scope("", 0, 5, 1_300_000_000, 1_300_000_000)
+    assert divided(scope, [1_300_000_000] * 50, 4) == [scope]
+
+
+def test_slices_are_about_equal():
+    """Quantiles of the sample, as many as it is good for."""
+    sample = [1_300_000_000 + place**2 for place in range(1000)]
+    parts = divided(Scope(), sample, 5)
+    counts = [sum(part.made_in(each) for each in sample) for part in parts]
+    assert counts == pytest.approx([200] * 5, abs=2)
+    assert len(divided(Scope(), sample[:100], 50)) == 10
+
+
+def test_a_moment_of_many_gets_a_slice_of_its_own():
+    """What is not to be divided does not burden its neighbours."""
+    sample = [1_300_000_000] * 60 + [1_300_000_000 + place for place in range(1, 41)]
+    parts = divided(Scope(), sample, 2)
+    assert [part.begin == part.end == 1_300_000_000 for part in parts] == [False, True, False]
+
+
+def test_a_range_of_stars_is_halved():
+    """Down to one number, with an open end too."""
+    assert halves(Scope("", 4, 9), [5]) == [Scope("", 7, 9), Scope("", 4, 6)]
+    assert halves(Scope("", 4), [11, 4]) == [Scope("", 8), Scope("", 4, 7)]
+    assert halves(Scope("", 4, 4), [4]) == [Scope("", 4, 4)]
+
+
+def test_dividing_pays_where_many_are_equal():
+    """Few equal ones are fetched twice more cheaply than a slice ends."""
+    assert ways(2_000_000, 2) == 2
+    assert ways(40_000, 2) == ways(1_000, 10_000) == 1
+    assert ways(3_000, 2_000) == 4
+
+
+def test_few_are_left_out_by_name():
+    """Only those where the search ended, only if they are few, and called as GitHub calls them."""
+    rows = [Row("a", 9, None, "one", "ann"), Row("b", 8, None, "two", "bob")]
+    assert known(rows, 8) == ("bob/two",)
+    assert known(rows[:1] * 4, 9) == ()
+    assert known([Row("c", 8)], 8) == known([Row("d", 8, None, "x y", "ann")], 8) == ()
+
+
+def test_ranges_that_meet_are_asked_for_as_one():
+    """Within a slice of time, most stars first."""
+    ranges = [Scope("", 3, 5), Scope("", 9, None), Scope("", 5, 7), Scope("", 3, 9, 7, 8)]
+    assert merged(ranges) == [Scope("", 3, 9, 7, 8), Scope("", 9, None), Scope("", 3, 7)]

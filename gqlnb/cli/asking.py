@@ -153,7 +153,7 @@ def schema(connection: str | None, *, token: str | None, headers: Mapping[str, s
 
 
 def stars(
-    threshold: str,
+    query: str,
     *,
     limit: int | None,
     client: str,
@@ -166,8 +166,8 @@ def stars(
 
     Parameters
     ----------
-    threshold
-        A number N means ``>N``, as in :func:`gqlnb.stars`; else one of its forms.
+    query
+        As :func:`gqlnb.stars` takes it; a number N means ``>N``, as in Python.
     limit
         Most rows; None for all that one search gives.
     client
@@ -182,16 +182,16 @@ def stars(
     Raises
     ------
     GqlnbError
-        If the threshold cannot be read, or a page fails.
+        If the search cannot be read, or a page fails.
     OSError
         If the file cannot be written.
     """
-    from gqlnb.github import starsearch
+    from gqlnb.github.expressions import typed
+    from gqlnb.github.starsearch import stars as found
 
-    wanted = int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
     with asked(client, token, headers) as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the same sentences stand in the notes
-        frame = starsearch.stars(wanted, limit=limit, client=opened)
+        frame = found(typed(query), limit=limit, client=opened)
     if parquet is not None:
         frame.to_parquet(parquet, index=False)
         sys.stdout.write(f"Wrote {caption(frame)} to {parquet}\n")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.connections import provide
+from gqlnb.client.connections import named, provide
 from gqlnb.client.recordings import spared
 from gqlnb.errors import AuthError
 from gqlnb.sealing import unseen
@@ -14,7 +15,7 @@ from gqlnb.token import Token, TokenHolder
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
 
-__all__ = ["DEMO", "ENDPOINT", "GITHUB", "demo", "enter", "github"]
+__all__ = ["DEMO", "ENDPOINT", "GITHUB", "demo", "enter", "github", "opened"]
 
 DEMO = "demo"
 GITHUB = "github"
@@ -81,3 +82,21 @@ def enter() -> None:
     """Enter ``demo`` and ``github`` among the connections that are there from the start."""
     for name, (make, about) in ABOUT.items():
         provide(name, make, about)
+
+
+def opened(client: Any) -> AbstractContextManager[Client]:
+    """Return the client that is meant; one that is made here is closed afterwards.
+
+    Parameters
+    ----------
+    client
+        The name of a connection, a client, or whatever a client can be made for.
+    """
+    from gqlnb.client.client import Client
+
+    if isinstance(client, Client):
+        return nullcontext(client)
+    if isinstance(client, str) and "://" not in client and not client.startswith("/"):
+        enter()
+        return nullcontext(named(client))
+    return Client(client)

@@ -6,20 +6,19 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
-from gqlnb.client.connections import named
 from gqlnb.errors import AnswerError, GqlnbError, QueryError, plain
-from gqlnb.github.entry import DEMO, enter
+from gqlnb.github.entry import DEMO, opened
+from gqlnb.github.expressions import StarQuery, read
 from gqlnb.github.search import PAGE, REACH
 from gqlnb.model.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COUNTED", "DOCUMENTED", "collect", "stars", "threshold"]
+__all__ = ["COUNTED", "DOCUMENTED", "collect", "sent", "stars"]
 
 DOCUMENTED = """
 query Stars($query: String!, $first: Int!, $after: String) {
@@ -43,67 +42,17 @@ query Stars($query: String!, $first: Int!, $after: String) {
 COUNTED = DOCUMENTED.replace("stargazers { totalCount }", "stargazerCount")
 """The same for an endpoint that refuses ``stargazers``, as GitHub does since mid-2026."""
 
-FORMS = "'>N', '>=N', 'N..M', 'N'"
-# Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact.
-_COUNT = r"\d{1,3}(?:,\d{3}){1,4}|\d{1,3}(?:_\d{3}){1,4}|\d{1,15}"
-_FORM = re.compile(
-    rf"(?P<sign>>=?|)\s*(?P<number>{_COUNT})|(?P<low>{_COUNT})\s*\.\.\s*(?P<high>{_COUNT})",
-    re.ASCII,
+REFUSED = (
+    "The endpoint refuses 'stargazers' for repositories one does not administer, so "
+    "'stargazerCount' was asked instead: it is the same number."
 )
-_EXACT = re.compile(r"stars:(?P<number>\d+)", re.ASCII)
+_EXACT = re.compile(r"stars:(?P<number>\d+)(?= |$)", re.ASCII)
 # What graphql-js, graphql-core and GitHub say of a field, type or argument that a schema lacks.
 _UNSHAPED = re.compile(
     r"Cannot query field|Unknown (?:type|argument)|doesn't (?:exist on|accept)|isn't a defined"
 )
 
 OnPage = Callable[[int, int, int], object]
-
-
-def threshold(query: SupportsIndex | str) -> str:
-    """Read a star threshold and return it as GitHub's search writes it.
-
-    Parameters
-    ----------
-    query
-        A whole number N, which means ``">N"``; or ``">N"``, ``">=N"``, ``"N..M"``, ``"N"`` as
-        text. N and M are in stars, at most 15 digits, ``0 <= N <= M``; thousands may be grouped
-        by commas or by underscores.
-
-    Returns
-    -------
-    str
-        What stands behind ``stars:`` in a search expression.
-
-    Raises
-    ------
-    QueryError
-        If it is none of these forms; the message shows it and the forms.
-
-    Notes
-    -----
-    Source: GitHub documentation, "Understanding the search syntax", numeric qualifiers.
-
-    Examples
-    --------
-    >>> threshold(1000)
-    '>1000'
-    >>> threshold(">= 20,000")
-    '>=20000'
-    """
-    text = query.strip() if isinstance(query, str) else _above(query)
-    match = _FORM.fullmatch(text)
-    if match is None:
-        raise _unreadable(query)
-    if match["number"] is not None:
-        return f"{match['sign']}{_count(match['number'])}"
-    low, high = _count(match["low"]), _count(match["high"])
-    if low > high:
-        msg = (
-            f"Star threshold {plain(text, 80)!r} begins above its end. "
-            f"Write '{high}..{low}', or one of {FORMS}."
-        )
-        raise QueryError(msg)
-    return f"{low}..{high}"
 
 
 def stars(
@@ -114,7 +63,9 @@ def stars(
     Parameters
     ----------
     query
-        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``.
+        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``; in a
+        text also other terms of GitHub's search, ``">1000 language:python created:>2024"``. See
+        :func:`gqlnb.github.expressions.read`.
     limit
         Most rows to return, fetched in pages of at most 100; None for all that one search gives,
         which is 1,000 at most.
@@ -127,12 +78,13 @@ def stars(
     DataFrame
         Columns ``name`` and ``owner`` (string) and ``stargazers`` (Int64), also when empty; one
         row per repository, in the order of the answer. ``attrs`` holds ``total_count`` (how many
-        match), ``source`` (where the data are from), ``query`` and ``notes`` (what was warned of).
+        match), ``source`` (where the data are from), ``query`` (the search) and ``notes`` (what was
+        warned of).
 
     Raises
     ------
     QueryError
-        If threshold or limit cannot be read.
+        If the search or the limit cannot be read; the message says which part, and what would do.
     GqlnbError
         If a page fails; the rows of the pages before it are in its ``.result``.
 
@@ -157,7 +109,7 @@ def stars(
 
 
 def collect(
-    query: SupportsIndex | str,
+    query: SupportsIndex | str | StarQuery,
     *,
     limit: SupportsIndex | None = 100,
     client: Any = DEMO,
@@ -178,9 +130,11 @@ def collect(
     DataFrame
         As :func:`stars`; what that would warn of stands in ``attrs["notes"]``.
     """
-    expression, most = f"stars:{threshold(query)}", _most(limit)
-    with _opened(client) as asked:
-        walk = Walk(asked, expression, most)
+    wanted, most = read(query), _most(limit)
+    with opened(client) as asked:
+        # The one place where more than one search gives would be asked for: `most` is None or
+        # above REACH.
+        walk = Walk(asked, wanted.search, most)
         try:
             walk.run(on_page)
         except GqlnbError as error:
@@ -190,14 +144,9 @@ def collect(
     return walk.frame()
 
 
-def _opened(client: Any) -> AbstractContextManager[Client]:
-    """Return the client that is meant; one that is made here is closed afterwards."""
-    if isinstance(client, Client):
-        return nullcontext(client)
-    if isinstance(client, str) and "://" not in client and not client.startswith("/"):
-        enter()
-        return nullcontext(named(client))
-    return Client(client)
+def sent(frame: pd.DataFrame) -> str:
+    """Return the text that was sent for a result: :data:`DOCUMENTED` or :data:`COUNTED`."""
+    return COUNTED if REFUSED in frame.attrs["notes"] else DOCUMENTED
 
 
 class Walk:
@@ -311,10 +260,7 @@ class Walk:
         """Return what a person should know about the rows, a sentence each."""
         notes = []
         if self._text is COUNTED:
-            notes.append(
-                "The endpoint refuses 'stargazers' for repositories one does not administer, so "
-                "'stargazerCount' was asked instead: it is the same number."
-            )
+            notes.append(REFUSED)
         if self._nulls or self._problems:
             said = f": {self._problems[0]}" if self._problems else "."
             notes.append(f"{self._nulls:,} of the repositories came as null and are left out{said}")
@@ -342,7 +288,7 @@ class Walk:
 
     def _exact(self) -> str | None:
         """Say what a number without a sign means, where it found nothing."""
-        match = _EXACT.fullmatch(self._expression)
+        match = _EXACT.match(self._expression)
         if match is None or self.total or self.rows:
             return None
         count = match["number"]
@@ -411,22 +357,3 @@ def _most(limit: Any) -> int | None:
         )
         raise QueryError(msg)
     return count
-
-
-def _above(query: Any) -> str:
-    """Return the threshold that a number means, and text that is none for anything else."""
-    try:
-        return "" if isinstance(query, bool) else f">{operator.index(query)}"
-    except TypeError:
-        return ""
-
-
-def _count(text: str) -> int:
-    return int(text.replace(",", "").replace("_", ""))
-
-
-def _unreadable(query: object) -> QueryError:
-    return QueryError(
-        f"Star threshold {plain(repr(query), 80)} is none of {FORMS}, with N and M whole numbers "
-        "of stars. Write for example '>1000'."
-    )

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +34,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 SECONDS = 60
+expect.set_options(timeout=20_000)  # ms; five seconds are too few beside other busy processes
 # The execution indicator says idle before there is a kernel, so ask the session itself.
 READY = """path => {
     const widget = window.jupyterapp?.shell?.currentWidget;
@@ -198,6 +200,27 @@ def page(browser: BrowserContext, request: pytest.FixtureRequest, tmp_path: Path
     page.close()
     assert watch.errors == []
     assert watch.hosts <= {"127.0.0.1", ""}
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[Page, str], None]:
+    """Return a function that fails on what keeps people from using a part of a page.
+
+    What axe-core calls serious or critical: names that are missing, text too faint, parts that no
+    keyboard reaches.
+    """
+
+    def check(page: Page, selector: str) -> None:
+        found = Axe().run(page, selector).response["violations"]
+        grave = [
+            f"{it['id']}: {it['help']}: {node['html'][:200]}: {node['failureSummary']}"
+            for it in found
+            if it["impact"] in {"serious", "critical"}
+            for node in it["nodes"]
+        ]
+        assert grave == [], "\n".join(grave)
+
+    return check
 
 
 @pytest.fixture

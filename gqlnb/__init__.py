@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from gqlnb.model.scalars import scalar
     from gqlnb.model.upload import Upload
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
+    from gqlnb.notebook.widgets.explorer import Explorer
+    from gqlnb.notebook.widgets.live_frame import LiveFrame
+    from gqlnb.notebook.widgets.result_view import ResultView
+    from gqlnb.notebook.widgets.schema_view import SchemaView
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
     from gqlnb.server.thread import Server, serve
@@ -53,9 +57,11 @@ __all__ = [
     "AuthError",
     "BatchError",
     "Client",
+    "Explorer",
     "FrameError",
     "GqlnbError",
     "Limits",
+    "LiveFrame",
     "MissingExtraError",
     "OptionError",
     "PartialError",
@@ -64,8 +70,10 @@ __all__ = [
     "RateLimited",
     "ReplayError",
     "Result",
+    "ResultView",
     "Schema",
     "SchemaError",
+    "SchemaView",
     "Server",
     "ServerError",
     "StarSearch",
@@ -101,6 +109,10 @@ _HOMES = {
     "gqlnb.model.scalars": ("scalar",),
     "gqlnb.model.upload": ("Upload",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
+    "gqlnb.notebook.widgets.explorer": ("Explorer",),
+    "gqlnb.notebook.widgets.result_view": ("ResultView",),
+    "gqlnb.notebook.widgets.live_frame": ("LiveFrame",),
+    "gqlnb.notebook.widgets.schema_view": ("SchemaView",),
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
     "gqlnb.notebook.widgets.token_box": ("TokenBox",),
     "gqlnb.server.thread": ("Server", "serve"),
@@ -110,7 +122,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _ROOMS = frozenset({"engine", "github"})
 # Whoever asks may ask by name, and the room of GitHub enters the names `github` and `demo`.
-_ASKING = frozenset({"Client", "connect", "stars", "StarSearch"})
+_ASKING = frozenset({"Client", "connect", "Explorer", "stars", "StarSearch"})
 
 
 def __getattr__(name: str) -> Any:

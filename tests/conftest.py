@@ -139,6 +139,15 @@ def spelled() -> Callable[[str], list[bytes]]:
 
 
 @pytest.fixture(scope="session")
+def bundled() -> None:
+    """Skip where GraphiQL is not in this installation."""
+    from gqlnb.server.bundle import checksum
+
+    if checksum() is None:
+        pytest.skip("GraphiQL was not built: npm could not be reached when gqlnb was installed")
+
+
+@pytest.fixture(scope="session")
 def patient() -> Iterator[requests.Session]:
     """Return a session that knocks again while nobody listens yet: Jupyter prints its URL first."""
     retry = Retry(total=None, connect=40, backoff_factor=0.05, backoff_max=1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gqlnb.client.extent import Extent
     from gqlnb.model.result import Result
 
-__all__ = ["SHOWN", "asked", "query", "read", "schema", "shown", "stars"]
+__all__ = ["SHOWN", "asked", "query", "schema", "shown", "stars"]
 
 
 def query(
@@ -189,7 +189,7 @@ def schema(connection: str | None, *, token: str | None, headers: Mapping[str, s
 
 
 def stars(
-    threshold: str,
+    query: str,
     *,
     limit: int,
     client: str,
@@ -202,8 +202,8 @@ def stars(
 
     Parameters
     ----------
-    threshold
-        A number N means ``>N``, as in :func:`gqlnb.stars`; else one of its forms.
+    query
+        As :func:`gqlnb.stars` takes it; a number N means ``>N``, as in Python.
     limit
         Most rows.
     client
@@ -218,22 +218,18 @@ def stars(
     Raises
     ------
     GqlnbError
-        If the threshold cannot be read, or a page fails.
+        If the search cannot be read, or a page fails.
     OSError
         If the file cannot be written.
     """
-    from gqlnb.github import starsearch
+    from gqlnb.github.expressions import typed
+    from gqlnb.github.starsearch import stars as found
 
     with asked(client, token, headers) as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the same sentences stand in the notes
-        frame = starsearch.stars(read(threshold), limit=limit, client=opened)
+        frame = found(typed(query), limit=limit, client=opened)
     shown(frame, form, parquet)
     return 0
-
-
-def read(threshold: str) -> int | str:
-    """Return a threshold as it is meant in a shell, where a number needs no sign."""
-    return int(threshold) if threshold.isascii() and threshold.isdecimal() else threshold
 
 
 def shown(frame: pd.DataFrame, form: str | None, parquet: Path | None) -> None:

@@ -371,7 +371,11 @@ def _query_arguments(parser: ArgumentParser) -> None:
 
 
 def _stars_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", help="the threshold in stars: N or '>N', '>=N', 'N..M'")
+    parser.add_argument(
+        "query",
+        help="the threshold in stars: N or '>N', '>=N', 'N..M'; beside it terms of GitHub's "
+        "search: '>1000 language:python sort:forks'",
+    )
     parser.add_argument(
         "--limit",
         type=_limit,

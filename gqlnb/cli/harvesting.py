@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gqlnb.cli.asking import asked, read, shown
+from gqlnb.cli.asking import asked, shown
 from gqlnb.errors import OptionError
+from gqlnb.github.expressions import typed
 from gqlnb.github.harvesting.running import AGAIN, harvest
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def run(
         If nothing can be written.
     """
     out = parquet if folder else None
-    query = read(threshold)
+    query = typed(threshold)
     if out is None and not resume:
         msg = "--anew is for a folder: give --all --parquet FOLDER."
         raise OptionError(msg)

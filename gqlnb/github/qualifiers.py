@@ -11,7 +11,18 @@ from gqlnb.errors import QueryError, plain
 from gqlnb.github.data import seconds
 from gqlnb.github.languages import spoken
 
-__all__ = ["FIELDS", "GROUPS", "Known", "Named", "Range", "Test", "asked", "cut", "is_qualifier"]
+__all__ = [
+    "FIELDS",
+    "GROUPS",
+    "NAMES",
+    "Known",
+    "Named",
+    "Range",
+    "Test",
+    "asked",
+    "cut",
+    "is_qualifier",
+]
 
 # Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact. Below
 # zero, for those who ask for all with ``stars:>-1``.
@@ -309,5 +320,7 @@ _TESTS: dict[str, Callable[[str, str], Test | None]] = {
     **dict.fromkeys(("good-first-issues", "help-wanted-issues"), _nought),
     **dict.fromkeys(("topic", "license", "has", "custom"), _unknown),
 }
+NAMES = frozenset({*_TESTS, "sort", "in"} - {"-fork"})
+"""The qualifiers of a search for repositories, and where it looks and how it sorts."""
 GROUPS = {"user": "owner", "org": "owner", "repo": "owner", "language": "language"}
 """Qualifiers of which several mean any of them, with others of the same group."""

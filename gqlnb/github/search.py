@@ -59,7 +59,7 @@ from gqlnb.errors import QueryError
 from gqlnb.github.qualifiers import FIELDS, GROUPS, Known, Test, asked, cut, is_qualifier
 from gqlnb.github.words import Token, Word, alternatives
 
-__all__ = ["LONGEST", "PAGE", "REACH", "Clause", "Expression", "parse"]
+__all__ = ["KEYS", "LONGEST", "PAGE", "REACH", "Clause", "Expression", "parse"]
 
 PAGE = 100
 """Most results of one page. Source: GitHub documentation, "Node limit"."""
@@ -82,7 +82,9 @@ _TERM = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,  # not ASCII: all that looks like a space is one
 )
-_SORT = re.compile(r"(?P<key>stars|forks|updated)(?:-(?P<way>asc|desc))?")
+KEYS = ("stars", "forks", "updated")
+"""What a search is sorted by."""
+_SORT = re.compile(rf"(?P<key>{'|'.join(KEYS)})(?:-(?P<way>asc|desc))?")
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _GROUPED = (

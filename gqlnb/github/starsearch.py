@@ -6,20 +6,21 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gqlnb.client.client import Client
 from gqlnb.errors import AnswerError, GqlnbError, QueryError, plain
 from gqlnb.github.entry import DEMO, opened
+from gqlnb.github.expressions import StarQuery, read
 from gqlnb.github.harvesting.running import harvest_frame
 from gqlnb.github.search import PAGE, REACH
-from gqlnb.github.thresholds import threshold
 from gqlnb.model.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COUNTED", "DOCUMENTED", "collect", "stars"]
+__all__ = ["COUNTED", "DOCUMENTED", "collect", "sent", "stars"]
 
 DOCUMENTED = """
 query Stars($query: String!, $first: Int!, $after: String) {
@@ -43,7 +44,12 @@ query Stars($query: String!, $first: Int!, $after: String) {
 COUNTED = DOCUMENTED.replace("stargazers { totalCount }", "stargazerCount")
 """The same for an endpoint that refuses ``stargazers``, as GitHub does since mid-2026."""
 
-_EXACT = re.compile(r"stars:(?P<number>\d+)", re.ASCII)
+WHOLE = ("", "stars", "stars-asc")  # orders in which all can be had, past one search
+REFUSED = (
+    "The endpoint refuses 'stargazers' for repositories one does not administer, so "
+    "'stargazerCount' was asked instead: it is the same number."
+)
+_EXACT = re.compile(r"stars:(?P<number>\d+)(?= |$)", re.ASCII)
 # What graphql-js, graphql-core and GitHub say of a field, type or argument that a schema lacks.
 _UNSHAPED = re.compile(
     r"Cannot query field|Unknown (?:type|argument)|doesn't (?:exist on|accept)|isn't a defined"
@@ -60,7 +66,9 @@ def stars(
     Parameters
     ----------
     query
-        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``.
+        The star threshold: 1000 or ``">1000"``, ``">=1000"``, ``"1000..2000"``, ``"1000"``; in a
+        text also other terms of GitHub's search, ``">1000 language:python created:>2024"``. See
+        :func:`gqlnb.github.expressions.read`.
     limit
         Most rows to return, fetched in pages of at most 100; one search gives 1,000 at most. None
         for all there are, in as many searches as it takes: see :func:`gqlnb.github.harvest`.
@@ -80,7 +88,7 @@ def stars(
     Raises
     ------
     QueryError
-        If threshold or limit cannot be read.
+        If the search or the limit cannot be read; the message says which part, and what would do.
     GqlnbError
         If a page fails; the rows of the pages before it are in its ``.result``.
 
@@ -105,7 +113,7 @@ def stars(
 
 
 def collect(
-    query: SupportsIndex | str,
+    query: SupportsIndex | str | StarQuery,
     *,
     limit: SupportsIndex | None = 100,
     client: Any = DEMO,
@@ -126,11 +134,11 @@ def collect(
     DataFrame
         As :func:`stars`; what that would warn of stands in ``attrs["notes"]``.
     """
-    expression, most = f"stars:{threshold(query)}", _most(limit)
-    if most is None:
-        return _all(expression, client, on_page)
+    wanted, most = read(query), _most(limit)
+    if most is None and wanted.order in WHOLE:
+        return _all(wanted, client, on_page)
     with opened(client) as asked:
-        walk = Walk(asked, expression, most)
+        walk = Walk(asked, wanted.search, most)
         try:
             walk.run(on_page)
         except GqlnbError as error:
@@ -140,14 +148,21 @@ def collect(
     return walk.frame()
 
 
-def _all(expression: str, client: Any, on_page: OnPage | None) -> pd.DataFrame:
+def _all(wanted: StarQuery, client: Any, on_page: OnPage | None) -> pd.DataFrame:
     """Return all repositories that a search finds, past what one search gives."""
-    made = harvest_frame(expression, client=client, on_progress=on_page)
+    made = harvest_frame(replace(wanted, order="").search, client=client, on_progress=on_page)
     found = made[["name", "owner", "stargazers"]]
-    exact = "" if len(found) else _exact(expression)
+    if wanted.order == "stars-asc":
+        found = found.iloc[::-1].reset_index(drop=True)
+    exact = "" if len(found) else _exact(wanted.search)
     notes = [*made.attrs["notes"], *filter(None, (exact,))]
-    found.attrs = {**made.attrs, "query": expression, "notes": notes}
+    found.attrs = {**made.attrs, "query": wanted.search, "notes": notes}
     return found
+
+
+def sent(frame: pd.DataFrame) -> str:
+    """Return the text that was sent for a result: :data:`DOCUMENTED` or :data:`COUNTED`."""
+    return COUNTED if REFUSED in frame.attrs["notes"] else DOCUMENTED
 
 
 class Walk:
@@ -260,10 +275,7 @@ class Walk:
         """Return what a person should know about the rows, a sentence each."""
         notes = []
         if self._text is COUNTED:
-            notes.append(
-                "The endpoint refuses 'stargazers' for repositories one does not administer, so "
-                "'stargazerCount' was asked instead: it is the same number."
-            )
+            notes.append(REFUSED)
         if self._nulls or self._problems:
             said = f": {self._problems[0]}" if self._problems else "."
             notes.append(f"{self._nulls:,} of the repositories came as null and are left out{said}")
@@ -318,7 +330,7 @@ class Walk:
 
 def _exact(expression: str) -> str:
     """Say what a number without a sign means, which found nothing; else nothing."""
-    match = _EXACT.fullmatch(expression)
+    match = _EXACT.match(expression)
     if match is None:
         return ""
     count = match["number"]

@@ -286,12 +286,12 @@ class Result:
         """
         return self.tables()
 
-    def tables(self, *, strict: bool = True) -> Frames:
-        """Return what :attr:`frames` is; `strict` is that of :meth:`frame`."""
+    def tables(self, *, strict: bool = True, quiet: bool = False) -> Frames:
+        """Return what :attr:`frames` is, `strict` as in :meth:`frame`; warn of nothing if quiet."""
         from gqlnb.model.frame import Frames
 
         answer = self._answer
-        return Frames(answer, partial(self._finished, answer), strict=strict)
+        return Frames(answer, partial(self._finished, answer, quiet), strict=strict)
 
     def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
         """Return the answer as a ``pyarrow.Table``; parameters and errors are those of `frame`.
@@ -486,9 +486,10 @@ class Result:
         marks: dict[str, Any] = {"source": self.source, "partial": bool(self.errors)}
         return marks if self.report is None else marks | {"report": self.report.members()}
 
-    def _finished(self, answer: Answer, frame: pd.DataFrame) -> None:
+    def _finished(self, answer: Answer, quiet: bool, frame: pd.DataFrame) -> None:
         frame.attrs = self._marks() | frame.attrs
-        notes.say(self, answer, 4)  # through the mapping of frames
+        if not quiet:
+            notes.say(self, answer, 4)  # through the mapping of frames
 
     def __repr__(self) -> str:
         return result_text(self)

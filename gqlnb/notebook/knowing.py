@@ -140,7 +140,7 @@ class Knowing:
     def held(self) -> Iterator[tuple[str, str]]:
         """Yield the results and frames of the notebook, whose names may be taken anew."""
         for name, value in self._namespace():
-            if type(value).__name__ in ("Result", "DataFrame", "Frames", "Table"):
+            if type(value).__name__ in ("Result", "DataFrame", "Frames", "LiveFrame", "Table"):
                 yield name, type(value).__name__
 
     def mappings(self) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from IPython.core.magic import (
     no_var_expand,
     output_can_be_silenced,
 )
-from traitlets import Bool, Enum, Unicode
+from traitlets import Bool, Enum, Int, Unicode
 
 from gqlnb.errors import GqlnbError, OptionError, calling_line, plain
 from gqlnb.notebook.clients import Clients
@@ -94,6 +94,11 @@ class GraphQLMagic(Magics):
         help="The file of a recording that every cell is answered from, as --replay for one cell; "
         "empty for none.",
     ).tag(config=True)
+    live_rows = Int(
+        1000,
+        min=1,
+        help="How many rows of a subscription are kept and shown, the last ones.",
+    ).tag(config=True)
     stats = Bool(
         default_value=False, help="Show time, bytes, rows and budget of each cell, as --stats."
     ).tag(config=True)
@@ -138,10 +143,15 @@ class GraphQLMagic(Magics):
 
             --paginate                all pages of the query's connections, as one answer; cursors
                                       and page sizes are added where the text has none
-            --max-results N           with it: at most so many items of an outermost connection
+            --max-results N           with it: at most so many items of an outermost connection; of
+                                      a subscription at most so many events
 
         What came of pages before one failed, or before an interrupt, is kept under the name of -o,
         else as _pages; the error says how to go on.
+
+        A subscription shows its last 1,000 rows (``%config GraphQLMagic.live_rows``) while they
+        come, until it ends or the interrupt button is pressed; then the cell's value is a LiveFrame
+        with .frame and .results. Where it fails the rows stay, under the name of -o, else as _live.
 
         What is asked::
 
@@ -188,7 +198,8 @@ class GraphQLMagic(Magics):
                                                      or since a file; those of this notebook first
             %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
-                                                     means >1000, 1000..1000 exactly 1000
+                                                     means >1000, 1000..1000 exactly 1000; also
+                                                     with language:python sort:forks --limit all
             %graphql history [NUMBER]                what was asked, and the text of one
             %graphql snippets [NAME]                 saved cells, and the text of one
             %graphql serve NAME [--port N] | stop    a schema of the notebook on /graphql

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 NAME = re.compile(r"[^\W\d]\w*")
-INLINE = re.compile(r"\{|(?:query|mutation)\b")
+INLINE = re.compile(r"\{|(?:query|mutation|subscription)\b")
 TYPES = ("result", "frame", "frames", "json", "arrow", "raw")
 PARAM = ("-p", "--param")
 # What is done with the operation instead of showing its answer once.
@@ -185,9 +185,6 @@ def most(options: Namespace) -> int | None:
     given = options.max_results
     if given is None:
         return None
-    if not options.paginate:
-        msg = "%%graphql: --max-results says how far to page; add --paginate."
-        raise OptionError(msg)
     digits = given.replace("_", "")
     if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
         msg = f"%%graphql: --max-results takes a whole number above 0, not {plain(given, 40)!r}."

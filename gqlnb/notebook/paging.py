@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gqlnb.model.document import Document
     from gqlnb.model.result import Result
 
-__all__ = ["KEPT", "only_queries", "paused", "pausing", "placeless", "unfinished"]
+__all__ = ["KEPT", "added", "only_queries", "paused", "pausing", "placeless", "unfinished"]
 
 WANTED = "max_results"  # what a report says where that many came
 KEPT = "_pages"  # as IPython keeps what it was not told to keep: _, _exit_code
@@ -56,14 +56,20 @@ def pausing(error: BaseException, name: str, target: str) -> None:
     onward = f"To go on: gqlnb.connect({target}).resume({name})"
     if not isinstance(error, Exception):
         error.told = (kept, onward)  # type: ignore[attr-defined]
-    elif isinstance(error, TextError) and error.problems:
-        said = f"{kept}\n  {onward}"
+    else:
+        added(error, kept, onward)
+
+
+def added(error: Exception, *lines: str) -> None:
+    """Add lines to what an error says."""
+    said = "\n  ".join(lines)
+    if isinstance(error, TextError) and error.problems:
         *before, last = error.problems
         hint = f"{last.hint}\n  {said}" if last.hint else said
         error.problems = (*before, replace(last, hint=hint))
     else:
         message = str(error.args[0]).partition(ADVICE)[0].rstrip()
-        error.args = (f"{message}\n  {kept}\n  {onward}",)
+        error.args = (f"{message}\n  {said}",)
 
 
 def placeless(error: QueryError, text: str) -> None:

@@ -9,6 +9,13 @@ from gqlnb.notebook.options import Parser, add_header
 __all__ = ["parser"]
 
 FOUND = 20  # a screenful
+
+
+def rows(text: str) -> int | None:
+    """Return how many rows are wanted; None for all."""
+    return None if text == "all" else int(text)
+
+
 # A line of a table: the names of an argument, and how it is taken.
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -38,7 +45,7 @@ ARGUMENTS: dict[str, tuple[Argument, ...]] = {
     ),
     "stars": (
         (("query",), {"nargs": "+"}),
-        (("--limit",), {"type": int, "default": 100, "help": "how many rows"}),
+        (("--limit",), {"type": rows, "default": 100, "help": "how many rows, or: all"}),
         (("-c", "--connection"), {"default": "demo", "help": "whom to ask"}),
         (("-o", "--output"), {"metavar": "NAME", "help": "keep the DataFrame under this name"}),
     ),

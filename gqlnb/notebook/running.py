@@ -12,7 +12,7 @@ from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.notebook.binding import checked, gathered, hinted
 from gqlnb.notebook.history import Asked
 from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
-from gqlnb.notebook.shown import Note, Text, show
+from gqlnb.notebook.shown import Note, raw, show
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -140,6 +140,9 @@ class Run:
         self.document = client.document(self.full, options.operation)
         if options.paginate:
             only_queries("--paginate", self.document)
+        elif options.max_results is not None and self.document.kind != "subscription":
+            msg = "%%graphql: --max-results says how far to page; add --paginate."
+            raise OptionError(msg)
         given = gathered(
             options, self.document, self.magic.shell, by_name=self.magic.variables == "by name"
         )
@@ -147,6 +150,12 @@ class Run:
             return self._interact(given)
         if options.no_execute or options.dry_run or options.explain:
             value = self._unsent(given)
+            self._save()
+            return self._kept(value)
+        if self.document.kind == "subscription":
+            from gqlnb.notebook.following import followed
+
+            value = followed(self, given, path)
             self._save()
             return self._kept(value)
         if options.profile:
@@ -177,7 +186,6 @@ class Run:
 
     def _ask(self, given: Mapping[str, Any]) -> Result:
         """Run the operation, page by page if that is asked for, and note it in the history."""
-        said = f"{self.document.kind} {self.document.name or ''}".strip()
         outcome = "interrupted"
         try:
             result = self._result(given)
@@ -186,9 +194,13 @@ class Run:
             outcome = type(error).__name__
             raise
         finally:
-            asked = Asked(self.opened.name, said, outcome, self.text.strip("\n"))
-            self.magic.history.add(asked)
+            self.asked(outcome)
         return result.in_cell(self.above, self.place, self.own)
+
+    def asked(self, outcome: str) -> None:
+        """Note in the history what was asked, and what came of it."""
+        said = f"{self.document.kind} {self.document.name or ''}".strip()
+        self.magic.history.add(Asked(self.opened.name, said, outcome, self.text.strip("\n")))
 
     def _result(self, given: Mapping[str, Any]) -> Result:
         client, options = self.opened.client, self.options
@@ -336,18 +348,6 @@ def shaped(result: Result, kind: str) -> Any:
         if kind == "arrow":
             return result.arrow()
         return result.frame() if kind == "frame" else result.frames
-
-
-def raw(result: Result) -> Text:
-    """Return a whole response as JSON text: data, errors, extensions."""
-    from gqlnb.wire.json import dump
-
-    members: dict[str, Any] = {"data": result.data}
-    if result.errors:
-        members["errors"] = list(result.errors)
-    if result.extensions:
-        members["extensions"] = dict(result.extensions)
-    return Text(dump(members).decode())
 
 
 def told(result: Result) -> str:

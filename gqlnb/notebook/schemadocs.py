@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
     GraphQLEnumType,
+    GraphQLError,
     GraphQLInputObjectType,
     GraphQLInterfaceType,
     GraphQLObjectType,
@@ -53,10 +56,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its entries."""
+    """A heading with its entries, or the first of them, of `count` in all."""
 
     heading: str
     entries: tuple[Entry, ...]
+    count: int
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,14 +75,19 @@ class Page:
         Its description.
     sections
         What follows.
-    sdl
-        The same in the schema definition language.
+    printed
+        Writes the same in the schema definition language.
     """
 
     title: str
     about: str
     sections: tuple[Section, ...]
-    sdl: str
+    printed: Callable[[], str]
+
+    @property
+    def sdl(self) -> str:
+        """The same in the schema definition language."""
+        return self.printed()
 
     def __repr__(self) -> str:
         lines = [self.title, *([f"  {self.about}"] if self.about else [])]
@@ -90,12 +99,16 @@ class Page:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return f'<div class="{CLASSES}">{self.html()}</div>'
+
+    def html(self, most: int = SHOWN) -> str:
+        """Return it as escaped HTML, with that many entries of each section at most."""
         parts = [f"<p><b><code>{escape(self.title)}</code></b></p>"]
         parts += [f"<p>{escape(self.about)}</p>"] if self.about else []
         left = "text-align:left;vertical-align:top"
         for section in self.sections:
             parts.append(f'<p style="margin:8px 0 2px"><b>{escape(section.heading)}</b></p><table>')
-            for entry, more in shown(section):
+            for entry, more in shown(section, most):
                 cells = f"<code>{escape(entry.code)}</code>", escape(entry.about), escape(more)
                 below = f"<br>{cells[2]}" if more else ""
                 parts.append(
@@ -103,14 +116,15 @@ class Page:
                     f'<td style="{left}">{cells[1]}</td></tr>'
                 )
             parts.append("</table>")
-        return f'<div class="{CLASSES}">{"".join(parts)}</div>'
+        return "".join(parts)
 
 
-def shown(section: Section) -> Iterator[tuple[Entry, str]]:
+def shown(section: Section, most: int = SHOWN) -> Iterator[tuple[Entry, str]]:
     """Yield the entries that are shown, with what to say after each."""
-    more = len(section.entries) - SHOWN
-    for number, entry in enumerate(section.entries[:SHOWN], 1):
-        last = number == SHOWN and more > 0
+    first = section.entries[:most]
+    more = section.count - len(first)
+    for number, entry in enumerate(first, 1):
+        last = number == len(first) and more > 0
         yield entry, f"  … and {more:,} more; %graphql search WORD finds them" if last else ""
 
 
@@ -163,7 +177,7 @@ def overview(schema: GraphQLSchema) -> Page:
         if (kind := getattr(schema, f"{word}_type")) is not None
     }
     for word, root in roots.items():
-        sections.append(Section(f"{word}: {root.name}", tuple(fields(root))))
+        sections.append(fields_of(root, f"{word}: {root.name}"))
     builtin = {"Int", "Float", "String", "Boolean", "ID"}
     own = [
         kind
@@ -173,13 +187,12 @@ def overview(schema: GraphQLSchema) -> Page:
     for sort, _, heading in KINDS:
         found = [kind for kind in own if isinstance(kind, sort)]
         if found:
-            entries = tuple(Entry(kind.name, first(kind.description)) for kind in found)
-            sections.append(Section(heading, entries))
+            sections.append(section(heading, found, named))
     count = "1 type" if len(own) == 1 else f"{len(own):,} types"
     title = f"schema of {count} beside {', '.join(root.name for root in roots.values())}"
     if not own:
         title = f"schema: {', '.join(root.name for root in roots.values())}"
-    return Page(title, about(schema.description), tuple(sections), print_schema(schema))
+    return Page(title, about(schema.description), tuple(sections), partial(print_schema, schema))
 
 
 def type_page(schema: GraphQLSchema, kind: GraphQLNamedType) -> Page:
@@ -190,18 +203,18 @@ def type_page(schema: GraphQLSchema, kind: GraphQLNamedType) -> Page:
     if interfaces:
         said += f" implements {' & '.join(interfaces)}"
     sections = []
-    own = tuple(fields(kind))
-    if own:
-        sections.append(Section("Values" if isinstance(kind, GraphQLEnumType) else "Fields", own))
+    own = fields_of(kind, "Values" if isinstance(kind, GraphQLEnumType) else "Fields")
+    if own.count:
+        sections.append(own)
     if isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
         possible = schema.get_possible_types(kind)
-        entries = tuple(Entry(it.name, first(it.description)) for it in possible)
-        sections.append(Section("Is one of", entries))
+        sections.append(section("Is one of", possible, named))
     users = list(users_of(schema, kind))
     if users:
-        more = [Entry(f"… and {len(users) - USERS:,} more")] if len(users) > USERS else []
-        sections.append(Section("Found at", (*map(Entry, users[:USERS]), *more)))
-    return Page(said, about(kind.description, whole=True), tuple(sections), print_type(kind))
+        more = [f"… and {len(users) - USERS:,} more"] if len(users) > USERS else []
+        sections.append(section("Found at", [*users[:USERS], *more], Entry))
+    about_it = about(kind.description, whole=True)
+    return Page(said, about_it, tuple(sections), partial(print_type, kind))
 
 
 def users_of(schema: GraphQLSchema, kind: GraphQLNamedType) -> Iterator[str]:
@@ -217,39 +230,54 @@ def users_of(schema: GraphQLSchema, kind: GraphQLNamedType) -> Iterator[str]:
                     yield f"{name}.{field_name}({argument_name}: {argument.type})"
 
 
-def fields(kind: Any) -> Iterator[Entry]:
-    """Yield the fields of a type, or the values of an enum."""
+def fields_of(kind: Any, heading: str) -> Section:
+    """Return the fields of a type, or the values of an enum."""
     if isinstance(kind, GraphQLEnumType):
-        for name, value in kind.values.items():
-            yield Entry(name, noted(value))
-    for name, field in getattr(kind, "fields", {}).items():
-        yield Entry(signature(name, field), noted(field))
+        return section(heading, kind.values.items(), lambda it: Entry(it[0], noted(it[1])))
+    members = getattr(kind, "fields", {}).items()
+    return section(heading, members, lambda it: Entry(signature(*it), noted(it[1])))
+
+
+def section(heading: str, things: Collection[Any], entry: Callable[[Any], Entry]) -> Section:
+    """Return a section of things, with entries of those that are shown."""
+    return Section(heading, tuple(map(entry, islice(things, SHOWN))), len(things))
+
+
+def named(kind: GraphQLNamedType) -> Entry:
+    """Return a type as an entry."""
+    return Entry(kind.name, first(kind.description))
 
 
 def field_page(kind: GraphQLNamedType, name: str, field: Any) -> Page:
     """Return the documentation of a field, an input field or an enum value."""
     if isinstance(kind, GraphQLEnumType):
-        return Page(f"{kind.name}.{name}", noted(field, whole=True), (), name)
+        return Page(f"{kind.name}.{name}", noted(field, whole=True), (), lambda: name)
     code = f"{kind.name}.{signature(name, field)}"
-    arguments = tuple(
-        Entry(signature(each, argument), noted(argument))
-        for each, argument in getattr(field, "args", {}).items()
+    arguments = section(
+        "Arguments",
+        getattr(field, "args", {}).items(),
+        lambda it: Entry(signature(*it), noted(it[1])),
     )
-    sections = [Section("Arguments", arguments)] if arguments else []
+    sections = [arguments] if arguments.count else []
     inner = get_named_type(field.type)
-    below = tuple(fields(inner))
-    if below:
-        word = "Values" if isinstance(inner, GraphQLEnumType) else "Fields"
-        sections.append(Section(f"{word} of {inner.name}", below))
+    word = "Values" if isinstance(inner, GraphQLEnumType) else "Fields"
+    below = fields_of(inner, f"{word} of {inner.name}")
+    if below.count:
+        sections.append(below)
     elif inner.description:
-        sections.append(Section(inner.name, (Entry(str(field.type), about(inner.description)),)))
-    return Page(code, noted(field, whole=True), tuple(sections), signature(name, field))
+        entry = Entry(str(field.type), about(inner.description))
+        sections.append(Section(inner.name, (entry,), 1))
+    about_it = noted(field, whole=True)
+    return Page(code, about_it, tuple(sections), lambda: signature(name, field))
 
 
 def signature(name: str, field: Any) -> str:
     """Return a field or an argument as GraphQL writes it: arguments, type, default."""
     if not hasattr(field, "args"):
-        return plain(print_input_value(name, field).partition(" @deprecated")[0], 200)
+        try:
+            return plain(print_input_value(name, field).partition(" @deprecated")[0], 200)
+        except (GraphQLError, TypeError, ValueError):  # a scalar's default that has no literal
+            return f"{name}: {field.type} = …"
     parts = [signature(each, it) for each, it in field.args.items()]
     inside = f"({', '.join(parts)})" if parts else ""
     if len(inside) > LONG:

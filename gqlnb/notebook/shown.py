@@ -13,7 +13,9 @@ from gqlnb.model.render import CLASSES, noted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Listing", "Note", "Text", "show"]
+    from gqlnb.model.result import Result
+
+__all__ = ["Listing", "Note", "Text", "raw", "show"]
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
 IN_TEXT, IN_HTML = 80, 400  # characters of a cell
@@ -106,6 +108,18 @@ def text(cell: Any) -> str:
     if cell is None or isinstance(cell, bool):
         return "✓" if cell else ""
     return str(cell)
+
+
+def raw(result: Result) -> Text:
+    """Return a whole response as JSON text: data, errors, extensions."""
+    from gqlnb.wire.json import dump
+
+    members: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        members["errors"] = list(result.errors)
+    if result.extensions:
+        members["extensions"] = dict(result.extensions)
+    return Text(dump(members).decode())
 
 
 def show(value: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import OptionError, TargetError, plain
-from gqlnb.notebook.options import read_line
+from gqlnb.notebook.options import read_line, words
 from gqlnb.notebook.parsers import parser
 from gqlnb.notebook.shown import Listing, Note, Text, show
 
@@ -212,19 +213,34 @@ def snippets(magics: GraphQLMagic, line: str) -> Any:
 
 def stars(magics: GraphQLMagic, line: str) -> Any:
     """Return the repositories above a number of stars as a DataFrame."""
+    from gqlnb.github.expressions import typed
     from gqlnb.github.starsearch import collect
 
-    options = read_line(parser("stars"), line)
+    options = read_line(parser("stars"), kept_whole(line))
     client = magics.clients.open(options.connection).client
-    query = " ".join(options.query)
-    asked = int(query) if query.isdecimal() else query  # 1000 means ">1000", as in Python
-    frame = collect(asked, limit=options.limit, client=client)
+    query = typed(" ".join(options.query))
+    frame = collect(query, limit=options.limit, client=client)
     for note in frame.attrs.get("notes", ()):
         sys.stderr.write(f"{note}\n")
     if options.output is None:
         return frame
     magics.shell.user_ns[options.output] = frame
     return None
+
+
+def kept_whole(line: str) -> str:
+    """Return the line of a search with quotes around its terms.
+
+    Those of ``language:"objective c"`` belong to it, and ``-user:google`` is no option.
+    """
+    from gqlnb.github.qualifiers import is_qualifier
+
+    def whole(word: str) -> str:
+        name, colon, _ = word.removeprefix("-").partition(":")
+        # The space tells argparse that this is no option.
+        return shlex.quote(f" {word}") if colon and is_qualifier(name.lower()) else word
+
+    return " ".join(whole(word) for _, word, _ in words(line, "%graphql stars"))
 
 
 def serve(magics: GraphQLMagic, line: str) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gqlnb.wire.masking import Faults
     from gqlnb.wire.response import Response
 
-__all__ = ["written"]
+__all__ = ["writable", "written"]
 
 _LOG = logging.getLogger("gqlnb")
 _UNWRITABLE = (JSONError, TypeError, ValueError)  # also what msgspec and UTF-8 raise

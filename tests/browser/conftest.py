@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
@@ -199,6 +200,27 @@ def page(browser: BrowserContext, request: pytest.FixtureRequest, tmp_path: Path
     page.close()
     assert watch.errors == []
     assert watch.hosts <= {"127.0.0.1", ""}
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[Page, str], None]:
+    """Return a function that fails on what keeps people from using a part of a page.
+
+    What axe-core calls serious or critical: names that are missing, text too faint, parts that no
+    keyboard reaches.
+    """
+
+    def check(page: Page, selector: str) -> None:
+        found = Axe().run(page, selector).response["violations"]
+        grave = [
+            f"{it['id']}: {it['help']}: {node['html'][:200]}: {node['failureSummary']}"
+            for it in found
+            if it["impact"] in {"serious", "critical"}
+            for node in it["nodes"]
+        ]
+        assert grave == [], "\n".join(grave)
+
+    return check
 
 
 @pytest.fixture

@@ -1,18 +1,21 @@
-"""The page a browser gets at the endpoint, used as a person uses it."""
+"""The page a browser gets at the endpoint: GraphiQL, and our own where that was not built."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import time
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
 from gqlnb.engine.schema import Schema
+from gqlnb.server import page as pages_module
 from gqlnb.server.thread import Server, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Page
 
@@ -20,22 +23,73 @@ pytestmark = pytest.mark.browser
 SDL = """
 scalar Anything
 type Query {
+  "EVIL ![p](http://192.0.2.1/p.png)"
   hello: String
   same(value: Anything): Anything
 }
+type Subscription { ticks(from: Int!): Int }
 """
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+WRITE = """(element, text) => {
+    const all = globalThis.__MONACO.editor.getEditors();
+    const editor = all.find((each) => element.contains(each.getDomNode()));
+    editor.setValue(text);
+    editor.focus();
+    editor.setPosition(editor.getModel().getFullModelRange().getEndPosition());
+}"""
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    """Serve a schema on a free port."""
+def waiting() -> Iterator[Event]:
+    """Return what a subscription waits for behind its last event; it is let go at the end."""
+    event = Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def schema(waiting: Event) -> Schema:
+    """Return a schema whose answers are hostile."""
+
+    def ticks(_root: object, args: dict[str, int], _context: object) -> Iterator[int]:
+        yield from range(args["from"], 0, -1)
+        waiting.wait(60)
+
     query = {
         "hello": lambda *_: EVIL,
         "same": lambda _root, args, _context: args["value"],
     }
-    with serve(Schema(SDL, {"Query": query}), port=0) as made:
+    sdl = SDL.replace("EVIL", EVIL)
+    return Schema(sdl, {"Query": query, "Subscription": {"ticks": ticks}})
+
+
+@pytest.fixture
+def server(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Serve the schema on a free port, without GraphiQL."""
+    monkeypatch.setattr(pages_module, "bundle", lambda: None)
+    pages_module.pages.cache_clear()
+    with serve(schema, port=0) as made:
         yield made
+    pages_module.pages.cache_clear()
+
+
+@pytest.fixture
+def graphiql(schema: Schema, page: Page, bundled: None) -> Iterator[Page]:
+    """Serve the schema with GraphiQL, and open its page."""
+    del bundled
+    pages_module.pages.cache_clear()
+    page.goto(serve(schema, port=0).url)  # closed with the test, as all servers are
+    begun = time.monotonic()
+    expect.set_options(timeout=20_000)  # four workers start on a machine that may be busy
+    expect(page.locator(".graphiql-query-editor .view-line").first).to_be_visible()
+    print(f"shown after {time.monotonic() - begun:.2f} s")  # noqa: T201 - by -s
+    yield page
+    expect.set_options(timeout=5_000)
+
+
+def write(page: Page, text: str, editor: str = ".graphiql-query-editor") -> None:
+    """Replace what stands in an editor of GraphiQL; typed, its brackets would be closed."""
+    page.locator(f"{editor} .monaco-editor").first.evaluate(WRITE, text)
 
 
 def ask(page: Page, query: str, variables: str = "") -> str:
@@ -89,3 +143,64 @@ def test_a_server_that_is_gone_is_said(server: Server, page: Page) -> None:
     page.click("#run")
     expect(page.locator("#status")).to_contain_text("Is it still running?")
     expect(page.locator("#run")).to_be_enabled()
+
+
+# -- GraphiQL. What its policy forbids would be an error in the page, which fails the test.
+
+
+def test_graphiql_runs_a_query(graphiql: Page, axe: Callable[[Page, Any], None]) -> None:
+    """As the page opens, by a click, and with completion by the schema."""
+    answer = graphiql.locator(".result-window .view-lines")
+    graphiql.click(".graphiql-execute-button")
+    expect(answer).to_contain_text('"__typename": "Query"')
+    # A tab of GraphiQL holds its own closing button, which it should not (nested-interactive).
+    axe(graphiql, {"include": [["body"]], "exclude": [[".graphiql-tab"]]})
+    write(graphiql, "{ hel")
+    graphiql.keyboard.press("Control+Space")
+    expect(graphiql.locator(".suggest-widget")).to_contain_text("hello")
+    graphiql.keyboard.press("Enter")
+    graphiql.keyboard.type(" }")
+    graphiql.keyboard.press("Control+Enter")
+    expect(answer).to_contain_text("<script>alert(2)")
+    assert graphiql.locator("img").count() == 0
+    assert graphiql.evaluate("JSON.stringify({...localStorage})") == "{}"
+
+
+def test_graphiql_shows_descriptions_as_text(graphiql: Page) -> None:
+    """What a schema says of itself is nobody's markup."""
+    graphiql.get_by_role("button", name="Show Documentation Explorer").click()
+    docs = graphiql.locator(".graphiql-doc-explorer")
+    docs.get_by_role("link", name="Query", exact=True).click()
+    expect(docs).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(docs).to_contain_text("![p](http://192.0.2.1/p.png)")
+    assert docs.locator("img, script").count() == 0
+
+
+def test_graphiql_keeps_numbers_exactly(graphiql: Page) -> None:
+    """Sent as they are typed, shown as they came."""
+    write(graphiql, "query ($value: Anything) { same(value: $value) }")
+    write(graphiql, '{"value": [18446744073709551617, 1.50]}', ".graphiql-editor-tool")
+    graphiql.click(".graphiql-execute-button")
+    answer = graphiql.locator(".result-window .view-lines")
+    expect(answer).to_contain_text("18446744073709551617")
+    expect(answer).to_contain_text("1.5")
+
+
+def test_graphiql_subscribes_and_stops(graphiql: Page) -> None:
+    """Event by event; stopped, the next operation runs, and an end of the server is said."""
+    answer, button = (
+        graphiql.locator(".result-window"),
+        graphiql.locator(".graphiql-execute-button"),
+    )
+    write(graphiql, "subscription { ticks(from: 3) }")
+    button.click()
+    expect(answer).to_contain_text('"ticks": 1')
+    expect(button).to_have_attribute("aria-label", re.compile("Stop"))
+    button.click()
+    expect(button).to_have_attribute("aria-label", re.compile("Execute"))
+    write(graphiql, "{ __typename }")
+    button.click()
+    expect(answer).to_contain_text('"Query"')
+    graphiql.evaluate("() => { window.fetch = async () => { throw new TypeError('Failed'); }; }")
+    button.click()
+    expect(answer).to_contain_text("Is it still running?")

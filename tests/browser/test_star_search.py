@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+import gqlnb
+from gqlnb import Client
 from gqlnb import stars as found_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Locator
+    from pandas import DataFrame
+    from playwright.sync_api import BrowserContext, Locator, Page
 
-    from tests.browser.conftest import Notebook
+    from tests.browser.conftest import Lab, Notebook
 
     Show = Callable[..., Notebook]
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # ms; on a machine that does other things too
 
 SHOW = "from gqlnb import StarSearch\nsearch = StarSearch('>300000', limit=5)\nsearch"
+ASKING = """import gqlnb, pathlib
+token = gqlnb.Token(pathlib.Path('canary').read_text())
+gqlnb.StarSearch('>300000', limit=50, client=gqlnb.Client({url!r}, token=token))"""
+THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+STORE = """() => window.jupyterapp.commands.execute(
+    '@jupyter-widgets/jupyterlab-manager:saveWidgetState')"""
+SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 # Without waiting for the end: the last cell may wait for what is done in the page meanwhile.
 START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 SERVICE = """
@@ -70,13 +84,16 @@ class Widget:
 
     def __init__(self, place: Locator) -> None:
         self.root = place.locator(".gqlnb-stars")
-        self.stars = self.root.get_by_label("Stars", exact=True)
-        self.rows = self.root.get_by_label("Rows", exact=True)
+        self.stars = self.root.get_by_role("textbox", name="Stars")
+        self.slider = self.root.get_by_role("slider")
+        self.also = self.root.get_by_role("textbox", name="Qualifiers")
+        self.order = self.root.get_by_role("combobox", name="Order")
+        self.rows = self.root.get_by_role("textbox", name="Rows")
         self.run = self.root.get_by_role("button", name="Search")
         self.cancel = self.root.get_by_role("button", name="Cancel")
         self.bar = self.root.get_by_role("progressbar")
-        self.alert = self.root.get_by_role("alert")
-        self.result = self.root.get_by_role("region", name="Repositories")
+        self.alert = self.root.locator("> [role=alert]")
+        self.result = self.root.get_by_role("grid", name="Repositories")
         self.source = self.root.locator(".gqlnb-source")
 
     def search(self, stars: str, rows: str) -> None:
@@ -85,23 +102,27 @@ class Widget:
         self.rows.fill(rows)
         self.run.click()
 
-    def expect_answer(self, stars: str, rows: int) -> None:
-        """Wait for what `stars` finds, and compare the whole table with it."""
-        wanted = found_by(stars, limit=rows)
-        total = wanted.attrs["total_count"]
+    def expect_answer(self, query: str, rows: int) -> None:
+        """Wait for what a search finds, and compare the table with it."""
+        wanted = found_by(query, limit=rows)
+        total, expression = wanted.attrs["total_count"], wanted.attrs["query"]
         expect(self.source).to_contain_text(
-            f"{len(wanted):,} of the {total:,} repositories that match stars:{stars}."
+            f"{len(wanted):,} of the {total:,} repositories that match {expression}."
         )
         expect(self.root).to_have_attribute("data-phase", "done")
-        assert self.table() == [
-            [name, owner, f"{count:,}"] for name, owner, count in wanted.itertuples(index=False)
-        ]
+        expect(self.result).to_have_attribute("aria-rowcount", str(len(wanted) + 1))
+        self.expect_rows(wanted)
 
-    def table(self) -> list[list[str]]:
-        """Return the texts of the table, a list per row."""
-        read = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
-        found: list[list[str]] = self.root.locator("tbody tr").evaluate_all(read)
-        return found
+    def expect_rows(self, wanted: DataFrame) -> None:
+        """Wait until the first rows are these."""
+        for at, (name, owner, count) in enumerate(wanted.head(5).itertuples(index=False)):
+            row = self.result.locator(f"[role=row][aria-rowindex='{at + 2}'] [role=gridcell]")
+            expect(row).to_have_text([name, owner, f"{count:,}"])
+
+    def show(self, tab: str) -> Locator:
+        """Choose a tab, and return what it shows."""
+        self.root.get_by_role("tab", name=tab).click()
+        return self.root.get_by_role("tabpanel", name=tab)
 
 
 @dataclass
@@ -150,6 +171,12 @@ def show(
     return show_it
 
 
+def save(page: Page) -> None:
+    """Save the notebook, and wait until it is."""
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function(SAVED)
+
+
 def rerun(notebook: Notebook, index: int) -> None:
     """Run one cell as a person does."""
     notebook.cell(index).locator(".cm-content").click()
@@ -157,54 +184,67 @@ def rerun(notebook: Notebook, index: int) -> None:
 
 
 def test_typing_and_clicking_fills_the_table(show: Show) -> None:
-    """The table holds what the threshold typed last finds, and the source is named."""
+    """The table holds what was typed last, and the source is named; it sorts and filters.
+
+    The slider and the threshold move each other, in steps of a logarithmic scale.
+    """
     widget = Widget(show(SHOW).cell(0))
     expect(widget.stars).to_have_value(">300000")
     expect(widget.rows).to_have_value("5")
-    widget.search(">=100000", "150")
-    widget.expect_answer(">=100000", 150)
+    for text, said in ((">100,000", "100,000 stars"), ("5000..20000", "5,000 stars")):
+        widget.stars.fill(text)
+        expect(widget.slider).to_have_attribute("aria-valuetext", said)
+    for key, stars in (("ArrowRight", "5600..20000"), ("End", ">1000000"), ("Home", ">0")):
+        widget.slider.press(key)
+        expect(widget.stars).to_have_value(stars)
+    widget.run.click()
+    widget.expect_answer(">0", 5)
+    widget.also.fill("language:Python")
+    widget.order.select_option("Most forks")
+    widget.search(">= 10,000", "150")
+    query = ">=10000 language:Python sort:forks"
+    widget.expect_answer(query, 150)
+    expect(widget.stars).to_have_value(">=10000")
     expect(widget.source).to_contain_text("embedded snapshot of")
     expect(widget.source).to_contain_text("not GitHub's counts")
-
-
-def test_all_rows_are_there_and_scroll_in_a_fixed_height(show: Show) -> None:
-    """A thousand rows are in the table, which is no higher than before."""
-    widget = Widget(show(SHOW).cell(0))
-    widget.search(">1000", "1000")
-    widget.expect_answer(">1000", 1000)
-    assert widget.result.bounding_box()["height"] < 400
-    last = widget.root.locator("tbody tr").last
-    expect(last).not_to_be_in_viewport()
-    last.scroll_into_view_if_needed()
-    expect(last).to_be_in_viewport()
-    expect(widget.root.locator("th").first).to_be_in_viewport()
+    widget.result.get_by_role("columnheader", name="name").click()
+    widget.expect_rows(found_by(query, limit=150).sort_values("name"))
+    widget.root.get_by_role("searchbox").fill("awesome")
+    expect(widget.root.get_by_text("of 101 rows")).to_be_visible()
 
 
 def test_the_keyboard_is_enough(show: Show) -> None:
-    """Tab goes through the controls, Enter searches, arrows scroll; the cell stays as it is."""
+    """Tab goes through the controls, Enter searches, arrows choose; the cell stays as it is."""
     notebook = show(SHOW)
     widget, keyboard = Widget(notebook.cell(0)), notebook.page.keyboard
     widget.stars.focus()
     keyboard.press("Control+a")
-    keyboard.type("200000..250000")
+    keyboard.type("150000..250000")
     keyboard.press("Enter")
-    widget.expect_answer("200000..250000", 5)
-    keyboard.press("Tab")
+    widget.expect_answer("150000..250000", 5)
+    for control in (widget.slider, widget.also, widget.order, widget.rows):
+        keyboard.press("Tab")
+        expect(control).to_be_focused()
     keyboard.type("30")  # the text of a box that Tab enters is selected
     keyboard.press("Tab")
     expect(widget.run).to_be_focused()
     keyboard.press("Enter")  # in a notebook: edit the cell
-    widget.expect_answer("200000..250000", 30)
+    widget.expect_answer("150000..250000", 30)
     expect(widget.run).to_be_focused()
-    keyboard.press("Tab")  # Cancel has nothing to cancel, so the rows are next
+    keyboard.press("Tab")  # Cancel has nothing to cancel, so the result is next
+    expect(widget.root.get_by_role("tab", name="Rows")).to_be_focused()
+    keyboard.press("ArrowLeft")
+    expect(widget.root.get_by_role("tab", name="Histogram")).to_be_focused()
+    expect(widget.root.get_by_role("img", name="Histogram. ")).to_be_visible()
+    keyboard.press("ArrowRight")
+    for _ in range(5):  # Copy query, Copy code, Find, Filter columns, the rows
+        keyboard.press("Tab")
     expect(widget.result).to_be_focused()
-    keyboard.press("End")
-    expect(widget.root.locator("tbody tr").last).to_be_in_viewport()
+    keyboard.press("Control+End")
+    expect(widget.result.locator("[aria-rowindex='31']")).to_be_in_viewport()
     keyboard.type("dd")  # in a notebook: delete the cell
     keyboard.press("Control+s")
-    notebook.page.wait_for_function(
-        "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
-    )
+    notebook.page.wait_for_function(SAVED)
     expect(widget.root).to_be_visible()
 
 
@@ -241,29 +281,15 @@ def test_progress_shows_and_cancel_stops(show: Show, pipe: Pipe) -> None:
     widget.search(">1", "2")
     expect(widget.root).to_have_attribute("data-phase", "done")
     widget.search(">1", "1,000")
-    expect(widget.root).to_contain_text("300 of 1,000 rows")
+    expect(widget.root).to_contain_text("300 of 1,000 rows, 3 pages …")
     expect(widget.bar).to_have_attribute("aria-valuenow", "30")
     expect(widget.rows).to_have_value("1000")
     widget.cancel.click()
     expect(widget.root).to_contain_text("Cancelled after 300 rows.")
     expect(widget.cancel).to_be_disabled()
-    assert widget.table() == [["repo0", "repo", "1,000"], ["repo1", "repo", "1,000"]]
+    cells = widget.result.get_by_role("gridcell")
+    expect(cells).to_have_text(["repo0", "repo", "1,000", "repo1", "repo", "1,000"])
     pipe.let_go()
-
-
-def test_a_bad_threshold_is_said_and_loses_nothing(show: Show) -> None:
-    """The error is an alert in words; the table stays; the next good search takes it away."""
-    widget = Widget(show(SHOW).cell(0))
-    widget.search(">200000", "9")
-    widget.expect_answer(">200000", 9)
-    table = widget.table()
-    widget.search("many", "9")
-    expect(widget.alert).to_contain_text("'many'")
-    expect(widget.stars).to_have_value("many")
-    assert widget.table() == table
-    widget.search(">200000", "8")
-    widget.expect_answer(">200000", 8)
-    expect(widget.alert).to_be_hidden()
 
 
 def test_other_cells_and_views_have_what_a_click_found(show: Show) -> None:
@@ -307,7 +333,7 @@ def test_a_page_loaded_again_goes_on(
     widget = Widget(notebook.cell(0))
     widget.search(">200000", "9")
     widget.expect_answer(">200000", 9)
-    notebook.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    save(notebook.page)
     widget = Widget(open_notebook(name).cell(0))
     widget.expect_answer(">200000", 9)
     widget.search(">250000", "4")
@@ -320,8 +346,115 @@ def test_markup_in_the_answers_stays_text(show: Show, pipe: Pipe) -> None:
     notebook = show(f"NAME, PIPE = {bad!r}, None\n{SERVICE}")
     widget = Widget(notebook.cell(0))
     widget.search(">1", "1")
-    expect(widget.root).to_have_attribute("data-phase", "done")
-    assert widget.table() == [[f"{bad}0", bad, "1,000"]]
+    expect(widget.result.get_by_role("gridcell")).to_have_text([f"{bad}0", bad, "1,000"])
+    picture = widget.show("Most stars")
+    expect(picture.get_by_role("img")).to_have_attribute("aria-label", re.compile("<img src="))
+    picture.get_by_text("As a table").click()
+    expect(picture.locator("tbody")).to_contain_text("<img src=")
     widget.search(">2", "1")
     expect(widget.alert).to_contain_text(bad)
+    saved = notebook.cell(0).locator(".gqlnb-kept")
+    expect(saved).to_be_hidden()
+    expect(saved).to_contain_text(f"{bad}0")
     assert notebook.page.evaluate("window.hacked") is None
+
+
+def test_everybody_can_use_it(show: Show, axe: Callable[[Page, str], None]) -> None:
+    """Form, table, pictures and errors have names, roles and enough contrast in both themes.
+
+    Pictures are tables too; an error loses nothing of the result.
+    """
+    notebook = show(SHOW)
+    notebook.page.emulate_media(reduced_motion="reduce")
+    widget = Widget(notebook.cell(0))
+    for theme in ("Dark", "Light"):
+        notebook.page.evaluate(THEME, f"JupyterLab {theme}")
+        light = str(theme == "Light").lower()
+        expect(notebook.page.locator(f"body[data-jp-theme-light={light}]")).to_be_attached()
+        widget.search(">100000", "50")
+        expect(widget.root).to_have_attribute("data-phase", "done")
+        widget.show("Rows")
+        widget.expect_answer(">100000", 50)
+        expect(widget.alert).to_be_hidden()
+        axe(notebook.page, ".gqlnb-stars")
+        picture = widget.show("Most stars")
+        picture.get_by_text("As a table").click()
+        wanted = found_by(">100000", limit=20).itertuples()
+        rows = [f"{row.owner}/{row.name}{row.stargazers:,}" for row in wanted]
+        expect(picture.locator("tbody tr")).to_have_text(rows)
+        expect(picture.locator("rect")).to_have_count(20)
+        axe(notebook.page, ".gqlnb-stars")
+        picture = widget.show("Histogram")
+        picture.get_by_text("As a table").click()
+        counts = picture.locator("tbody td:last-child").all_text_contents()
+        assert sum(map(int, counts)) == 50
+        axe(notebook.page, ".gqlnb-stars")
+        widget.search("many", "50")
+        expect(widget.alert).to_contain_text("'many'")
+        expect(widget.stars).to_have_value("many")
+        expect(picture.locator("rect")).to_have_count(len(counts))
+        axe(notebook.page, ".gqlnb-stars")
+
+
+def test_query_and_code_are_copied(show: Show, browser: BrowserContext) -> None:
+    """Into the clipboard; without permission, into a box to copy from."""
+    browser.grant_permissions(["clipboard-read", "clipboard-write"])
+    notebook = show(SHOW)
+    widget, read = Widget(notebook.cell(0)), "navigator.clipboard.readText()"
+    widget.also.fill("language:python")
+    widget.search(">100000", "7")
+    widget.expect_answer(">100000 language:python", 7)
+    widget.root.get_by_role("button", name="Copy code").click()
+    expect(widget.root.get_by_text("Code copied")).to_be_visible()
+    code = "gqlnb.stars('>100000 language:python', limit=7, client='demo')"
+    assert notebook.page.evaluate(read) == f"import gqlnb; {code}"
+    widget.root.get_by_role("button", name="Copy query").click()
+    expect(widget.root.get_by_text("Query copied")).to_be_visible()
+    text = notebook.page.evaluate(read)
+    frame = found_by(">100000 language:python", limit=7)
+    nodes = [edge["node"] for edge in Client("demo").execute(text)["search"]["edges"]]
+    assert [node["name"] for node in nodes] == frame["name"].tolist()
+    notebook.page.evaluate("() => { document.execCommand = () => false; }")
+    notebook.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(0); }")
+    widget.root.get_by_role("button", name="Copy query").click()
+    box = widget.root.get_by_role("textbox", name="To be copied by hand")
+    expect(box).to_have_value(text)
+    expect(box).to_be_focused()
+
+
+def test_a_saved_notebook_holds_the_rows_and_no_secret(
+    open_notebook: Callable[[str], Notebook],
+    write_notebook: Callable[[list[str]], str],
+    lab: Lab,
+    spelled: Callable[[str], list[bytes]],
+) -> None:
+    """With state stored and a token used: the last result as HTML, little else, no token."""
+    secret = f"canary/{secrets.token_hex(8)}+="
+    (lab.folder / "canary").write_text(secret)
+    with gqlnb.github.serve(port=0, token=gqlnb.Token(secret)) as server:
+        name = write_notebook([ASKING.format(url=server.url)])
+        notebook = open_notebook(name)
+        notebook.page.evaluate(STORE)
+        notebook.run_all()
+        widget = Widget(notebook.cell(0))
+        expect(widget.run).to_be_visible()
+        save(notebook.page)
+        assert (lab.folder / name).stat().st_size < 20_000
+        widget.search(">200000", "50")
+        widget.expect_answer(">200000", 50)
+        widget.search("nonsense", "50")
+        expect(widget.alert).to_be_visible()
+        save(notebook.page)
+        notebook.page.evaluate(STORE)
+    saved, page = (lab.folder / name).read_bytes(), notebook.page.content().encode()
+    found = json.loads(saved)
+    state = found["metadata"]["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
+    assert any(model["state"].get("query") == ">200000" for model in state.values())
+    html = ["".join(out["data"].get("text/html", "")) for out in found["cells"][0]["outputs"]]
+    (kept,) = [text for text in html if "gqlnb-kept" in text]
+    assert found_by(">200000", limit=50)["name"][19] in kept
+    assert not any(form in saved or form in page for form in spelled(secret))
+    notebook.page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    kept_there = open_notebook(name).cell(0).locator(".gqlnb-kept")  # with a new kernel
+    expect(kept_there).to_be_visible()
+    expect(kept_there).to_contain_text("repositories that match stars:>200000")

@@ -120,6 +120,7 @@ def test_stars_beyond_a_search_tells_on_stderr(gqlnb: Run) -> None:
     ("arguments", "reason"),
     [
         (("stars", "many"), "Star threshold 'many'"),
+        (("stars", ">1 langauge:c"), "Did you mean 'language:'"),
         (("stars", "9", "--client", "nowhere"), "'nowhere'"),
         (("stars", "9", "--client", "github"), "personal access token"),
         (("stars", ">400000", "--parquet", "no/such/folder.parquet"), "no/such"),

@@ -1,14 +1,11 @@
-"""Star searches read a threshold, walk the pages and return a frame."""
+"""Star searches walk the pages and return a frame."""
 
 import json
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 from graphql import GraphQLError
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gqlnb import (
     AnswerError,
@@ -23,62 +20,6 @@ from gqlnb import (
 )
 from gqlnb.github.data import embedded
 from gqlnb.github.starsearch import COUNTED, DOCUMENTED, collect
-from gqlnb.github.thresholds import threshold
-
-# ---------------------------------------------------------------- the threshold
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        (1000, ">1000"),
-        (0, ">0"),
-        (np.int64(7), ">7"),
-        (">1000", ">1000"),
-        (" >= 20 ", ">=20"),
-        ("1000", "1000"),
-        ("10..20", "10..20"),
-        ("10 .. 10", "10..10"),
-        ("1,000..20,000", "1000..20000"),
-        (">1_000_000", ">1000000"),
-        ("007", "7"),
-    ],
-)
-def test_a_threshold_is_written_as_github_searches(query, expected):
-    """Each form of a threshold becomes the text behind ``stars:``."""
-    assert threshold(query) == expected
-
-
-BAD = (
-    *("", "many", ">", "<5", "5..", "..5", "5..*", ">>5", "> 1 000", "1,00", "1_0", "1,000_000"),
-    *("-5", ">-5", -5, 1.5, "1.5", 1e6, True, np.True_, None, [1000], b">5", "\uff11\uff10"),
-    *("9" * 16, 10**16, "stars:>5", "5 6"),
-)
-
-
-@pytest.mark.parametrize("query", BAD, ids=repr)
-def test_a_bad_threshold_shows_the_four_forms(query):
-    """Whatever is no threshold gets one sentence with the value and the forms."""
-    with pytest.raises(QueryError) as caught:
-        threshold(query)
-    message = str(caught.value)
-    assert all(form in message for form in ("'>N'", "'>=N'", "'N..M'", "'N'"))
-    assert repr(query)[:40] in message
-    assert len(message) < 300
-
-
-def test_a_range_upside_down_is_turned_around():
-    """A range that begins above its end is refused with the range that is meant."""
-    with pytest.raises(QueryError, match=r"Write '10\.\.20'"):
-        threshold("20..10")
-
-
-@given(st.integers(0, 10**15 - 1), st.integers(0, 10**15 - 1))
-def test_grouping_changes_nothing(low, high):
-    """Numbers grouped by commas or underscores mean the plain numbers."""
-    low, high = sorted((low, high))
-    assert threshold(f"{low:,}..{high:_}") == threshold(f"{low}..{high}") == f"{low}..{high}"
-
 
 # ---------------------------------------------------------------- the frame
 

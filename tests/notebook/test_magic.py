@@ -211,6 +211,19 @@ def test_a_bare_number_means_more_than_that_many_stars(shell):
     """As in Python and on the command line."""
     frame = run(shell, "%graphql stars 300000 --limit 3")
     assert frame.attrs["query"] == "stars:>300000"
+    frame = run(shell, "%graphql stars 300_000 language:python")
+    assert frame.attrs["query"] == "stars:>300000 language:python"
+
+
+def test_stars_takes_the_terms_of_a_search(shell):
+    """As `gqlnb.stars` does: quotes within a term are its own, one that is negated no option."""
+    line = '%graphql stars language:"objective c" > 50 -user:google sort:forks --limit all'
+    frame = run(shell, line)
+    assert frame.attrs["query"] == 'stars:>50 language:"objective c" -user:google sort:forks'
+    assert len(frame) == frame.attrs["total_count"] == 100
+    quoted = run(shell, "%graphql stars '>50000 language:python -user:google'")
+    assert quoted.attrs["query"] == "stars:>50000 language:python -user:google"
+    assert "Did you mean 'language:'" in failure(shell, "%graphql stars >1 langauge:c")
 
 
 def test_the_stand_in_answers_the_documented_query(shell):

@@ -15,8 +15,8 @@ import pytest
 from comm.base_comm import BaseComm
 from pandas.testing import assert_frame_equal
 
-from gqlnb import Client, GqlnbError, QueryError, Schema, Token, stars
-from gqlnb.notebook.widgets import star_search
+from gqlnb import Client, GqlnbError, QueryError, Schema, Token, github, stars
+from gqlnb.notebook.widgets import kept, star_search
 from gqlnb.notebook.widgets.star_search import StarSearch
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Front(BaseComm):
     def __init__(self, *args: Any, **options: Any) -> None:
         self.messages: list[dict[str, Any]] = []
         self._news = Condition()
+        self._asked = 0
         super().__init__(*args, **options)
 
     def publish_msg(
@@ -62,26 +63,44 @@ class Front(BaseComm):
         data = {"method": "custom", "content": content}
         self.handle_msg({"content": {"data": data}, "buffers": []})
 
+    def ask(self, **content: Any) -> dict[str, Any]:
+        """Ask something of the kernel, and wait for the answer."""
+        self._asked += 1
+        ident = f"view-{self._asked}"
+        self.say(id=ident, **content)
+        return self.wait_for(id=ident)
+
+    def rows(self, **query: Any) -> list[tuple[Any, ...]]:
+        """Return the rows that the grid shows of the last result, without its index."""
+        window = {"start": 0, "end": 200, "from": 1, "to": 4}
+        answer = self.ask(kind="grid", ask="rows", query=query, **window)
+        return list(zip(*answer["cells"], strict=True))
+
     def click(self, query: str, limit: str) -> None:
-        """Click on Search with these texts in the two boxes."""
+        """Click on Search with this search and this number of rows in the boxes."""
         self.say(kind="run", query=query, limit=limit)
 
     @property
     def states(self) -> list[dict[str, Any]]:
         """The states told so far."""
+        return [told for told in self.told() if told["kind"] == "state"]
+
+    def told(self) -> list[dict[str, Any]]:
+        """Return all messages of the widget."""
         with self._news:
-            return [m["content"] for m in self.messages if m.get("method") == "custom"]
+            found = [m["content"] for m in self.messages if m.get("method") == "custom"]
+        return [{"kind": "answer", **content} for content in found]
 
     def wait_for(self, **wanted: Any) -> dict[str, Any]:
-        """Wait for a state with these members, and return it."""
+        """Wait for a message with these members, and return it."""
 
         def found() -> dict[str, Any] | None:
-            fits = (s for s in self.states if wanted.items() <= {**s, "table": None}.items())
+            fits = (s for s in self.told() if wanted.items() <= {**s, "found": None}.items())
             return next(fits, None)
 
         with self._news:
             state = self._news.wait_for(found, SECONDS)
-        assert state, f"No state with {wanted} among {self.states}"
+        assert state, f"No message with {wanted} among {self.told()}"
         return state
 
 
@@ -196,9 +215,9 @@ def settle() -> None:
             thread.join(SECONDS)
 
 
-def rows(state: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the rows that a state brings."""
-    return list(zip(*(column["values"] for column in state["table"]["columns"]), strict=True))
+def texts(frame: Any) -> list[tuple[str, str, str]]:
+    """Return the rows of a frame as a grid shows them."""
+    return [(name, owner, f"{count:,}") for name, owner, count in frame.itertuples(index=False)]
 
 
 def test_nothing_is_loaded_before_the_widget_is_used() -> None:
@@ -242,9 +261,8 @@ def test_nothing_found_for_an_exact_number_says_what_the_number_means(show: Call
     """The box takes 1000 as exactly that many; where some are found nothing is said."""
     widget, front = show("999999999")
     assert len(widget.run()) == 0
-    caption = front.wait_for(phase="done")["table"]["caption"]
-    assert "999999999 means exactly 999999999 stars; >999999999 means more than that." in caption
-    assert "999999999 means exactly" in widget._repr_mimebundle_()[0]["text/html"]
+    said = "'999999999' means exactly 999,999,999 stars; write '>999999999' for above."
+    assert said in front.wait_for(phase="done")["found"]["caption"]
     widget.query = ">999999999"
     widget.run()
     assert "exactly" not in widget._repr_mimebundle_()[0]["text/html"]
@@ -321,7 +339,39 @@ def test_a_click_searches_for_what_it_carries(show: Callable) -> None:
     assert (widget.query, widget.limit) == (">=100000", 150)
     wanted = stars(">=100000", limit=150)
     assert_frame_equal(widget.frame, wanted)
-    assert rows(front.wait_for(phase="done")) == list(wanted.itertuples(index=False, name=None))
+    assert front.rows() == texts(wanted)
+
+
+def test_the_boxes_take_any_term_of_a_search(show: Callable) -> None:
+    """Qualifiers and order are searched for, and stand in one form in the widget's query."""
+    widget, front = show()
+    front.click("language:Python  > 50,000 sort:forks-desc", "7")
+    assert widget.wait(SECONDS)
+    assert widget.query == ">50000 language:Python sort:forks"
+    assert_frame_equal(widget.frame, stars(">50000 language:python sort:forks", limit=7))
+    front.click(">50000 langauge:python", "7")
+    assert "Did you mean 'language:'" in front.wait_for(phase="failed")["error"]
+
+
+def test_the_grid_sorts_and_filters_in_the_kernel(show: Callable) -> None:
+    """What it shows is the frame's; the frame itself stays as it is."""
+    widget, front = show(">50000", limit=None)
+    widget.run()
+    frame = widget.frame.copy()
+    found = front.rows(sort=[[1, False]], filters={"3": "100000..200000"})
+    wanted = frame[frame["stargazers"].between(100000, 200000)].sort_values("name")
+    assert found == texts(wanted.head(200))
+    before = widget._html()
+    widget.frame["stargazers"] = 0  # it is the user's
+    widget.frame.attrs.clear()
+    assert front.rows(filters={"3": ">0"}) == texts(frame.head(200))
+    assert widget._html() == before
+
+
+def test_a_grid_before_the_first_result_is_told_so(show: Callable) -> None:
+    """The question fails in words."""
+    _, front = show()
+    assert "Search first" in front.ask(kind="grid", ask="about")["text"]
 
 
 def test_an_empty_box_is_no_limit(show: Callable) -> None:
@@ -338,22 +388,10 @@ def test_the_caption_names_count_and_source(show: Callable) -> None:
     widget, front = show(">1000", limit=2)
     widget.run()
     total, source = widget.frame.attrs["total_count"], widget.frame.attrs["source"]
-    assert front.wait_for(phase="done")["table"]["caption"] == (
+    assert front.wait_for(phase="done")["found"]["caption"] == (
         f"2 of the {total:,} repositories that match stars:>1000. "
         f"Source: {source}, not GitHub's counts."
     )
-
-
-def test_a_very_long_result_is_shown_in_part(
-    show: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """More rows than a browser shows well stay in the frame, and the caption says so."""
-    monkeypatch.setattr(star_search, "ROWS_SENT", 3)
-    widget, front = show(">1000", limit=5)
-    assert len(widget.run()) == 5
-    table = front.wait_for(phase="done")["table"]
-    assert table["rows"] == len(table["columns"][0]["values"]) == 3
-    assert "The first 3 are shown." in table["caption"]
 
 
 def test_a_bad_threshold_in_the_box_is_an_error_in_words(show: Callable) -> None:
@@ -364,7 +402,7 @@ def test_a_bad_threshold_in_the_box_is_an_error_in_words(show: Callable) -> None
     state = front.wait_for(phase="failed")
     assert state["error"] == widget.error
     assert "'>abc'" in widget.error
-    assert "table" not in state
+    assert "found" not in state
     assert widget.frame is found
     assert widget.query == ">300000"
 
@@ -407,7 +445,19 @@ def test_progress_is_told_even_if_the_next_page_hangs(show: Callable, service: C
     front.click(">1", "1000")
     state = front.wait_for(phase="running", got=300)
     assert state["wanted"] == 1000
-    assert state["text"] == "300 of 1,000 rows …"
+    assert state["text"] == "300 of 1,000 rows, 3 pages …"
+
+
+def test_what_is_left_of_the_budget_is_told(show: Callable) -> None:
+    """Of an endpoint that says so."""
+    service = github.service(simulation=github.Simulation(budget=5000))
+    with github.serve(service, port=0, token=Token("secret")) as server:
+        client = Client(server.url, token=Token("secret"))
+        widget, front = show(">1000", limit=250, client=client)
+        widget.run()
+    state = front.wait_for(phase="done")
+    assert state["budget"].startswith("4,997 of 5,000 left until ")
+    assert state["text"] == "250 rows in 3 pages."
 
 
 def test_progress_is_throttled(show: Callable, service: Callable) -> None:
@@ -466,7 +516,7 @@ def test_a_new_search_takes_the_place_of_the_one_that_runs(
     assert slow.asked == [0, 100, 0]
     assert len(widget.frame) == 7
     assert widget.frame.attrs["query"] == "stars:>2"
-    assert [state["table"]["rows"] for state in front.states if "table" in state] == [7]
+    assert [state["found"]["rows"] for state in front.states if "found" in state] == [7]
 
 
 def test_run_says_that_it_was_cancelled(show: Callable, service: Callable) -> None:
@@ -504,14 +554,15 @@ def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
         "kind": "state",
         "phase": "idle",
         "text": "",
+        "budget": "",
         "error": None,
         "got": 0,
         "wanted": None,
-        "table": None,
+        "found": None,
     }
     widget.run()
     front.say(kind="hello")
-    first, again = (state for state in front.states if state.get("table"))
+    first, again = (state for state in front.states if state.get("found"))
     assert first == again
 
 
@@ -533,7 +584,9 @@ def test_hostile_names_travel_as_harmless_text(show: Callable, service: Callable
     }
     widget, front = show(">1", limit=1, client=nasty.schema)
     widget.run()
-    assert rows(front.wait_for(phase="done")) == [("<img src=x onerror=alert(0)> [0m", "<b>", None)]
+    bad = "<img src=x onerror=alert(0)> [0m"
+    assert front.rows() == [(bad, "<b>", None)]
+    assert front.wait_for(phase="done")["found"]["top"]["bars"] == []
     html = widget._repr_mimebundle_()[0]["text/html"]
     assert "<img" not in html
     assert "&lt;img" in html
@@ -550,11 +603,14 @@ def test_no_secret_and_no_rows_are_in_the_state(show: Callable) -> None:
     assert canary not in json.dumps([front.messages, widget.get_state(), repr(widget)])
     searched, _ = show(">300000", limit=5)
     before = searched.get_state()
-    searched.run()
-    assert searched.get_state() == before
-    assert {key for key in before if key[0] != "_"} == {
+    found = searched.run()
+    after = searched.get_state()
+    assert {key for key in after if key[0] != "_"} == {
         *("layout", "limit", "query", "tabbable", "tooltip")
     }
+    assert after.pop("_twin") == star_search.caption(found)
+    assert {**after, "_twin": ""} == before
+    assert found["name"][0] not in json.dumps(after)
 
 
 def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
@@ -569,7 +625,7 @@ def test_a_viewer_without_a_kernel_sees_the_first_rows(show: Callable) -> None:
     widget.run()
     html = widget._repr_mimebundle_()[0]["text/html"]
     assert widget.frame["name"][0] in html
-    assert html.count("<tr") == 1 + 20
+    assert html.count("<tr") > 1 + 20  # the histogram stands below
     assert "The first 20 are shown." in html
 
 
@@ -604,7 +660,151 @@ def test_any_thread_may_click(show: Callable) -> None:
     assert widget.wait(SECONDS)
     last = front.states[-1]
     assert last["phase"] == "done"
-    shown = [state["table"] for state in front.states if state.get("table")][-1]
+    shown = [state["found"] for state in front.states if state.get("found")][-1]
     number = len(widget.frame) - 1
     assert shown["rows"] == number + 1
     assert f"stars:>{100_000 + number}." in shown["caption"]
+
+
+# ---------------------------------------------------------------- what repeats a search
+
+
+@pytest.mark.parametrize(
+    ("query", "limit"),
+    [
+        (">100000", 5),
+        ('>1000 language:"c++" sort:forks-asc', 7),
+        (">100000", None),
+        (">50000", 150),
+        (">999999999", 5),
+    ],
+)
+def test_the_copied_text_and_code_repeat_the_search(
+    show: Callable, query: str, limit: int | None
+) -> None:
+    """Run as they are, they give the rows of the frame."""
+    widget, front = show(query, limit=limit)
+    frame = widget.run()
+    found = front.wait_for(phase="done")["found"]
+    lines = found["code"].split("; ")
+    names: dict[str, Any] = {}
+    exec(lines[0], names)
+    assert_frame_equal(eval(lines[1], names), frame)
+    asked = Client("demo").execute_all(found["text"], max_results=limit)
+    nodes = [edge["node"] for edge in asked.data["search"]["edges"]]
+    assert [
+        (node["name"], node["owner"]["login"], node["stargazers"]["totalCount"]) for node in nodes
+    ] == list(frame.itertuples(index=False, name=None))
+
+
+def test_more_than_a_page_says_how_to_page(show: Callable) -> None:
+    """The text of one page alone would repeat a part."""
+    widget, front = show(">50000", limit=150)
+    widget.run()
+    text = front.wait_for(phase="done")["found"]["text"]
+    assert text.startswith("# 150 rows, 100 a page: %%graphql --paginate --max-results 150\n")
+
+
+def test_the_code_names_the_client_as_the_notebook_does(
+    show: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object that has no name there is called client; an address loses its secrets."""
+    mine = Service().schema
+    monkeypatch.setattr(star_search, "names_of_the_notebook", lambda: {"_1": mine, "mine": mine})
+    codes = []
+    for client in (mine, Service().schema):
+        widget, front = show(">1", limit=1, client=client)
+        widget.run()
+        codes.append(front.wait_for(phase="done")["found"]["code"])
+    assert codes[0].endswith("gqlnb.stars('>1', limit=1, client=mine)")
+    assert codes[1].endswith("gqlnb.stars('>1', limit=1, client=client)")
+
+
+# ---------------------------------------------------------------- who waits for results
+
+
+def test_each_complete_result_is_handed_on(show: Callable) -> None:
+    """After a click and after `run`, until the function is taken away."""
+    heard: list[int] = []
+    widget, front = show(">300000", limit=3)
+    listen = widget.on_result(lambda frame: heard.append(len(frame)))
+    widget.on_result(listen)  # a cell that runs again
+    widget.run()
+    front.click(">300000", "2")
+    settle()
+    front.click("?", "1")
+    assert heard == [3, 2]
+    widget.on_result(listen, remove=True)
+    widget.run()
+    assert heard == [3, 2]
+
+
+def test_what_a_listener_raises_is_shown(show: Callable) -> None:
+    """In the widget and in `error`, with its place; the result and other listeners are safe."""
+    heard: list[int] = []
+    widget, front = show(">300000", limit=3)
+
+    @widget.on_result
+    def plot(frame: Any) -> None:
+        msg = "no <b>display</b>"
+        raise ValueError(msg)
+
+    widget.on_result(lambda frame: heard.append(len(frame)))
+    front.click(">300000", "2")
+    settle()
+    assert heard == [2]
+    assert len(widget.frame) == 2
+    assert "plot, called with it, raised ValueError: no <b>display</b>" in widget.error
+    assert "raise ValueError(msg)" in widget.error
+    assert front.states[-1]["error"] == widget.error
+    with pytest.raises(ValueError, match="no <b>display"):
+        widget.run()
+    assert heard == [2, 2]
+    widget.on_result(plot, remove=True)
+    widget.run()
+    assert widget.error is None
+
+
+# ---------------------------------------------------------------- what is saved
+
+
+class Handle:
+    """A place of the notebook that remembers what was put there."""
+
+    display_id = "one"
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def update(self, bundle: dict[str, str], **options: Any) -> None:
+        """Put something there."""
+        self.shown.append(bundle["text/html"])
+
+
+def test_a_click_saves_its_result_below_the_view(
+    show: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As HTML, from the thread of the search; `run` leaves it to the cell that called it."""
+    place = Handle()
+    monkeypatch.setattr(kept, "in_kernel", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda *args, **options: place)
+    widget, front = show(">300000", limit=3)
+    widget._repr_mimebundle_()
+    widget.run()
+    assert place.shown == []
+    front.click(">400000", "2")
+    settle()
+    (html,) = place.shown
+    assert "2 of the" in html
+    assert widget.frame["name"][0] in html
+    front.click("?", "2")
+    assert len(place.shown) == 1
+
+
+def test_without_a_kernel_nothing_is_saved(show: Callable, capsys: Any) -> None:
+    """A terminal shows the one line."""
+    widget, front = show(">400000", limit=2)
+    widget._repr_mimebundle_()
+    front.click(">400000", "2")
+    settle()
+    assert capsys.readouterr().out == ""

@@ -93,6 +93,22 @@ assert_type(made.frame(), pd.DataFrame)
 assert_type(made.complete, bool)
 assert_type(gqlnb.github.harvest(1000, dry_run=True), gqlnb.github.Estimate)
 gqlnb.github.harvest(">1000", parts=4)  # type: ignore[call-overload]
+assert_type(gqlnb.stars(">1000 language:python sort:forks"), pd.DataFrame)
+view = gqlnb.ResultView(schema.execute(document))
+assert_type(view.frame, pd.DataFrame)
+assert_type(view.result, Result | None)
+search = gqlnb.StarSearch(">1000 language:python", limit=None, client=Client("demo"))
+assert_type(search.run(), pd.DataFrame)
+assert_type(search.frame, pd.DataFrame | None)
+assert_type(search.error, str | None)
+
+
+@search.on_result
+def plot(frame: pd.DataFrame) -> None:
+    """Draw each result."""
+
+
+assert_type(search.wait(1.5), bool)
 stand_in: Schema = gqlnb.github.service()
 assert_type(Token.from_env("NAME"), Token)
 
@@ -112,6 +128,18 @@ except gqlnb.GqlnbError as error:
     assert_type(error, gqlnb.GqlnbError)
     if error.result is not None:
         assert_type(error.result.data, Any)
+
+
+def explore(explorer: gqlnb.Explorer) -> None:
+    """Read in the notebook what was typed and clicked."""
+    assert_type(explorer.query, str)
+    assert_type(explorer.variables, dict[str, Any])
+    assert_type(explorer.result, Result | None)
+    assert_type(explorer.frame, pd.DataFrame | None)
+    assert_type(explorer.error, str | None)
+    assert_type(explorer.cell_text, str)
+    assert_type(explorer.run(), Result)
+    assert_type(explorer.client, Client)
 
 
 def keep_a_secret(box: gqlnb.TokenBox) -> None:
@@ -143,3 +171,21 @@ def know_a_schema(client: Client) -> None:
     assert_type(client.schema_changes().frame(), pd.DataFrame)
     assert_type(len(client.schema_changes(documents=[document])), int)
     client.as_gql(asynchronous=True)
+
+
+def look_at_a_schema_and_follow_events(client: Client) -> None:
+    """Browse it, search it; keep the last rows of a subscription."""
+    view = gqlnb.SchemaView(client, "Repository")
+    assert_type(view.schema, GraphQLSchema)
+    assert_type(view.search("stars", limit=5).frame(), pd.DataFrame)
+    assert_type(len(view.links("Repository")), int)
+    assert_type(view.page("Repository.name").sdl, str)
+    with gqlnb.LiveFrame(client.subscribe("subscription { tick }"), rows=10) as live:
+        assert_type(live.wait(1.5), bool)
+        assert_type(live.frame, pd.DataFrame)
+        assert_type(live.results, list[Result])
+        assert_type(live.error, str | None)
+        assert_type(live.status, str)
+    gqlnb.LiveFrame([{"a": 1}], max_results=3).raise_for_error().show()
+    gqlnb.LiveFrame(client)  # type: ignore[arg-type]
+    gqlnb.LiveFrame([], rows="many")  # type: ignore[arg-type]

@@ -9,8 +9,8 @@ import msgspec
 
 from gqlnb.errors import QueryError, plain
 from gqlnb.github.data import iso
+from gqlnb.github.expressions import read
 from gqlnb.github.qualifiers import Range, asked
-from gqlnb.github.thresholds import threshold
 
 __all__ = ["Scope"]
 
@@ -67,7 +67,7 @@ class Scope(msgspec.Struct, frozen=True):
         Scope(text='language:python', low=10, high=19, begin=None, end=None, without=())
         """
         if not isinstance(query, str) or _SIMPLE.fullmatch(query) or not query.strip():
-            query = f"stars:{threshold(query)}"
+            query = read(query).search
         kept: list[str] = []
         ranges: list[Range] = []
         for match in _TERM.finditer(query):

@@ -1,20 +1,54 @@
-// The view of gqlnb.StarSearch. It shows what the kernel says and decides nothing: each click
-// sends one message with all it needs, each answer is the whole state. Data become text nodes.
+// The view of gqlnb.StarSearch. It shows what the kernel says and decides nothing: each click sends
+// one message with all it needs, and the kernel reads what stands in the boxes.
 
-const HELLO_WAITS = [250, 500, 1000, 2000, 4000]; // ms; a hello sent too early waits for the cell
-const PATIENCE = 8000; // ms from a click to the kernel's first word
-const ROWS_AT_ONCE = 500; // about 10 ms of table building; more would make typing stutter
-const SILENT = "The kernel does not answer. It is busy, or this cell has to be run again.";
+import { barChart, histogram } from "./charts.js";
+import { connect, copy, isEnter, keepKeys, make, unique } from "./common.js";
+import { gridKeys, makeGrid } from "./grid.js";
 
-/** Return a whole number with separators between thousands; nothing for no number. */
-export const grouped = (number) => (Number.isFinite(number) ? number.toLocaleString("en-US") : "");
+const DECADE = 20; // steps of the slider
+const LAST = 1 + 6 * DECADE; // a million; more than any repository has
+const MARKS = ["1", "10", "100", "1k", "10k", "100k", "1M"];
+const ORDERS = [
+  ["", "Best match"],
+  ["stars", "Most stars"],
+  ["stars-asc", "Fewest stars"],
+  ["forks", "Most forks"],
+  ["forks-asc", "Fewest forks"],
+  ["updated", "Recently updated"],
+  ["updated-asc", "Least recently updated"],
+];
+const COUNT = String.raw`\d{1,3}(?:[,_]\d{3})+|\d+`;
+const TYPED = new RegExp(String.raw`^\s*(>=?)?\s*(${COUNT})(?:\s*\.\.\s*(${COUNT}))?\s*$`);
 
-/** Return the text of one cell: grouped digits for numbers, nothing for null. */
-export const cellText = (value) =>
-  typeof value === "number" ? grouped(value) : value === null || value === undefined ? "" : String(value);
+/** Return the stars that a place of the slider means: none, then two digits, 20 to a power of ten. */
+export const starsAt = (place) => (place < 1 ? 0 : Number((10 ** ((place - 1) / DECADE)).toPrecision(2)));
 
-/** Return the one message of a click on Search, from the texts in the two boxes. */
-export const request = (query, limit) => ({ kind: "run", query: query.trim(), limit: limit.trim() });
+/** Return the place of the slider for a number of stars. */
+export const placeOf = (stars) => (stars < 1 ? 0 : Math.min(LAST, 1 + Math.round(DECADE * Math.log10(stars))));
+
+/** Return the number a threshold begins at, or null if it has none that can be read here. */
+export function startOf(threshold) {
+  const match = TYPED.exec(threshold);
+  return match && Number(match[2].replaceAll(/[,_]/g, ""));
+}
+
+/** Return a threshold that begins elsewhere, and is of the same form as far as that fits. */
+export function moved(threshold, stars) {
+  const [, sign, , end] = TYPED.exec(threshold) ?? [];
+  const last = end && Number(end.replaceAll(/[,_]/g, ""));
+  return last >= stars ? `${stars}..${last}` : `${sign ?? ">"}${stars}`;
+}
+
+/** Return the parts of a search as the kernel writes it: threshold first, order last. */
+export function parts(query) {
+  const [, stars = "", rest] = /^(>=?\d+|\d+(?:\.\.\d+)?)?(?:\s+|$)?(.*)$/s.exec(query);
+  const [, also, order = ""] = /^(.*?)(?:(?:^|\s)sort:([a-z-]+))?$/s.exec(rest);
+  return { stars, also, order };
+}
+
+/** Return the search that the boxes mean. */
+export const joined = ({ stars, also, order }) =>
+  [stars.trim(), also.trim(), order && `sort:${order}`].filter(Boolean).join(" ");
 
 /** Return the text that the box for the count shows for a limit; no limit is an empty box. */
 export const limitText = (limit) => (limit === null || limit === undefined ? "" : String(limit));
@@ -22,55 +56,57 @@ export const limitText = (limit) => (limit === null || limit === undefined ? "" 
 /** Return how much of a running search is done, from 0 to 1, or null while nobody knows. */
 export const fraction = ({ got, wanted }) => (got > 0 && wanted > 0 ? Math.min(1, got / wanted) : null);
 
-/** Tell a bare Enter, which is not the end of a word being composed (Chinese, accents). */
-export const isEnter = ({ key, isComposing, shiftKey, ctrlKey, altKey, metaKey }) =>
-  key === "Enter" && !(isComposing || shiftKey || ctrlKey || altKey || metaKey);
-
-/** Return the milliseconds to wait before hello is said again, or null to stop. */
-export const helloWait = (attempt) => HELLO_WAITS[attempt] ?? null;
-
-/** Return an element with attributes and children; texts become text nodes, never HTML. */
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
+/** Return which tab a key leads to; null for a key that leads nowhere. */
+export function tabAt(key, now, count) {
+  const steps = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: count - 1 };
+  return key in steps ? (steps[key] + count) % count : null;
 }
 
-/**
- * Keep keys from JupyterLab while one of these has the focus: there Enter would edit the cell and
- * "dd" delete it. JupyterLab looks at the focused element before we hear of the key, so the mark
- * goes while Control or Command is held: saving and the like still work.
- */
-function keepKeys(root, elements) {
-  const mark = ({ ctrlKey, metaKey }) => {
-    for (const element of elements)
-      element.toggleAttribute("data-lm-suppress-shortcuts", !(ctrlKey || metaKey));
+/** Build the boxes and buttons. */
+function buildForm() {
+  const field = (word, label, control) => {
+    control.id = unique(word);
+    return make("div", { class: `gqlnb-field gqlnb-of-${word}` }, make("label", { for: control.id }, label), control);
   };
-  for (const type of ["keydown", "keyup", "focusin"]) root.addEventListener(type, mark);
-  mark({});
-}
-
-/** Build the elements of one view. Ids differ per view, for labels that belong to their box. */
-function build(el) {
-  const id = `gqlnb-${Math.random().toString(36).slice(2)}`;
-  const box = (name, attributes) =>
-    make("input", { id: `${id}-${name}`, autocomplete: "off", spellcheck: "false", ...attributes });
-  const query = box("query", { class: "gqlnb-query", "aria-describedby": `${id}-hint` });
-  const limit = box("limit", { class: "gqlnb-limit", inputmode: "numeric", placeholder: "all" });
-  const run = make("button", { type: "submit", class: "gqlnb-run" }, "Search");
-  const cancel = make("button", { type: "button", class: "gqlnb-cancel", disabled: "" }, "Cancel");
+  const box = (attributes) => make("input", { autocomplete: "off", spellcheck: "false", ...attributes });
+  const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, "aria-label": "Stars, on a logarithmic scale" });
+  const scale = make("div", { class: "gqlnb-scale", "aria-hidden": "true" });
+  MARKS.forEach((mark, i) => {
+    const label = make("span", {}, mark);
+    label.style.left = `${(100 * (1 + DECADE * i)) / LAST}%`;
+    scale.append(label);
+  });
+  const hint = make("span", { id: unique("hint"), class: "gqlnb-spoken" }, ">1000, >=1000, 1000..5000, or 1000 for exactly 1000");
+  const stars = box({ "aria-describedby": hint.id, placeholder: ">1000, 1000..5000" });
+  const also = box({ placeholder: "language:python created:>2024" });
+  const order = make("select", {}, ...ORDERS.map(([value, said]) => make("option", { value }, said)));
+  const limit = box({ inputmode: "numeric", placeholder: "all" });
+  const run = make("button", { type: "submit", class: "gqlnb-main" }, "Search");
+  const cancel = make("button", { type: "button", disabled: "" }, "Cancel");
   const form = make(
     "form",
     { role: "search", "aria-label": "Search repositories by stars" },
-    make("label", { for: query.id }, "Stars"),
-    query,
-    make("label", { for: limit.id }, "Rows"),
-    limit,
-    run,
-    cancel,
-    make("span", { id: `${id}-hint`, class: "gqlnb-hint" }, ">1000 · >=1000 · 1000..5000 · 1000 (exactly)"),
+    make(
+      "div",
+      { class: "gqlnb-line" },
+      field("stars", "Stars", stars),
+      make("div", { class: "gqlnb-slide" }, slider, scale),
+      hint,
+    ),
+    make(
+      "div",
+      { class: "gqlnb-line" },
+      field("also", "Qualifiers", also),
+      field("order", "Order", order),
+      field("limit", "Rows", limit),
+      make("div", { class: "gqlnb-buttons" }, run, cancel),
+    ),
   );
+  return { form, slider, stars, also, order, limit, run, cancel };
+}
+
+/** Build what says how far a search is. */
+function buildProgress() {
   const fill = make("div", { class: "gqlnb-fill" });
   const bar = make(
     "div",
@@ -78,124 +114,149 @@ function build(el) {
     fill,
   );
   const status = make("span", { class: "gqlnb-status" });
+  const budget = make("span", { class: "gqlnb-budget" });
   const spoken = make("span", { class: "gqlnb-spoken", role: "status" });
-  const alert = make("div", { class: "gqlnb-alert", role: "alert" });
-  const head = make("tr");
-  const body = make("tbody");
-  const caption = make("caption", { class: "gqlnb-spoken" });
-  const table = make("table", {}, caption, make("thead", {}, head), body);
-  const rows = make("div", { class: "gqlnb-rows", role: "region", tabindex: "0", "aria-label": "Repositories" }, table);
+  const alert = make("div", { class: "gqlnb-said", role: "alert", hidden: "" });
+  const progress = make("div", { class: "gqlnb-progress" }, bar, status, budget, spoken);
+  return { fill, bar, status, budget, spoken, alert, progress };
+}
+
+/** Build the part for a result: tabs over a table and two pictures, and what repeats the search. */
+function buildResult() {
+  const rows = make("div");
+  const pictures = { top: barChart(), spread: histogram() };
+  const pages = [
+    ["Rows", rows],
+    ["Most stars", pictures.top.root],
+    ["Histogram", pictures.spread.root],
+  ];
+  const tabs = pages.map(([name]) => make("button", { type: "button", role: "tab", id: unique("tab") }, name));
+  const panels = pages.map(([, content], i) => {
+    const panel = make("div", { role: "tabpanel", id: unique("panel"), "aria-labelledby": tabs[i].id }, content);
+    tabs[i].setAttribute("aria-controls", panel.id);
+    return panel;
+  });
+  const show = (chosen) =>
+    tabs.forEach((tab, i) => {
+      tab.setAttribute("aria-selected", String(i === chosen));
+      tab.tabIndex = i === chosen ? 0 : -1;
+      panels[i].hidden = i !== chosen;
+    });
+  const list = make("div", { role: "tablist", "aria-label": "Result" }, ...tabs);
+  tabs.forEach((tab, i) => tab.addEventListener("click", () => show(i)));
+  list.addEventListener("keydown", (event) => {
+    const next = tabAt(event.key, tabs.indexOf(event.target), tabs.length);
+    if (next === null) return;
+    event.preventDefault();
+    show(next);
+    tabs[next].focus();
+  });
+  show(0);
+  const copyText = make("button", { type: "button" }, "Copy query");
+  const copyCode = make("button", { type: "button" }, "Copy code");
+  const copied = make("span", { class: "gqlnb-copied", role: "status" });
+  const bar = make("div", { class: "gqlnb-tabs" }, list, copied, copyText, copyCode);
+  const byHand = make("textarea", { readonly: "", rows: 4, "aria-label": "To be copied by hand", hidden: "" });
   const source = make("p", { class: "gqlnb-source" });
-  const progress = make("div", { class: "gqlnb-progress" }, bar, status, spoken);
-  const root = make("div", { class: "gqlnb-stars" }, form, progress, alert, rows, source);
-  rows.hidden = alert.hidden = true;
-  el.append(root);
-  keepKeys(root, [run, cancel, rows]);
-  return { root, form, query, limit, run, cancel, bar, fill, status, spoken, alert, head, body, caption, rows, source };
+  const result = make("div", { class: "gqlnb-result", hidden: "" }, bar, byHand, ...panels, source);
+  return { result, rows, pictures, copyText, copyCode, copied, byHand, source };
 }
 
-/** Put rows into the table, a part at a time, and the caption below; return how to stop. */
-function fillTable(view, { columns, rows, caption }) {
-  const numeric = columns.map(({ values }) => values.some((value) => typeof value === "number"));
-  const cell = (tag, i, text, attributes = {}) =>
-    make(tag, numeric[i] ? { ...attributes, class: "gqlnb-number" } : attributes, text);
-  view.head.replaceChildren(...columns.map(({ name }, i) => cell("th", i, name, { scope: "col" })));
-  view.body.replaceChildren();
-  view.rows.hidden = false;
-  view.rows.scrollTop = 0;
-  view.caption.textContent = view.source.textContent = caption;
-  let row = 0;
-  let timer = null;
-  const part = () => {
-    const made = [];
-    for (const end = Math.min(row + ROWS_AT_ONCE, rows); row < end; row += 1)
-      made.push(make("tr", {}, ...columns.map(({ values }, i) => cell("td", i, cellText(values[row])))));
-    view.body.append(...made);
-    timer = row < rows ? setTimeout(part, 0) : null;
-  };
-  part();
-  return () => clearTimeout(timer);
-}
-
-/** Show a state without its rows: buttons, bar, sentence, error. */
+/** Show a state without its result: buttons, bar, sentence, error. */
 function showState(view, state) {
   const running = state.phase === "running";
   const share = running ? fraction(state) : null;
   view.root.dataset.phase = state.phase;
   view.cancel.disabled = !running;
-  view.rows.setAttribute("aria-busy", String(running));
+  view.result.setAttribute("aria-busy", String(running));
+  view.bar.hidden = !running;
   view.bar.classList.toggle("gqlnb-moving", running && share === null);
   view.fill.style.width = share === null ? "" : `${100 * share}%`;
   if (share === null) view.bar.removeAttribute("aria-valuenow");
   else view.bar.setAttribute("aria-valuenow", Math.round(100 * share));
   view.status.textContent = state.text;
+  view.budget.textContent = state.budget ?? "";
   view.alert.hidden = !state.error;
   if (view.alert.textContent !== (state.error ?? "")) view.alert.textContent = state.error ?? "";
 }
 
+/** Put a text into the clipboard, or where a person can do it. */
+async function handOver(view, text, what) {
+  const done = await copy(text);
+  view.copied.textContent = done ? `${what} copied` : "Copy it from here:";
+  view.byHand.hidden = done;
+  if (done) return;
+  view.byHand.value = text;
+  view.byHand.focus();
+  view.byHand.select();
+}
+
 function render({ model, el }) {
-  const view = build(el);
-  const typed = { query: false, limit: false }; // since the last click: nobody may overwrite it
+  const view = { ...buildForm(), ...buildProgress(), ...buildResult() };
+  view.root = make("div", { class: "gqlnb-widget gqlnb-stars" }, view.form, view.progress, view.alert, view.result);
+  el.append(view.root);
+  keepKeys(view.root, gridKeys);
+  const boxes = { stars: view.stars, also: view.also, order: view.order, limit: view.limit };
+  const typed = new Set(); // since the last click: nobody may overwrite it
   let answered = false; // whether the kernel has ever answered this view
   let waiting = null; // the click made before it had
   let phase = null;
-  let shown = 0; // number of the result in the table
-  let stop = () => {};
-  let timer = null;
+  let found = null; // the result that is shown
+  let grid = null;
 
-  const send = (message) => {
-    try {
-      model.send(message);
-    } catch {
-      silent(); // the connection is closed
-    }
+  const silent = (text) => showState(view, { phase: "idle", text });
+  const setSlider = () => {
+    const stars = startOf(view.stars.value);
+    if (stars === null) return;
+    view.slider.value = placeOf(stars);
+    view.slider.setAttribute("aria-valuetext", `${stars.toLocaleString("en-US")} stars`);
   };
-  const silent = () => showState(view, { phase: "idle", text: SILENT });
   const setBoxes = () => {
-    if (!typed.query) view.query.value = model.get("query");
-    if (!typed.limit) view.limit.value = limitText(model.get("limit"));
+    const now = { ...parts(model.get("query")), limit: limitText(model.get("limit")) };
+    for (const [name, box] of Object.entries(boxes)) if (!typed.has(name)) box.value = now[name];
+    setSlider();
   };
-  const hello = (attempt) => {
-    const wait = helloWait(attempt);
-    if (wait === null) return silent();
-    timer = setTimeout(hello, wait, attempt + 1);
-    send({ kind: "hello" });
+  const showFound = (now) => {
+    if (!now || now.number === found?.number) return;
+    found = now;
+    grid?.close();
+    grid = makeGrid((question) => kernel.ask({ kind: "grid", ...question }), "Repositories");
+    view.rows.replaceChildren(grid.root);
+    view.result.hidden = false;
+    view.pictures.top.show(now.top);
+    view.pictures.spread.show(now.spread);
+    view.source.textContent = now.caption;
+    view.copied.textContent = "";
+    view.byHand.hidden = true;
+    grid.refresh();
   };
-  const ask = (message) => {
-    clearTimeout(timer);
-    timer = setTimeout(silent, PATIENCE);
-    send(message);
-  };
-  const onMessage = (message) => {
-    if (message?.kind !== "state") return;
-    clearTimeout(timer);
+  const onState = (state) => {
     answered = true;
-    if (message.table && message.table.number !== shown) {
-      stop();
-      shown = message.table.number;
-      stop = fillTable(view, message.table);
-    }
+    showFound(state.found);
     if (waiting !== null) {
       ask(waiting);
       waiting = null;
       return; // this state is older than that click
     }
-    showState(view, message);
+    showState(view, state);
     // Not every page is said aloud: that would never end.
-    if (message.phase !== phase) view.spoken.textContent = message.text;
-    phase = message.phase;
+    if (state.phase !== phase) view.spoken.textContent = state.text;
+    phase = state.phase;
   };
+  const kernel = connect(model, view.root, { state: onState, silent, failed: silent });
+  const ask = (message) => kernel.ask(message).catch(({ message: text }) => silent(text));
   const onSubmit = (event) => {
     event.preventDefault();
-    typed.query = typed.limit = false;
-    const message = request(view.query.value, view.limit.value);
+    typed.clear();
+    const query = joined({ stars: view.stars.value, also: view.also.value, order: view.order.value });
+    const message = { kind: "run", query, limit: view.limit.value.trim() };
     showState(view, { phase: "running", text: answered ? "Searching …" : "Waiting for the kernel …" });
     if (answered) ask(message);
     else waiting = message;
   };
   // JupyterLab 4 takes Enter away from boxes in cells, so the form never hears of it.
   const onKey = (event) => {
-    if (!isEnter(event)) return;
+    if (!isEnter(event) || event.target.tagName === "BUTTON") return;
     event.preventDefault();
     view.form.requestSubmit();
   };
@@ -205,21 +266,26 @@ function render({ model, el }) {
     showState(view, { phase: "idle", text: "" });
   };
 
-  view.query.addEventListener("input", () => (typed.query = true));
-  view.limit.addEventListener("input", () => (typed.limit = true));
-  view.query.addEventListener("keydown", onKey);
-  view.limit.addEventListener("keydown", onKey);
+  for (const [name, box] of Object.entries(boxes)) box.addEventListener("input", () => typed.add(name));
+  view.stars.addEventListener("input", setSlider);
+  view.slider.addEventListener("input", () => {
+    typed.add("stars");
+    view.stars.value = moved(view.stars.value, starsAt(Number(view.slider.value)));
+    setSlider();
+  });
+  view.form.addEventListener("keydown", onKey);
   view.form.addEventListener("submit", onSubmit);
   view.cancel.addEventListener("click", onCancel);
-  model.on("msg:custom", onMessage);
+  view.copyText.addEventListener("click", () => handOver(view, found.text, "Query"));
+  view.copyCode.addEventListener("click", () => handOver(view, found.code, "Code"));
   model.on("change:query", setBoxes);
   model.on("change:limit", setBoxes);
   setBoxes();
-  hello(0);
+  kernel.hello();
   return () => {
-    clearTimeout(timer);
-    stop();
-    model.off("msg:custom", onMessage);
+    kernel.close();
+    grid?.close();
+    for (const picture of Object.values(view.pictures)) picture.close();
     model.off("change:query", setBoxes);
     model.off("change:limit", setBoxes);
   };

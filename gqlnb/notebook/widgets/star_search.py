@@ -1,117 +1,50 @@
-"""The star search as a widget: a threshold in, a table of repositories out.
+"""The star search as a widget: a search in, a table and two pictures of repositories out.
 
-The widget is one anywidget with one comm. A composite of ready-made controls was tried, and it
-searched with an old threshold: ipykernel 7 may hand the messages of two comms to two threads, one
-of them busy. Here each click is one message with all its parameters, and it does not matter which
-thread reads it.
+Each click is one message with all its parameters, and it does not matter which thread reads it: a
+composite of ready-made controls was tried, and it searched with an old threshold, as ipykernel 7
+may hand the messages of two comms to two threads, one of them busy.
 """
 
 from __future__ import annotations
 
-import operator
-import re
 import time
-from dataclasses import dataclass, field
+from functools import partial
 from html import escape
-from pathlib import Path
-from threading import Event, RLock, Thread, Timer
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from threading import Thread, Timer
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import anywidget
 import traitlets
 
-from gqlnb.errors import GqlnbError, QueryError, plain
+from gqlnb.errors import QueryError, blame, plain
+from gqlnb.github.entry import opened
+from gqlnb.github.expressions import read
 from gqlnb.github.starsearch import collect
-from gqlnb.github.thresholds import threshold
 from gqlnb.model.grid import ROWS_SHOWN
 from gqlnb.model.render import frame_html
+from gqlnb.notebook.widgets.base import Widget, in_words
+from gqlnb.notebook.widgets.charts import pictures, spread
+from gqlnb.notebook.widgets.grid import GridSource
+from gqlnb.notebook.widgets.kept import Kept
+from gqlnb.notebook.widgets.repeating import code_of, shown_client, text_of
+from gqlnb.notebook.widgets.star_run import IDLE, Run, caption, read_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import SupportsIndex
 
     import pandas as pd
 
+    from gqlnb.notebook.widgets.base import Message
+
+    OnResult = Callable[[pd.DataFrame], object]
+
 __all__ = ["StarSearch"]
 
-ROWS_SENT = 10_000  # a browser's table of more scrolls badly; the frame has them all
+HEARD: Message = {"kind": "heard"}
 SECONDS_BETWEEN_STATES = 0.1  # ten a second look smooth; JupyterLab refuses more than 1,000
 
-_HERE = Path(__file__).parent
 
-
-@dataclass(slots=True, eq=False)
-class Search:
-    """One search: what was asked, how far it is, how it ended.
-
-    Attributes
-    ----------
-    query, limit
-        As :func:`gqlnb.github.starsearch.collect` takes them.
-    stopped
-        Whether it was cancelled, or a later search took its place.
-    over
-        Set when it ended, one way or the other.
-    got, wanted
-        Rows received and rows there will be; `wanted` is None until the endpoint has said.
-    frame, error
-        How it ended; both None while it runs and after it was stopped.
-    told
-        When the front end last heard of it, in seconds of the monotonic clock.
-    due
-        Whether a timer will tell it more.
-    """
-
-    query: str
-    limit: int | None
-    stopped: bool = False
-    over: Event = field(default_factory=Event)
-    got: int = 0
-    wanted: int | None = None
-    frame: pd.DataFrame | None = None
-    error: Exception | None = None
-    told: float = 0.0
-    due: bool = False
-
-    def end(
-        self,
-        *,
-        frame: pd.DataFrame | None = None,
-        error: Exception | None = None,
-        stopped: bool = False,
-    ) -> bool:
-        """Note how it ended and wake who waits; return False if it had ended before."""
-        if self.over.is_set():
-            return False
-        self.frame, self.error, self.stopped = frame, error, stopped
-        self.over.set()
-        return True
-
-    @property
-    def phase(self) -> str:
-        """``"running"``, ``"cancelled"``, ``"failed"`` or ``"done"``."""
-        if not self.over.is_set():
-            return "running"
-        if self.stopped:
-            return "cancelled"
-        return "done" if self.error is None else "failed"
-
-    @property
-    def text(self) -> str:
-        """How it goes, in a few words; nothing for a failure, which has words of its own."""
-        match self.phase:
-            case "running":
-                wanted = self.wanted
-                return "Searching …" if wanted is None else f"{self.got:,} of {rows_of(wanted)} …"
-            case "cancelled":
-                return f"Cancelled after {rows_of(self.got)}."
-            case "done":
-                return f"{rows_of(self.got)} found."
-        return ""
-
-
-class StarSearch(anywidget.AnyWidget):
+class StarSearch(Widget):
     """Search repositories by their number of stars, in a widget.
 
     The search runs in a thread: a cell may run beside it, and other cells find its outcome in
@@ -120,8 +53,9 @@ class StarSearch(anywidget.AnyWidget):
     Parameters
     ----------
     query
-        The threshold in stars: ``">N"``, ``">=N"``, ``"N..M"``, ``"N"``, or a number N, which
-        means ``">N"``.
+        The threshold in stars, ``">N"``, ``">=N"``, ``"N..M"``, ``"N"``, or a number N, which means
+        ``">N"``; in a text also other terms of GitHub's search, as :func:`gqlnb.stars` takes them:
+        ``">1000 language:python sort:forks"``.
     limit
         Most rows to fetch, at least 1; None for all that one search gives.
     client
@@ -137,7 +71,7 @@ class StarSearch(anywidget.AnyWidget):
     Raises
     ------
     QueryError
-        If `query` is no threshold or `limit` no number of rows.
+        If `query` cannot be read or `limit` is no number of rows.
 
     Examples
     --------
@@ -150,8 +84,7 @@ class StarSearch(anywidget.AnyWidget):
     1           awesome     sindresorhus      498692
     """
 
-    _esm = _HERE / "star_search.js"
-    _css = _HERE / "star_search.css"
+    _view: ClassVar[str] = "star_search.js"
 
     query = traitlets.Unicode().tag(sync=True)
     limit = traitlets.Int(allow_none=True).tag(sync=True)
@@ -164,17 +97,20 @@ class StarSearch(anywidget.AnyWidget):
         client: Any = "demo",
     ) -> None:
         # All of it before the comm opens: its first message may come in another thread.
-        self._lock = RLock()
         self._client = client
-        self._search: Search | None = None
+        self._run: Run | None = None
         self._frame: pd.DataFrame | None = None
-        self._table: dict[str, Any] | None = None
-        self.on_msg(self._receive)
-        super().__init__(query=threshold(query), limit=read_limit(limit))
+        self._copy: pd.DataFrame | None = None  # the frame may be changed by whoever has it
+        self._found: dict[str, Any] | None = None
+        self._source: GridSource | None = None
+        self._wrong: str | None = None
+        self._callbacks: list[OnResult] = []
+        self._kept = Kept()
+        super().__init__(query=str(read(query)), limit=read_limit(limit))
 
     @traitlets.validate("query")
     def _readable(self, proposal: Mapping[str, Any]) -> str:
-        return threshold(proposal["value"])
+        return str(read(proposal["value"]))
 
     @traitlets.validate("limit")
     def _positive(self, proposal: Mapping[str, Any]) -> int | None:
@@ -187,10 +123,13 @@ class StarSearch(anywidget.AnyWidget):
 
     @property
     def error(self) -> str | None:
-        """What went wrong with the last search, in words; None if nothing did."""
+        """What went wrong with the last search, or with what was done on its result, in words.
+
+        None if nothing did.
+        """
         with self._lock:
-            search = self._search
-        return None if search is None or search.error is None else in_words(search.error)
+            run, wrong = self._run, self._wrong
+        return in_words(run.error) if run is not None and run.error is not None else wrong
 
     def start(self) -> None:
         """Begin to search in a thread, instead of the search that runs, if one does."""
@@ -208,24 +147,25 @@ class StarSearch(anywidget.AnyWidget):
         ------
         GqlnbError
             If the search fails, or is cancelled meanwhile.
+        Exception
+            What a function of :meth:`on_result` raised; the result is in :attr:`frame`.
         """
-        search = self._begin(self.query, self.limit)
+        run = self._begin(self.query, self.limit)
         try:
-            self._work(search)
+            self._work(run)
         except BaseException:  # the interrupt button
             self.cancel()
             raise
-        if search.error is not None:
-            raise search.error
-        if search.frame is None:
-            msg = f"The search for {search.query} stars was cancelled. Run it again."
-            raise GqlnbError(msg)
-        return search.frame
+        found = run.outcome()
+        wrong = self._call_back(run)
+        if wrong:
+            raise wrong[0]
+        return found
 
     def cancel(self) -> None:
         """Stop the search that runs, if one does; :attr:`frame` stays what it was."""
         with self._lock:
-            if self._search is not None and self._search.end(stopped=True):
+            if self._run is not None and self._run.end(stopped=True):
                 self._tell()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -242,17 +182,37 @@ class StarSearch(anywidget.AnyWidget):
             Whether the search has ended; how is in :attr:`frame` and :attr:`error`.
         """
         with self._lock:
-            search = self._search
-        return search is None or search.over.wait(timeout)
+            run = self._run
+        return run is None or run.over.wait(timeout)
 
-    def open(self) -> None:
-        """Open the comm to the front end, once."""
-        super().open()
-        forget_route(self.comm)
+    def on_result(self, function: OnResult, *, remove: bool = False) -> OnResult:
+        """Have a function called with the frame of each complete result.
+
+        Parameters
+        ----------
+        function
+            Called as ``function(frame)`` where the search ran: in a thread after a click, in the
+            caller's after :meth:`run`. What it raises is shown in the widget and is in
+            :attr:`error`; :meth:`run` raises it. The result and the other functions are safe.
+        remove
+            Whether to call it no more instead.
+
+        Returns
+        -------
+        function
+            The same, so that this may be used as a decorator.
+        """
+        with self._lock:
+            if function in self._callbacks:
+                self._callbacks.remove(function)
+            if not remove:
+                self._callbacks.append(function)
+        return function
 
     def close(self) -> None:
         """Stop the search that runs and take the widget out of all its views."""
-        self.cancel()
+        if self.comm is not None:  # what was never opened has no search either
+            self.cancel()
         super().close()
 
     def __repr__(self) -> str:
@@ -260,36 +220,47 @@ class StarSearch(anywidget.AnyWidget):
         return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={asked})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view, and beside it the first rows for a viewer without a kernel."""
-        bundle: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            bundle[0]["text/html"] = self._html()
+        """Return the view; its HTML beside it, where the results that will come take its place."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None and self._kept.show(self._html()):
+            del bundle[0]["text/html"]
         return bundle
 
     def _html(self) -> str:
         with self._lock:
-            frame, table = self._frame, self._table
-        if frame is None or table is None:
-            body = f"<p>{escape(repr(self))}: run this notebook to search.</p>"
-        else:
-            note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
-            body = frame_html(frame, f"{table['caption']}{note}")
-        return f'<div class="gqlnb tex2jax_ignore">{body}</div>'
+            frame = self._copy
+        if frame is None:
+            return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
+        note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
+        bins = spread(frame)
+        return f"{frame_html(frame, f'{caption(frame)}{note}')}{bins.html() if bins.rows else ''}"
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
-        """Do what the front end asks, in whichever thread its message came."""
-        match content:
+    def _heard(self, message: Message, _buffers: Sequence[memoryview]) -> Message | None:
+        match message:
             case {"kind": "hello"}:
-                self._tell(table=True)
+                self._tell(found=True)
             case {"kind": "cancel"}:
                 self.cancel()
-            case {"kind": "run", "query": str() as query, "limit": str() as limit}:
+                return HEARD
+            case {"kind": "run", "query": str(query), "limit": str(limit)}:
                 self._clicked(query, limit)
+                return HEARD
+            case {"kind": "grid"}:
+                self._apart(partial(self._answer_grid, message), message)
+        return None
+
+    def _answer_grid(self, message: Message) -> dict[str, Any]:
+        with self._lock:
+            source = self._source
+        if source is None:
+            msg = "There is no result yet. Search first."
+            raise QueryError(msg)
+        return source.answer(message)
 
     def _clicked(self, query: str, limit: str) -> None:
-        """Search for what stands in the two boxes."""
+        """Search for what stands in the boxes."""
         try:
-            asked, most = threshold(query), read_limit(limit)
+            asked, most = str(read(query)), read_limit(limit)
         except QueryError as error:
             self._fail(self._begin(plain(query, 80), None), error)
             return
@@ -297,186 +268,120 @@ class StarSearch(anywidget.AnyWidget):
         self._start(asked, most)
 
     def _start(self, query: str, limit: int | None) -> None:
-        search = self._begin(query, limit)
-        Thread(target=self._work, args=[search], name="gqlnb-star-search", daemon=True).start()
+        run = self._begin(query, limit)
+        Thread(target=self._alone, args=[run], name="gqlnb-star-search", daemon=True).start()
 
-    def _begin(self, query: str, limit: int | None) -> Search:
+    def _begin(self, query: str, limit: int | None) -> Run:
         """Put a new search in the place of the one before, which stops if it still runs."""
-        search = Search(query, limit)
+        run = Run(query, limit)
         with self._lock:
-            if self._search is not None:
-                self._search.end(stopped=True)
-            self._search = search
+            if self._run is not None:
+                self._run.end(stopped=True)
+            self._run, self._wrong = run, None
             self._tell()
-        return search
+        return run
 
-    def _work(self, search: Search) -> None:
+    def _alone(self, run: Run) -> None:
+        """Carry out a search in a thread of its own, with all that follows from its result."""
+        self._work(run)
+        if run.frame is not None:
+            self._kept.put(self._html)
+            self._call_back(run)
+
+    def _work(self, run: Run) -> None:
         """Carry out a search, in the thread that calls."""
-
-        def on_page(got: int, wanted: int, _total: int) -> bool:
-            with self._lock:
-                if search.over.is_set():
-                    return False
-                search.got, search.wanted = got, wanted
-                self._tell_in_time(search)
-            return True
-
         try:
-            frame = collect(search.query, limit=search.limit, client=self._client, on_page=on_page)
-            table = table_of(frame)
+            with opened(self._client) as asked:
+
+                def on_page(got: int, wanted: int, _total: int) -> bool:
+                    with self._lock:
+                        if run.over.is_set():
+                            return False
+                        run.got, run.wanted, run.pages = got, wanted, run.pages + 1
+                        run.budget = str(asked.budget)
+                        self._tell_in_time(run)
+                    return True
+
+                frame = collect(run.query, limit=run.limit, client=asked, on_page=on_page)
+            copied = frame.copy()
+            found, source = self._presented(run, copied), GridSource(copied)
         except Exception as error:  # whatever it is: a thread has nobody else to tell
-            self._fail(search, error)
+            self._fail(run, error)
             return
         with self._lock:
-            if search.over.is_set():
+            if run.over.is_set():
                 return
-            table["number"] = 1 + (self._table["number"] if self._table else 0)
+            found["number"] = 1 + (self._found["number"] if self._found else 0)
             # Before it ends: who waits for the end looks at these next.
-            self._frame, self._table, search.got = frame, table, len(frame)
-            search.end(frame=frame)
-            self._tell(table=True)
+            self._frame, self._copy, run.got = frame, copied, len(frame)
+            self._found, self._source = found, source
+            self._twin = found["caption"]
+            run.end(frame=frame)
+            self._tell(found=True)
 
-    def _fail(self, search: Search, error: Exception) -> None:
+    def _presented(self, run: Run, frame: pd.DataFrame) -> dict[str, Any]:
+        """Return what a view shows of a result beside its rows."""
+        return {
+            "caption": caption(frame),
+            "rows": len(frame),
+            "text": text_of(frame, run.limit),
+            "code": code_of(run.query, run.limit, self._client, names_of_the_notebook()),
+            **pictures(frame),
+        }
+
+    def _call_back(self, run: Run) -> list[Exception]:
+        """Call who waits for results; show what they raise, and return it."""
         with self._lock:
-            if search.end(error=error):
+            callbacks = list(self._callbacks)
+        wrong = []
+        for function in callbacks:
+            try:
+                function(run.outcome())
+            except Exception as error:  # it is the user's: the search is done all the same
+                wrong.append(error)
+                self._complain(run, function, error)
+        return wrong
+
+    def _complain(self, run: Run, function: OnResult, error: Exception) -> None:
+        """Show what a function of the user's raised, unless another search has begun."""
+        name = plain(getattr(function, "__name__", type(function).__name__), 80)
+        said = f"The result is here, but {name}, called with it, raised {blame(error)}"
+        with self._lock:
+            if self._run is run:
+                self._wrong = f"{self._wrong}\n{said}" if self._wrong else said
                 self._tell()
 
-    def _tell_in_time(self, search: Search) -> None:
+    def _fail(self, run: Run, error: Exception) -> None:
+        with self._lock:
+            if run.end(error=error):
+                self._tell()
+
+    def _tell_in_time(self, run: Run) -> None:
         """Send the state now, or as soon as the last one is old enough: the next page may hang."""
-        wait = search.told + SECONDS_BETWEEN_STATES - time.monotonic()
+        wait = run.told + SECONDS_BETWEEN_STATES - time.monotonic()
         if wait <= 0:
             self._tell()
-        elif not search.due:
-            search.due = True
+        elif not run.due:
+            run.due = True
             timer = Timer(wait, self._tell)
             timer.daemon = True
             timer.start()
 
-    def _tell(self, *, table: bool = False) -> None:
-        """Send the state to every view, with the rows if asked; under the lock, to keep order."""
+    def _tell(self, *, found: bool = False) -> None:
+        """Send the state to every view, with the result if asked; under the lock, to keep order."""
         with self._lock:
-            search = self._search
-            message: dict[str, Any] = {
-                "kind": "state",
-                "phase": "idle" if search is None else search.phase,
-                "text": "" if search is None else search.text,
-                "error": self.error,
-                "got": search.got if search else 0,
-                "wanted": search.wanted if search else None,
-            }
-            if table:
-                message["table"] = self._table
-            if search is not None:
-                search.told, search.due = time.monotonic(), False
+            run = self._run
+            message = {"kind": "state", **(run.state() if run else IDLE), "error": self.error}
+            if found:
+                message["found"] = self._found
+            if run is not None:
+                run.told, run.due = time.monotonic(), False
             self.send(message)
 
-    def _send(self, msg: dict[str, Any], buffers: Any = None) -> None:
-        super()._send(msg, buffers)
-        forget_route(self.comm)
 
+def names_of_the_notebook() -> Mapping[str, Any]:
+    """Return the names that cells use, if this is a notebook."""
+    from IPython.core.getipython import get_ipython
 
-def forget_route(comm: object) -> None:
-    """Let the front end choose the thread that reads its next message on a comm.
-
-    ipykernel 7.4 notes which of its threads sent last on a comm and hands the front end's messages
-    to that one: to the main thread, behind a running cell, if a cell sent last; to nobody, if the
-    thread went with the page that had asked for it. Any thread will do here. Other versions keep
-    no such note.
-    """
-    if comm is not None:
-        vars(comm).pop("_reply_subshell_id", None)
-
-
-def read_limit(value: SupportsIndex | str | None) -> int | None:
-    """Read the number of rows from the text of its box, or check a number.
-
-    Raises
-    ------
-    QueryError
-        If it is no whole number from 1 up; an empty text, like None, means no limit.
-    """
-    if value is None or value == "":
-        return None
-    number = whole(value)
-    if number is None or not 1 <= number < 10**15:  # what every JSON reader keeps exact
-        msg = (
-            f"Number of rows {plain(repr(value), 80)} is no whole number from 1 up. "
-            "Write for example 100, or nothing for all rows."
-        )
-        raise QueryError(msg)
-    return number
-
-
-def whole(value: SupportsIndex | str) -> int | None:
-    """Return a whole number, or what a text of digits means; None for anything else."""
-    if isinstance(value, str):
-        digits = value.strip().replace(",", "").replace("_", "")
-        return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else None
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
-
-
-def shown_client(client: Any) -> str:
-    """Return a client as a repr shows it: of an address no user, password, query or fragment."""
-    if not isinstance(client, str) or ("/" not in client and "@" not in client):
-        return repr(client)  # the name of a connection; an object, which knows what to hide
-    try:
-        parts = urlsplit(client.strip())
-        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return repr("...")
-    if "@" in parts.path:  # a password with a slash in it, or no scheme
-        return repr("...")
-    host = f"[{host}]" if ":" in host else host
-    scheme = f"{parts.scheme}://" if parts.netloc else ""
-    return repr(plain(f"{scheme}{host}{port}{parts.path}", 200))
-
-
-def rows_of(number: int) -> str:
-    """Return ``1 row``, ``2,000 rows``."""
-    return "1 row" if number == 1 else f"{number:,} rows"
-
-
-def in_words(error: Exception) -> str:
-    """Return what a person reads of an error: our own as they are, others with their type."""
-    return (
-        str(error) if isinstance(error, GqlnbError) else f"{type(error).__name__}: {plain(error)}"
-    )
-
-
-def table_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return the rows of a result as the front end takes them: JSON values, by column."""
-    shown = frame.head(ROWS_SENT)
-    return {
-        "caption": caption(frame),
-        "rows": len(shown),
-        "columns": [{"name": name, "values": list(map(cell, shown[name]))} for name in shown],
-    }
-
-
-def cell(value: Any) -> int | str | None:
-    """Return a value as the table shows it; what is missing as None, text without tricks."""
-    import pandas as pd
-
-    if isinstance(value, str):
-        return value if value.isprintable() else plain(value)
-    return None if value is pd.NA else int(value)
-
-
-def caption(frame: pd.DataFrame) -> str:
-    """Return in sentences how much of what a table shows, and where it is from."""
-    attrs = frame.attrs
-    total, query, source = attrs["total_count"], attrs["query"], attrs["source"]
-    parts = [f"{len(frame):,} of the {total:,} repositories that match {query}."]
-    exactly = query.removeprefix("stars:")
-    if not len(frame) and exactly.isdecimal():
-        parts.append(f"{exactly} means exactly {exactly} stars; >{exactly} means more than that.")
-    if len(frame) > ROWS_SENT:
-        parts.append(f"The first {ROWS_SENT:,} are shown.")
-    if source:
-        # A snapshot is of some repositories on some day: its counts are never GitHub's.
-        but = ", not GitHub's counts" if "snapshot" in source else ""
-        parts.append(f"Source: {source}{but}.")
-    return plain(" ".join([*parts, *attrs["notes"]]), 1000)
+    shell = get_ipython()
+    return {} if shell is None else dict(shell.user_ns)

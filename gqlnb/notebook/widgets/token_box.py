@@ -10,26 +10,25 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import anywidget
 import traitlets
 
 from gqlnb.errors import AuthError, plain
-from gqlnb.notebook.widgets.star_search import forget_route
-from gqlnb.sealing import unseen
+from gqlnb.notebook.widgets.base import Widget
 from gqlnb.token import Token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from gqlnb.notebook.widgets.base import Message
 
 __all__ = ["TokenBox"]
 
 _HERE = Path(__file__).parent
 
 
-class TokenBox(anywidget.AnyWidget):
+class TokenBox(Widget):
     """Type a token into a notebook without leaving it there.
 
     The box shows dots, empties itself when Enter is pressed, and hands the token to the kernel, in
@@ -57,10 +56,8 @@ class TokenBox(anywidget.AnyWidget):
 
     def __init__(self, label: str = "Token", *, scheme: str = "Bearer") -> None:
         # All of it before the comm opens: its first message may come in another thread.
-        self._lock = Lock()
         self._held: Token | None = None
         self._scheme = scheme
-        self.on_msg(self._receive)
         super().__init__(label=label)
 
     @property
@@ -85,11 +82,6 @@ class TokenBox(anywidget.AnyWidget):
         """Empty the box; clients that were made with its token keep it."""
         self._take(None)
 
-    def open(self) -> None:
-        """Open the comm to the front end, once."""
-        super().open()
-        forget_route(self.comm)
-
     def close(self) -> None:
         """Forget the token and take the widget out of all its views."""
         self._held = None
@@ -99,19 +91,12 @@ class TokenBox(anywidget.AnyWidget):
         filled = "empty" if self._held is None else repr(self._held)
         return f"{type(self).__name__}({self.label!r}, {filled})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view, and beside it a sentence for a viewer without a kernel."""
-        bundle: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None:
-            said = f"{escape(self.label)}: run this notebook to type one."
-            bundle[0]["text/html"] = f'<div class="gqlnb tex2jax_ignore"><p>{said}</p></div>'
-            bundle[0]["text/plain"] = repr(self)
-        return bundle
+    def _html(self) -> str:
+        return f"<p>{escape(self.label)}: run this notebook to type one.</p>"
 
-    @unseen
-    def _receive(self, _widget: object, content: Any, buffers: Sequence[memoryview] | None) -> None:
+    def _heard(self, message: Message, buffers: Sequence[memoryview], /) -> None:
         """Do what the front end asks, in whichever thread its message came."""
-        match content:
+        match message:
             case {"kind": "hello"}:
                 self._tell()
             case {"kind": "token"} if buffers:
@@ -130,7 +115,3 @@ class TokenBox(anywidget.AnyWidget):
     def _tell(self, error: str = "") -> None:
         """Send every view whether there is a token, and what was wrong with the last one typed."""
         self.send({"kind": "state", "held": self._held is not None, "error": error})
-
-    def _send(self, msg: dict[str, Any], buffers: Any = None) -> None:
-        super()._send(msg, buffers)
-        forget_route(self.comm)

@@ -158,6 +158,22 @@ export function editing({ language, state, view }, text) {
   return [kind.of(isGraphql(text) ? on : []), switching];
 }
 
+// Put a cell below the one that the event comes from: the Explorer asks for it. Where this extension
+// is not, nobody answers, and it does without.
+function insertCell(app, event) {
+  const { text } = event.detail ?? {};
+  const notebook = app.shell.currentWidget?.content;
+  const place = notebook?.widgets?.findIndex?.((cell) => cell.node.contains(event.target)) ?? -1;
+  if (place < 0 || typeof text !== "string") {
+    return;
+  }
+  event.preventDefault();
+  notebook.activeCellIndex = place;
+  app.commands
+    .execute("notebook:insert-cell-below")
+    .then(() => notebook.activeCell.model.sharedModel.setSource(text));
+}
+
 // The plugin, made of the modules that JupyterLab shares.
 export function plugin(modules) {
   const { EditorExtensionRegistry, IEditorExtensionRegistry } = modules.codemirror;
@@ -180,6 +196,7 @@ export function plugin(modules) {
         keys: ["Ctrl Space"],
         selector: ".jp-Notebook.jp-mod-editMode [data-gqlnb]",
       });
+      document.addEventListener("gqlnb:insert-cell", (event) => insertCell(app, event));
     },
   };
 }

@@ -1,0 +1,167 @@
+// GraphiQL in a notebook. What it asks goes over the comm to the kernel and out through a client
+// there, so that no token is ever here, and no endpoint has to let this page ask it.
+import { connect, copy, debounced, keepKeys, make } from "./common.js";
+
+const PATIENCE = 15000; // ms for the bundle, which may come over a slow line
+const DEFAULT = "# Ctrl-Space completes, Ctrl-Enter runs.\n{\n  __typename\n}\n";
+const COPY = "M5.5 3.5h7v9h-7zM3.5 10.5v-9h7";
+const INSERT = "M2.5 3.5h11M2.5 12.5h11M8 5.5v5M5.5 8h5";
+const WORKERS = { json: "json.worker.js", graphql: "graphql.worker.js" };
+const page = (globalThis[Symbol.for("gqlnb.graphiql")] ??= new Map());
+
+/** Return the blob that a file of the bundle unpacks to. */
+const unpacked = (bytes, type) =>
+  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")), {
+    headers: { "content-type": type },
+  }).blob();
+
+/** Ask the kernel for the bundle, and put it into the page. */
+async function fetched(model, checksum) {
+  const { names, buffers } = await new Promise((resolve, reject) => {
+    const onMessage = (message, came) => {
+      if (message?.kind !== "bundle" || message.checksum !== checksum) return;
+      settle(() => resolve({ names: message.names, buffers: came }));
+    };
+    const timer = setTimeout(
+      () => settle(() => reject(new Error("The kernel did not send GraphiQL. Run this cell again."))),
+      PATIENCE,
+    );
+    const settle = (how) => {
+      clearTimeout(timer);
+      model.off("msg:custom", onMessage);
+      how();
+    };
+    model.on("msg:custom", onMessage);
+    model.send({ kind: "bundle" });
+  });
+  const urls = {};
+  for (const [place, name] of names.entries()) {
+    const type = name.endsWith(".css") ? "text/css" : "text/javascript";
+    const blob = await unpacked(buffers[place], type);
+    if (type === "text/css") document.head.append(make("style", {}, await blob.text()));
+    else urls[name] = URL.createObjectURL(blob);
+  }
+  globalThis.MonacoEnvironment = {
+    getWorker: (_, label) => new Worker(urls[WORKERS[label] ?? "editor.worker.js"]),
+  };
+  return import(urls["graphiql.js"]);
+}
+
+/** Return the module of the bundle: the one that is in this page already, or from the kernel. */
+function graphiql(model, checksum) {
+  if (!page.has(checksum)) {
+    const coming = fetched(model, checksum);
+    page.set(checksum, coming);
+    coming.catch(() => page.delete(checksum)); // the next view asks again
+  }
+  return page.get(checksum);
+}
+
+/** Tell the theme of the notebook, and whenever it changes. */
+function themed(tell) {
+  const theme = () => {
+    const { jpThemeLight } = document.body.dataset;
+    if (jpThemeLight) return jpThemeLight === "true" ? "light" : "dark";
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  };
+  const watch = new MutationObserver(() => tell(theme()));
+  watch.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+  return { theme: theme(), close: () => watch.disconnect() };
+}
+
+/** Tell the keys that are GraphiQL's: Ctrl-Enter would run the cell. Saving is the notebook's. */
+const isOurs = ({ key }) => key.toLowerCase() !== "s";
+
+/** Put a cell below the one that `element` is in; our extension of JupyterLab listens. */
+function inserted(element, text) {
+  const detail = { element, text };
+  return !element.dispatchEvent(
+    new CustomEvent("gqlnb:insert-cell", { bubbles: true, cancelable: true, detail }),
+  );
+}
+
+function render({ model, el }) {
+  const source = make("p");
+  const said = make("p", { role: "status" });
+  const about = make("div", { class: "gqlnb-about" }, source, said);
+  const head = make("div", { class: "gqlnb-widget" }, about);
+  const place = make("div", { class: "gqlnb-graphiql", hidden: "", role: "group" });
+  const root = make("div", { class: "gqlnb-explorer" }, head, place);
+  const running = new Map();
+  let count = 0;
+  let introspected = false;
+  let shown = null;
+  let gone = false;
+  const own = Math.random().toString(36).slice(2);
+  const say = (text) => (said.textContent = text);
+  const lights = themed((theme) => shown?.set({ theme }));
+
+  const run = (request, told) => {
+    const id = `${own}-${(count += 1)}`;
+    running.set(id, told);
+    kernel.send({ ...request, again: introspected, kind: "run", run: id });
+    introspected ||= request.introspection;
+    return () => running.delete(id) && kernel.send({ kind: "stop", run: id });
+  };
+  const answer = ({ run: id, done }, buffers) => {
+    const told = running.get(id);
+    if (!told) return;
+    if (buffers?.length) told.next(new TextDecoder().decode(buffers[0]));
+    if (!done) return;
+    running.delete(id);
+    told.complete();
+  };
+  const cell = async () => (await kernel.ask({ kind: "cell", ...shown.text() })).text;
+  const onCopy = async () => {
+    const text = await cell();
+    say((await copy(text)) ? "Copied. Paste it into a cell." : text);
+  };
+  const onInsert = async () => {
+    const text = await cell();
+    if (inserted(root, text)) say("The cell is below.");
+    else say((await copy(text)) ? "Copied, as cells cannot be inserted here. Paste it." : text);
+  };
+  const careful = (work) => () => work().catch((error) => say(error.message));
+  const buttons = [
+    { label: "Copy as %%graphql cell", icon: COPY, onClick: careful(onCopy) },
+    { label: "Insert a %%graphql cell below", icon: INSERT, onClick: careful(onInsert) },
+  ];
+  const edited = debounced((text) => kernel.send({ kind: "edited", ...text }), 300);
+
+  const state = async (message) => {
+    source.textContent = `Asks ${message.source}.`;
+    if (shown || gone) return;
+    if (!message.checksum) return say(message.missing);
+    root.style.setProperty("--height", `${message.height}px`);
+    shown = { set() {}, text: () => message, unmount() {} }; // until it is there
+    try {
+      const { mount } = await graphiql(model, message.checksum);
+      if (gone) return;
+      place.hidden = false;
+      place.setAttribute("aria-label", `GraphiQL, asking ${message.source}`);
+      const { query, variables } = message;
+      const options = { run, buttons, onEdit: edited, theme: lights.theme };
+      shown = mount(place, { ...options, query: query || DEFAULT, variables });
+      say("");
+    } catch (error) {
+      shown = null;
+      say(error.message);
+    }
+  };
+  const failed = (text) => say(text);
+  const kernel = connect(model, head, { state, answer, failed });
+  el.append(root);
+  keepKeys(place, isOurs);
+  say("Loading GraphiQL …");
+  kernel.hello();
+  return () => {
+    gone = true;
+    edited.cancel();
+    for (const id of running.keys()) kernel.send({ kind: "stop", run: id });
+    lights.close();
+    kernel.close();
+    shown?.unmount();
+  };
+}
+
+export default { render };

@@ -1,0 +1,131 @@
+// The arithmetic of the grid, without a page: what is seen where, and where a key leads.
+
+export const ROW = 26; // px
+export const BLOCK = 200; // rows of one request
+export const WIDE = 24; // columns of one request
+const TALLEST = 8_000_000; // px; browsers cap an element somewhere between 17 and 33 millions
+const NARROW = 64; // px of a column
+const BROAD = 340;
+const LETTER = 7.4; // px of a character, about
+const DIGIT = 8.3; // and of one in a number
+
+/** Return the height of the space that scrolls, in px: all rows, or as many as an element can hold. */
+export const spaceOf = (rows) => Math.min(rows * ROW, TALLEST);
+
+/** Return how far down the rows a scroll position is, in px; `view` is the height that is seen. */
+export function topOf(scroll, rows, view) {
+  const all = rows * ROW;
+  const space = spaceOf(rows);
+  if (space === all) return scroll;
+  return Math.min(1, Math.max(0, scroll / (space - view))) * (all - view);
+}
+
+/** Return the scroll position for a place in the rows: the other way round. */
+export function scrollOf(top, rows, view) {
+  const all = rows * ROW;
+  const space = spaceOf(rows);
+  return space === all ? top : (top / (all - view)) * (space - view);
+}
+
+/** Return the place from where a row is seen: unchanged if it is, else as near as can be. */
+export function revealed(row, top, rows, view) {
+  const least = (row + 1) * ROW - view;
+  const most = row * ROW;
+  const last = Math.max(0, rows * ROW - view);
+  return Math.min(last, Math.max(0, Math.min(most, Math.max(least, top))));
+}
+
+/** Return the rows that are seen, one half hidden included: from, to (excluded). */
+export function rowsSeen(top, rows, view) {
+  const from = Math.max(0, Math.min(rows, Math.floor(top / ROW)));
+  return [from, Math.min(rows, Math.ceil((top + view) / ROW))];
+}
+
+/** Return the columns between two places, given where each begins and the last ends. */
+export function columnsSeen(lefts, from, to) {
+  const last = lefts.length - 1;
+  let first = 0;
+  while (first < last && lefts[first + 1] <= from) first += 1;
+  let end = first;
+  while (end < last && lefts[end] < to) end += 1;
+  return [first, end];
+}
+
+/** Return the width of a column, from the characters of its name, its dtype and its values. */
+export function widthOf({ name, dtype, chars, right }) {
+  const wide = Math.max(chars * (right ? DIGIT : LETTER), (name.length + 2.5) * LETTER, dtype.length * 6.4);
+  return Math.round(Math.min(BROAD, Math.max(NARROW, wide + 26)));
+}
+
+/** Return where the columns begin, and where the last one ends. */
+export function leftsOf(widths) {
+  const lefts = [0];
+  for (const width of widths) lefts.push(lefts.at(-1) + width);
+  return lefts;
+}
+
+/** Return the blocks that cover some rows and columns, as [start row, first column]. */
+export function blocksOf([from, to], [first, end]) {
+  const found = [];
+  if (from === to) return found;
+  for (let row = from - (from % BLOCK); row < to; row += BLOCK)
+    for (let column = first - (first % WIDE); column < end; column += WIDE) found.push([row, column]);
+  return found;
+}
+
+/**
+ * Return where a key leads from a cell, or null for another key. Row -1 is that of the names.
+ * `page` is how many rows are seen at once.
+ */
+export function moved({ row, column }, { key, ctrlKey, metaKey }, { rows, columns, page }) {
+  const far = ctrlKey || metaKey;
+  const steps = {
+    ArrowDown: [far ? rows : 1, 0],
+    ArrowUp: [far ? -row : -1, 0],
+    ArrowRight: [0, far ? columns : 1],
+    ArrowLeft: [0, far ? -columns : -1],
+    PageDown: [page, 0],
+    PageUp: [-page, 0],
+    Home: [far ? -rows : 0, -columns],
+    End: [far ? rows : 0, columns],
+  };
+  if (!(key in steps)) return null;
+  const [down, right] = steps[key];
+  const top = key === "ArrowUp" && !far ? -1 : Math.min(0, row);
+  return {
+    row: Math.min(rows - 1, Math.max(top, row + down)),
+    column: Math.min(columns - 1, Math.max(0, column + right)),
+  };
+}
+
+/** Return the rectangle between two cells: [top, bottom], [left, right], the ends excluded. */
+export function between(one, other) {
+  return [
+    [Math.max(0, Math.min(one.row, other.row)), Math.max(one.row, other.row) + 1],
+    [Math.min(one.column, other.column), Math.max(one.column, other.column) + 1],
+  ];
+}
+
+/**
+ * Return the sorting after a click on a name: upwards, downwards, then as the rows came; with
+ * `more`, besides what it is sorted by already.
+ */
+export function sortedBy(sort, column, more) {
+  const now = sort.find(([at]) => at === column);
+  const next = now === undefined ? [[column, false]] : now[1] ? [] : [[column, true]];
+  if (!more) return next;
+  if (now === undefined) return [...sort, ...next];
+  return sort.flatMap((it) => (it === now ? next : [it]));
+}
+
+/** Return how a column is sorted: null, or whether downwards and, of several, which it is. */
+export function wayOf(sort, column) {
+  const at = sort.findIndex(([sorted]) => sorted === column);
+  return at < 0 ? null : { down: sort[at][1], order: sort.length > 1 ? at + 1 : null };
+}
+
+/** Tell whether columns are those that were there before, though their values may have changed. */
+export function sameColumns(columns, before) {
+  const known = (list) => JSON.stringify(list.map(({ name, dtype, index }) => [name, dtype, index]));
+  return known(columns) === known(before);
+}

@@ -1,0 +1,101 @@
+// Builds the bundle: node build.mjs FOLDER, beside the packages that `npm ci` has put here.
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const HERE = import.meta.dirname;
+const out = resolve(process.argv[2]);
+const MODULES = join(HERE, "node_modules");
+
+// The text fonts are two thirds of the style sheet; the page's own do as well. Monaco's icons stay.
+const withoutTextFonts = {
+  name: "without-text-fonts",
+  setup(made) {
+    made.onLoad({ filter: /graphiql[\\/]dist[\\/]style\.css$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const kept = text.replace(/@font-face\s*\{[^}]*\}/g, (face) =>
+        /font-family:\s*["']?codicon/.test(face) ? face : "",
+      );
+      return { contents: kept, loader: "css" };
+    });
+  },
+};
+
+// The editors name that font alone; without it they would fall back to one of unequal widths.
+const FONT = 'fontFamily: "\\"Fira Code\\"",';
+const OWN_FONT = "fontFamily: \"var(--jp-code-font-family, ui-monospace, 'DejaVu Sans Mono', monospace)\",";
+const withOwnFont = {
+  name: "with-own-font",
+  setup(made) {
+    made.onLoad({ filter: /react[\\/]dist[\\/]utility[\\/]create-editor\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      if (!text.includes(FONT)) throw new Error("@graphiql/react names its font in another way");
+      return { contents: text.replace(FONT, OWN_FONT).replace("fontSize: 15", "fontSize: 13") };
+    });
+  },
+};
+
+const options = {
+  absWorkingDir: HERE,
+  bundle: true,
+  minify: true,
+  write: false,
+  metafile: true,
+  outdir: out,
+  target: "es2022",
+  define: { "process.env.NODE_ENV": '"production"' },
+  loader: { ".ttf": "dataurl" },
+  jsx: "automatic",
+  legalComments: "none", // the notices are collected below, whole
+  logLevel: "warning",
+};
+
+const worker = (name, path) =>
+  build({ ...options, entryPoints: [{ out: name, in: path }], format: "iife" });
+
+const built = await Promise.all([
+  build({ ...options, entryPoints: ["graphiql.jsx"], format: "esm", plugins: [withoutTextFonts, withOwnFont] }),
+  worker("editor.worker", "monaco-editor/esm/vs/editor/editor.worker.js"),
+  worker("json.worker", "monaco-editor/esm/vs/language/json/json.worker.js"),
+  worker("graphql.worker", "monaco-graphql/esm/graphql.worker.js"),
+]);
+
+/** Return the folder of the package that a source is of, below node_modules. */
+function packageOf(source) {
+  const parts = source.split("/");
+  const at = parts.lastIndexOf("node_modules") + 1;
+  if (!at) return null;
+  const length = parts[at].startsWith("@") ? 2 : 1;
+  return parts.slice(parts.indexOf("node_modules") + 1, at + length).join("/");
+}
+
+const used = new Set();
+for (const { metafile } of built)
+  for (const { inputs } of Object.values(metafile.outputs))
+    for (const [source, { bytesInOutput }] of Object.entries(inputs))
+      if (bytesInOutput && packageOf(source)) used.add(packageOf(source));
+// Styles come bundled in GraphiQL's own; these packages have no other trace.
+for (const name of ["graphiql", "monaco-editor"]) used.add(name);
+
+const NOTICES = /^(licen[cs]e|copying|notice|third-?party)/i;
+const sections = [];
+for (const name of [...used].sort()) {
+  const folder = join(MODULES, name);
+  const { name: called, version, license, author, homepage } = JSON.parse(
+    await readFile(join(folder, "package.json"), "utf8"),
+  );
+  const files = (await readdir(folder)).filter((file) => NOTICES.test(file)).sort();
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+  const who = typeof author === "string" ? author : (author?.name ?? "");
+  const about = [who && `By ${who}.`, homepage].filter(Boolean).join(" ");
+  const head = `${called} ${version}, ${license}\n${about}`.trim();
+  sections.push([head, ...texts.map((text) => text.trim())].join("\n\n"));
+}
+const rule = `\n\n${"=".repeat(72)}\n\n`;
+const notices = ["The GraphiQL bundle beside this file contains these packages.", ...sections];
+
+await mkdir(out, { recursive: true });
+for (const { path, contents } of built.flatMap(({ outputFiles }) => outputFiles))
+  await writeFile(join(out, `${basename(path)}.gz`), gzipSync(contents, { level: 9 }));
+await writeFile(join(out, "NOTICES.txt"), `${notices.join(rule)}\n`);

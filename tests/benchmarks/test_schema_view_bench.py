@@ -1,0 +1,27 @@
+"""The benchmark of browsing: what is found is right, and takes no absurd time."""
+
+from __future__ import annotations
+
+from graphql import build_schema
+
+from gqlnb.notebook.schemaindex import Index
+from tests.benchmarks.big_schema import big_sdl
+from tests.benchmarks.schema_view import check, huge, report, searches
+
+DEAREST = 200.0  # milliseconds: more means that something is broken, not that the machine is busy
+
+
+def test_searches_are_right_and_quick() -> None:
+    """On a schema of GitHub's size, at each key stroke."""
+    schema = build_schema(big_sdl())
+    index = Index(schema)
+    check(schema, index)
+    costs = searches(index, rounds=1)
+    assert costs[len(costs) // 2] < DEAREST
+
+
+def test_the_report_tells_of_a_huge_schema() -> None:
+    """Here a small one of the same make."""
+    lines = list(report(huge(500), 1))
+    assert lines[0].endswith("types")
+    assert sum("search" in line for line in lines) == 3

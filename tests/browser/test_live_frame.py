@@ -1,0 +1,138 @@
+"""A subscription in a real notebook: shown while it comes, stopped by the interrupt button."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+    from tests.browser.conftest import Lab, Notebook
+
+pytestmark = pytest.mark.browser
+
+BAD = "<img src=x onerror=window.struck=1>"
+SETUP = f"""
+import gqlnb, os
+%load_ext gqlnb
+
+def ticks(root, args, context):
+    with open(PIPE) as pipe:
+        for line in pipe:
+            if line == "fail\\n":
+                raise ValueError({BAD!r})
+            yield {{"n": int(line), "said": {BAD!r}}}
+
+schema = gqlnb.Schema(
+    "type Query {{ hello: String }} type Subscription {{ tick: Tick }} "
+    "type Tick {{ n: Int said: String }}",
+    {{"Subscription": {{"tick": ticks}}}},
+)
+"""
+# Without waiting for the end: the cell runs until it is interrupted.
+START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
+INTERRUPT = "window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
+SAVE = "window.jupyterapp.commands.execute('docmanager:save')"
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """Return a pipe that gives the kernel its events."""
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+def photograph(page: Page, name: str) -> None:
+    """Leave a picture where WIDGET_PICTURES says, for people."""
+    if folder := os.environ.get("WIDGET_PICTURES"):
+        page.screenshot(path=Path(folder, f"{name}.png"))
+
+
+def saved(notebook: Notebook, lab: Lab, name: str) -> list[list[dict[str, Any]]]:
+    """Save the notebook, and return the outputs of its cells."""
+    notebook.page.evaluate(SAVE)
+    cells = json.loads((lab.folder / name).read_text())["cells"]
+    return [cell["outputs"] for cell in cells]
+
+
+def test_a_cell_shows_what_comes_until_it_is_interrupted(
+    open_notebook: Callable[[str], Notebook],
+    write_notebook: Callable[[list[str]], str],
+    pipe: Path,
+    lab: Lab,
+) -> None:
+    """Rows appear while the cell runs; the interrupt is its end; its value is what is saved."""
+    cells = [
+        f"PIPE = {str(pipe)!r}\n{SETUP}",
+        "%%graphql schema\nsubscription { tick { n said } }",
+        "_live.frame['tick.n'].sum()",
+    ]
+    name = write_notebook(cells)
+    notebook = open_notebook(name)
+    notebook.page.evaluate(START)
+    with pipe.open("w") as events:
+        for number in range(3):
+            events.write(f"{number}\n")
+        events.flush()
+        shown = notebook.cell(1)
+        expect(shown).to_contain_text("Live, 3 rows so far. The interrupt button ends it.")
+        expect(shown).to_contain_text(BAD)
+        events.write("40\n")
+        events.flush()
+        expect(shown).to_contain_text("Live, 4 rows so far.")
+        photograph(notebook.page, "live")
+        notebook.page.evaluate(INTERRUPT)
+        expect(shown).to_contain_text("Stopped after 4 rows.")
+    notebook.wait_idle()
+    photograph(notebook.page, "live-stopped")
+    expect(notebook.cell(2)).to_contain_text("43")
+    first, last = saved(notebook, lab, name)[1]
+    assert ["".join(first["data"][kind]) for kind in ("text/plain", "text/html")] == ["", ""]
+    assert last["output_type"] == "execute_result"
+    assert "Stopped after 4 rows." in "".join(last["data"]["text/plain"])
+    assert notebook.page.evaluate("window.struck") is None
+
+
+def test_a_live_frame_goes_on_beside_other_cells_and_keeps_its_rows(
+    open_notebook: Callable[[str], Notebook],
+    write_notebook: Callable[[list[str]], str],
+    pipe: Path,
+    lab: Lab,
+) -> None:
+    """It changes in place while a cell runs; where it fails its rows stay, saved as HTML."""
+    cells = [
+        f"PIPE = {str(pipe)!r}\n{SETUP}",
+        "client = gqlnb.Client(schema)\n"
+        "live = gqlnb.LiveFrame(client.subscribe('subscription { tick { n said } }'), rows=2)\n"
+        "live",
+        "live.wait(), live.frame['tick.n'].tolist()",
+    ]
+    name = write_notebook(cells)
+    notebook = open_notebook(name)
+    notebook.page.evaluate(START)
+    with pipe.open("w") as events:
+        events.write("1\n2\n3\n")
+        events.flush()
+        shown = notebook.cell(1)
+        expect(shown).to_contain_text("Live, 3 rows so far; the last 2 are kept, 1 was dropped.")
+        events.write("fail\n")
+    expect(shown).to_contain_text("Failed after 3 rows")
+    expect(shown).to_contain_text(BAD)
+    expect(notebook.cell(2)).to_contain_text("(True, [2, 3])")
+    notebook.wait_idle()
+    photograph(notebook.page, "live-failed")
+    outputs = saved(notebook, lab, name)[1]
+    assert [output["output_type"] for output in outputs] == ["display_data"]
+    html = "".join(outputs[0]["data"]["text/html"])
+    assert "Failed after 3 rows" in html
+    assert BAD not in html
+    assert len(json.dumps(outputs)) < 20_000
+    assert notebook.page.evaluate("window.struck") is None

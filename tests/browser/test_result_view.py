@@ -1,0 +1,320 @@
+"""Frames and data looked through in a real browser: scrolled, sorted, searched, copied."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+import gqlnb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Locator
+
+    from tests.browser.conftest import Lab, Notebook
+
+    Open = Callable[..., Notebook]
+
+pytestmark = pytest.mark.browser
+
+ROWS = 100_000
+FRAME = f"""import numpy as np, pandas as pd, gqlnb
+rows = np.arange({ROWS})
+frame = pd.DataFrame({{"name": [f"repo{{i}}" for i in rows], "stars": (rows * 7919) % {ROWS},
+                      "when": pd.date_range("2020", periods={ROWS}, freq="h"),
+                      "topics": [["a", "b"]] * {ROWS}}})
+view = gqlnb.ResultView(frame)
+view"""
+START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
+COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
+THEME = "apputils:change-theme"
+SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
+STATE = "application/vnd.jupyter.widget-state+json"
+CLEAN = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
+BAD = '<img src="x" onerror="window.hacked = true"><script>window.hacked = true</script>'
+# Milliseconds from a jump of the scroll bar until the row there is drawn, for each of some places.
+JUMPS = """async ([grid, rows]) => {
+    const took = [];
+    for (const row of rows) {
+        const started = performance.now();
+        grid.scrollTop = row * 26;
+        while (![...grid.querySelectorAll('[role=row]')].some(
+            line => line.ariaRowIndex == row + 2 && line.textContent.includes(`repo${row}`)))
+            await new Promise(requestAnimationFrame);
+        took.push(performance.now() - started);
+    }
+    return took;
+}"""
+
+
+class View:
+    """One view of the widget, in the words of a person who uses it."""
+
+    def __init__(self, place: Locator) -> None:
+        self.root = place.locator(".gqlnb-result")
+        self.grid = self.root.get_by_role("grid")
+        self.find = self.root.get_by_role("searchbox")
+        self.count = self.root.locator(".gqlnb-count")
+        self.whole = self.root.locator(".gqlnb-whole")
+        self.wrong = self.root.get_by_role("alert")
+        self.tree = self.root.get_by_role("tree")
+
+    def tab(self, name: str) -> Locator:
+        """Return the tab of that name."""
+        return self.root.get_by_role("tab", name=name)
+
+    def name(self, column: str) -> Locator:
+        """Return what stands above a column."""
+        return self.grid.get_by_role("columnheader", name=column)
+
+    def cell(self, row: int, column: int) -> Locator:
+        """Return a cell as a screen reader counts: the names are row 1, the index is column 1."""
+        return self.grid.locator(f".gqlnb-row[aria-rowindex='{row}'] [aria-colindex='{column}']")
+
+
+@pytest.fixture
+def show(
+    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
+) -> Open:
+    """Return a function that runs cells in a new notebook and waits for their end."""
+
+    def show_it(*cells: str, wait: bool = True) -> Notebook:
+        notebook = open_notebook(write_notebook(list(cells)))
+        if wait:
+            notebook.run_all()
+        else:
+            notebook.page.evaluate(START)
+        return notebook
+
+    return show_it
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Path]:
+    """Yield a pipe that a cell waits for until somebody writes."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    end = os.open(path, os.O_RDWR)  # so that neither end waits for the other to open
+    yield path
+    os.write(end, b"\n")
+    os.close(end)
+
+
+def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
+    show: Open, pipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Any row is drawn after a jump; the kernel sorts and filters while the next cell runs."""
+    waiting = f"print('holding', flush=True)\nopen({str(pipe)!r}).readline()\nprint('let go')"
+    notebook = show(FRAME, waiting, wait=False)
+    expect(notebook.outputs(1)).to_have_text("holding")
+    view = View(notebook.cell(0))
+    expect(view.count).to_have_text("100,000 rows")
+    rows = [50_000, 99_000, 12_345, 77_777, 31_000, 64_000, 5_000, 88_888, 43_210]
+    took = sorted(notebook.page.evaluate(JUMPS, [view.grid.element_handle(), rows]))
+    with capsys.disabled():
+        print(f" jumps: median {took[4]:.0f} ms, longest {took[-1]:.0f} ms")  # noqa: T201
+    view.name("stars").click()
+    expect(view.name("stars")).to_have_attribute("aria-sort", "ascending")
+    view.name("stars").click()
+    expect(view.name("stars")).to_have_attribute("aria-sort", "descending")
+    expect(view.cell(2, 3)).to_have_text("99,999")
+    view.root.get_by_role("button", name="Filter columns").click()
+    view.root.get_by_label("Filter stars").fill("100..199")
+    expect(view.count).to_have_text("100 of 100,000 rows")
+    expect(view.cell(3, 3)).to_have_text("199")
+    view.find.fill("repo1")
+    wanted = sum(100 <= (i * 7919) % ROWS < 200 and str(i)[0] == "1" for i in range(ROWS))
+    expect(view.count).to_have_text(f"{wanted} of 100,000 rows")
+    view.root.get_by_label("Filter stars").fill("many")
+    expect(view.wrong).to_contain_text("'many' of column 'stars' is no number")
+    expect(view.count).to_have_text(f"{wanted} of 100,000 rows")
+    expect(notebook.outputs(1)).to_have_text("holding")
+
+
+def test_the_keyboard_is_enough(show: Open) -> None:
+    """Tab goes in and out, arrows move, Enter sorts, Ctrl-C copies; the cell stays as it is."""
+    notebook = show(FRAME)
+    page, view = notebook.page, View(notebook.cell(0))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    press = page.keyboard.press
+    expect(view.count).to_have_text("100,000 rows")
+    view.find.focus()
+    press("Tab")
+    press("Tab")
+    expect(view.grid).to_be_focused()
+    page.keyboard.type("dd")  # in a notebook: delete the cell
+    press("ArrowUp")
+    press("ArrowRight")
+    press("Enter")  # stars
+    press("Enter")
+    expect(view.name("stars")).to_have_attribute("aria-sort", "descending")
+    press("Control+End")
+    expect(view.whole).to_contain_text('"b"')
+    press("Control+Home")
+    press("ArrowRight")
+    press("PageDown")
+    press("Shift+ArrowRight")
+    press("Shift+ArrowDown")
+    expect(view.grid.locator("[aria-selected=true]")).to_have_count(4)
+    active = view.grid.get_attribute("aria-activedescendant")
+    assert page.locator(f"[id='{active}']").is_visible()
+    press("Control+c")
+    expect(view.whole).to_have_text("Copied 4 cells.")
+    lines = str(page.evaluate("navigator.clipboard.readText()")).split("\n")
+    assert [line.split("\t")[1] for line in lines] == ["99986", "99985"]
+    press("Control+a")
+    press("Control+c")
+    expect(view.wrong).to_contain_text("500,000 cells are too many to copy")
+    press("Tab")
+    expect(view.grid).not_to_be_focused()
+    expect(view.root).to_be_visible()
+
+
+def test_ten_million_rows_are_no_more_work(show: Open) -> None:
+    """The last row is reached, the wheel goes row by row, though a pixel is many of them."""
+    notebook = show(
+        "import gqlnb, numpy as np, pandas as pd\n"
+        "gqlnb.ResultView(pd.DataFrame({'n': np.arange(10_000_000)}))"
+    )
+    view, press = View(notebook.cell(0)), notebook.page.keyboard.press
+    expect(view.count).to_have_text("10,000,000 rows")
+    view.grid.focus()
+    press("Control+End")
+    expect(view.grid.get_by_role("gridcell", name="9,999,999", exact=True)).to_be_in_viewport()
+    view.grid.hover()
+    notebook.page.mouse.wheel(0, -260)
+    expect(view.grid.get_by_role("gridcell", name="9,999,976", exact=True)).to_be_in_viewport()
+    expect(view.grid.get_by_role("gridcell", name="9,999,990", exact=True)).to_have_count(0)
+
+
+PARTIAL = """import gqlnb
+schema = gqlnb.Schema("type Query { rows: [Row!]! } type Row { n: Int fail: Int }", {
+    "Query": {"rows": lambda *_: [{"n": 1}, {"n": None}]}, "Row": {"fail": lambda *_: 1 / 0}})
+gqlnb.ResultView(schema.execute("{ rows { n fail } }"))"""
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_nobody_is_kept_out(show: Open, theme: str, axe: Callable[..., None]) -> None:
+    """Names, roles and contrast are as they should be, in each theme, whatever is shown."""
+    notebook = show(PARTIAL)
+    page, view = notebook.page, View(notebook.cell(0))
+    page.evaluate(COMMAND, [THEME, {"theme": theme}])
+    try:
+        expect(page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+        expect(view.count).to_have_text("2 rows")
+        view.root.get_by_role("button", name="Filter columns").click()
+        view.root.get_by_label("Filter n").fill("many")
+        expect(view.wrong).to_contain_text("is no number")
+        view.name("fail").click(modifiers=["Shift"])
+        axe(page, ".gqlnb-result")
+        view.tab("JSON").click()
+        expect(view.tree).to_contain_text("2 items")
+        axe(page, ".gqlnb-result")
+    finally:
+        page.evaluate(COMMAND, [THEME, {"theme": "JupyterLab Light"}])
+
+
+HOSTILE = f"""import gqlnb
+bad = {BAD!r}
+schema = gqlnb.Schema('''
+type Query {{ rows: [Row!]! }}
+type Row {{ text: String list: [String] fail: Int kind: JSON }}
+scalar JSON
+''', {{"Query": {{"rows": lambda *_: [{{"text": bad, "list": [bad], "kind": {{bad: bad}}}}]}},
+     "Row": {{"fail": lambda *_: 1 / (bad and 0)}}}})
+result = schema.execute("{{ rows {{ text list kind fail }} }}")
+result = gqlnb.Result({{**result.data, bad: bad}}, errors=({{"message": bad, "path": [bad]}},))
+gqlnb.ResultView(result)"""
+
+
+def test_markup_stays_text(show: Open) -> None:
+    """In cells, names, labels of rows, lists, errors and the tree; nothing of it runs."""
+    named = "import pandas as pd\ngqlnb.ResultView(pd.DataFrame({bad: [bad]}, index=[bad]))"
+    notebook = show(HOSTILE, named)
+    view, other = View(notebook.cell(0)), View(notebook.cell(1))
+    expect(view.root.get_by_role("note")).to_contain_text(BAD)
+    expect(view.grid.get_by_role("gridcell", name=BAD, exact=True)).to_have_count(2)
+    view.tab("Errors").click()
+    expect(view.grid.get_by_role("gridcell", name=BAD, exact=True)).to_have_count(2)
+    view.tab("JSON").click()
+    view.tree.press("End")
+    view.root.get_by_label("Find in names and values").fill("<img")
+    expect(view.root.get_by_text("1 of ")).to_be_visible()
+    expect(view.tree).to_contain_text(BAD[:40])
+    view.tree.locator("[tabindex='0']").press("Enter")
+    expect(other.name(BAD)).to_be_visible()
+    expect(other.grid.get_by_role("rowheader", name=BAD)).to_be_visible()
+    other.grid.focus()
+    expect(other.whole).to_contain_text(BAD)
+    assert notebook.page.evaluate("window.hacked") is None
+    assert notebook.page.locator(".gqlnb-result :is(img, script)").count() == 0
+
+
+def test_the_tree_opens_searches_and_copies_paths(show: Open, axe: Callable[..., None]) -> None:
+    """A long list is folded into ranges; a search opens the way to what it finds."""
+    notebook = show(
+        "import gqlnb\n"
+        "rows = [{'id': i, 'tags': [{'name': f'tag{i}'}]} for i in range(25_000)]\n"
+        "gqlnb.ResultView(gqlnb.Result({'me': {'login': 'x'}, 'rows': rows}))"
+    )
+    page, view = notebook.page, View(notebook.cell(0))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    view.tab("rows").first.press("End")
+    tree = view.tree
+    expect(tree.get_by_role("treeitem", name="rows")).to_contain_text("25,000 items")
+    tree.get_by_role("treeitem").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(tree.get_by_role("treeitem", name="login")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(view.root.locator(".gqlnb-where")).to_have_text("result.data['me']['login']")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(tree.get_by_role("treeitem", name="me")).to_have_attribute("aria-expanded", "false")
+    view.root.get_by_label("Find in names and values").fill("tag24990")
+    expect(view.root.locator(".gqlnb-where")).to_have_text(
+        "result.data['rows'][24990]['tags'][0]['name']"
+    )
+    expect(tree.locator("[aria-selected=true]")).to_be_in_viewport()
+    assert tree.get_by_role("treeitem").count() < 600
+    view.root.get_by_role("button", name="Copy path").click()
+    expect(view.root.get_by_text("Copied the path.")).to_be_visible()
+    found = page.evaluate("navigator.clipboard.readText()")
+    assert found == "result.data['rows'][24990]['tags'][0]['name']"
+    axe(page, ".gqlnb-result")
+
+
+def test_a_saved_notebook_stays_small_and_holds_no_token(
+    show: Open, lab: Lab, tmp_path: Path, spelled: Callable[[str], list[bytes]]
+) -> None:
+    """With the state of the widgets stored too."""
+    secret = f"canary/{secrets.token_hex(8)}+="
+    (tmp_path / "token").write_text(secret)
+    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=gqlnb.Token(secret)) as server:
+        asked = (
+            f"token = gqlnb.Token(open({str(tmp_path / 'token')!r}).read())\n"
+            f"client = gqlnb.connect({server.url!r}, token=token)\n"
+            "gqlnb.ResultView(client.execute('{ hello }'))"
+        )
+        notebook = show(FRAME, asked)
+    page, view = notebook.page, View(notebook.cell(1))
+    expect(view.tree).to_contain_text("Hello world!")
+    page.evaluate(COMMAND, [SAVE_STATE, {}])
+    page.evaluate(COMMAND, ["docmanager:save", {}])
+    page.wait_for_function(CLEAN)
+    page.evaluate(COMMAND, [SAVE_STATE, {}])
+    (saved,) = (lab.folder / f"{tmp_path.name}.ipynb").parent.glob(f"{tmp_path.name}.ipynb")
+    text = saved.read_bytes()
+    state = nbformat.reads(text.decode(), 4).metadata.widgets[STATE].state
+    views = [model for model in state.values() if model["model_name"] == "AnyModel"]
+    assert len(views) == 2
+    assert [form for form in spelled(secret) if form in text] == []
+    source = len(FRAME) + len(asked)
+    assert len(text) - source < 2 * 20_000, "two views, their static twins and their state"

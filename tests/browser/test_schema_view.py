@@ -1,0 +1,253 @@
+"""The view of a schema in a real browser: searched, clicked through, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Locator, Page
+
+    from tests.browser.conftest import Lab, Notebook
+
+    Show = Callable[..., Notebook]
+
+pytestmark = pytest.mark.browser
+
+DEMO = "import gqlnb\nview = gqlnb.SchemaView('demo')\nview"
+BAD = "<img src=x onerror=window.struck=1><script>window.struck=1</script> **b** [x](javascript:1)"
+HOSTILE = f"""
+import gqlnb
+BAD = {BAD!r}
+DEFAULT = BAD.replace('"', '')
+view = gqlnb.SchemaView(f'''
+"{{BAD}}" directive @odd("{{BAD}}" a: String = "{{DEFAULT}}") on FIELD
+"{{BAD}}" type Query {{{{
+  "{{BAD}}" f("{{BAD}}" a: String = "{{DEFAULT}}"): Kind @deprecated(reason: "{{BAD}}")
+}}}}
+"{{BAD}}" enum Kind {{{{ "{{BAD}}" A @deprecated(reason: "{{BAD}}") }}}}
+''')
+view
+"""
+
+
+# A cell that waits, in the main thread of the kernel, until it is let go.
+BUSY = """async path => {
+    const {context, sessionContext} = window.jupyterapp.shell.currentWidget;
+    sessionContext.session.kernel.requestExecute({code: `open('${path}').read()`});
+}"""
+# Types a text, and measures from each key stroke to the hits for just what stands there then.
+TYPED = """async text => {
+    const root = document.querySelector('.gqlnb-schema'), box = root.querySelector('input');
+    const times = [];
+    for (let length = 1; length <= text.length; length += 1) {
+        const begun = performance.now();
+        box.value = text.slice(0, length);
+        const shown = new Promise(done => {
+            const watch = new MutationObserver(() => {
+                if (root.dataset.found !== box.value) return;
+                watch.disconnect();
+                done();
+            });
+            watch.observe(root, {attributes: true});
+        });
+        box.dispatchEvent(new Event('input'));
+        await shown;
+        times.push(performance.now() - begun);
+    }
+    return times;
+}"""
+
+
+class View:
+    """One view, in the words of a person who uses it."""
+
+    def __init__(self, place: Locator) -> None:
+        self.root = place.locator(".gqlnb-schema")
+        self.box = self.root.get_by_role("combobox", name="Search the schema")
+        self.hits = self.root.get_by_role("option")
+        self.title = self.root.get_by_role("heading", level=3)
+        self.chosen = self.root.locator("[role=option][aria-selected=true]")
+        self.crumbs = self.root.get_by_role("navigation")
+        self.back = self.root.get_by_role("button", name="Back")
+        self.forward = self.root.get_by_role("button", name="Forward")
+
+    def link(self, name: str) -> Locator:
+        """Return a link of the page."""
+        return self.root.locator(".gqlnb-sheet").get_by_role("button", name=name, exact=True).first
+
+    def part(self, name: str) -> Locator:
+        """Return a section of the page."""
+        heading = self.root.page.get_by_role("heading", level=4, name=name)
+        return self.root.locator("section").filter(has=heading).first
+
+
+@pytest.fixture
+def show(
+    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
+) -> Show:
+    """Return a function that opens a notebook of cells and runs it."""
+
+    def show_it(*cells: str) -> Notebook:
+        notebook = open_notebook(write_notebook(list(cells)))
+        notebook.run_all()
+        return notebook
+
+    return show_it
+
+
+def photograph(page: Page, name: str) -> None:
+    """Leave a picture where WIDGET_PICTURES says, for people."""
+    if folder := os.environ.get("WIDGET_PICTURES"):
+        page.screenshot(path=Path(folder, f"{name}.png"))
+
+
+def theme(page: Page, name: str) -> None:
+    """Change the theme, and wait until it is there."""
+    change = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
+    page.evaluate(change, f"JupyterLab {name}")
+    light = str(name == "Light").lower()
+    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
+
+
+def test_a_schema_is_searched_and_clicked_through(show: Show, axe: Callable[..., None]) -> None:
+    """What is typed is found, a hit opens, types lead on, back and forward go the same way."""
+    notebook = show(DEMO)
+    view = View(notebook.cell(0))
+    expect(view.title).to_contain_text("Schema")
+    view.box.fill("stargazers")
+    expect(view.hits.first).to_contain_text(".stargazers")
+    photograph(notebook.page, "schema-hits")
+    axe(notebook.page, ".gqlnb-schema")  # hits; below pages, in the other theme
+    view.hits.filter(has_text="Repository.stargazers").first.click()
+    expect(view.title).to_contain_text("stargazers: StargazerConnection!")
+    expect(view.crumbs).to_contain_text("Repository")
+    view.link("StargazerConnection").click()
+    expect(view.title).to_contain_text("StargazerConnection")
+    expect(view.part("Leads here")).to_contain_text("Repository")
+    view.part("Leads here").get_by_role("button", name="Repository", exact=True).click()
+    expect(view.title).to_have_text("type Repository")
+    photograph(notebook.page, "schema-Light")
+    theme(notebook.page, "Dark")
+    photograph(notebook.page, "schema-Dark")
+    axe(notebook.page, ".gqlnb-schema")
+    theme(notebook.page, "Light")
+    view.back.click()
+    expect(view.title).to_contain_text("StargazerConnection")
+    view.forward.click()
+    expect(view.title).to_have_text("type Repository")
+    expect(view.forward).to_be_disabled()
+
+
+def test_the_keyboard_is_enough(show: Show) -> None:
+    """A slash goes to the box, arrows and Enter choose, Alt and arrows go back and forth."""
+    notebook = show(DEMO)
+    view, keyboard = View(notebook.cell(0)), notebook.page.keyboard
+    view.root.get_by_role("region", name="Schema").focus()
+    keyboard.press("/")
+    expect(view.box).to_be_focused()
+    keyboard.type("repository")
+    expect(view.root).to_have_attribute("data-found", "repository")
+    expect(view.chosen).to_have_count(1)
+    first = view.chosen.inner_text()
+    keyboard.press("ArrowDown")
+    expect(view.chosen).not_to_have_text(first)
+    keyboard.press("ArrowUp")
+    keyboard.press("Escape")
+    expect(view.box).to_have_value("")
+    expect(view.title).to_contain_text("Schema")
+    keyboard.type("starrable")
+    keyboard.press("Enter")  # before the hits are there, or after
+    expect(view.title).to_have_text("interface Starrable")
+    expect(view.title).to_be_focused()
+    keyboard.press("Tab")
+    keyboard.press("Enter")  # in a notebook: edit the cell
+    expect(view.crumbs).to_contain_text("Starrableid")
+    keyboard.press("Alt+ArrowLeft")
+    expect(view.title).to_have_text("interface Starrable")
+    keyboard.press("Alt+ArrowLeft")
+    expect(view.title).to_contain_text("Schema")
+    keyboard.press("Alt+ArrowRight")
+    expect(view.title).to_have_text("interface Starrable")
+    keyboard.type("dd")  # in a notebook: delete the cell
+    expect(notebook.page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(1)
+
+
+def test_a_large_schema_is_searched_at_each_key_stroke_beside_a_running_cell(
+    show: Show, tmp_path: Path
+) -> None:
+    """1,676 types, a busy kernel: each text is answered before a person sees a pause."""
+    os.mkfifo(tmp_path / "pipe")
+    root = Path(__file__).parents[2]
+    make = (
+        f"import sys; sys.path.insert(0, {str(root)!r})\n"
+        "from tests.benchmarks.big_schema import big_sdl\n"
+        "import gqlnb; view = gqlnb.SchemaView(big_sdl()); view"
+    )
+    notebook = show(make)
+    view, page = View(notebook.cell(0)), notebook.page
+    expect(view.title).to_contain_text("Schema")
+    page.evaluate(BUSY, str(tmp_path / "pipe"))
+    times = page.evaluate(TYPED, "account")
+    print("milliseconds from key stroke to hits:", [round(time) for time in times])  # noqa: T201
+    expect(view.root).to_have_attribute("data-found", "account")
+    photograph(page, "schema-large")
+    assert view.hits.count() == 50
+    view.root.get_by_role("region", name="Schema").evaluate("it => it.scrollTo(0, it.scrollHeight)")
+    expect(view.hits).to_have_count(100)
+    view.box.fill("PageInfo")
+    expect(view.root).to_have_attribute("data-found", "PageInfo")
+    view.hits.first.click()
+    expect(view.title).to_have_text("type PageInfo")
+    users = view.part("Leads here").get_by_role("listitem")
+    expect(users).to_have_count(40)
+    photograph(page, "schema-links")
+    view.part("Leads here").get_by_role("button", name="270 more").click()
+    expect(users).to_have_count(240)
+    (tmp_path / "pipe").write_text("go on")
+    notebook.wait_idle()
+    assert sorted(times)[len(times) // 2] < 1000
+
+
+def test_markup_in_a_schema_stays_text(show: Show, axe: Callable[..., None]) -> None:
+    """Descriptions, reasons and defaults show what they are; nothing runs, no link is made."""
+    notebook = show(HOSTILE)
+    view, page = View(notebook.cell(0)), notebook.page
+    for place, heading in (("f", "f: Kind"), ("A", "Kind"), ("@odd", "@odd")):
+        view.box.fill(place)
+        expect(view.root).to_have_attribute("data-found", place)
+        expect(view.hits.first).to_contain_text("<img src=x")
+        view.hits.first.click()
+        expect(view.title).to_contain_text(heading)
+        sheet = view.root.locator(".gqlnb-sheet")
+        expect(sheet).to_contain_text("<img src=x onerror=window.struck=1><script>")
+        expect(sheet.locator("img, script, a")).to_have_count(0)
+        expect(sheet.locator("strong").first).to_have_text("b")
+    photograph(page, "schema-hostile")
+    axe(page, ".gqlnb-schema")
+    assert page.evaluate("window.struck") is None
+
+
+def test_what_is_saved_is_the_page_without_markup(
+    show: Show, lab: Lab, open_notebook: Callable[[str], Notebook]
+) -> None:
+    """The notebook grows by less than 20 KB; a reader without the kernel sees the page."""
+    notebook = show("import gqlnb\ngqlnb.SchemaView('demo', 'Repository')")
+    page = notebook.page
+    expect(View(notebook.cell(0)).title).to_contain_text("Repository")
+    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    name = page.evaluate("window.jupyterapp.shell.currentWidget.context.path")
+    stored = (lab.folder / name).read_text()
+    assert len(stored) < 20_000
+    (lab.folder / name).write_text(
+        stored.replace("application/vnd.jupyter.widget-view+json", "x/y")
+    )
+    later = open_notebook(name)
+    expect(later.outputs(0)).to_contain_text("stargazerCount: Int!")

@@ -1,0 +1,169 @@
+"""What all widgets share: messages in any thread, words for what went wrong, code by message."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from threading import Event
+from threading import enumerate as threads
+from typing import Any
+
+import pytest
+
+from gqlnb import QueryError
+from gqlnb.notebook.widgets import fronts
+from gqlnb.notebook.widgets.base import Widget, forget_route, in_words
+from gqlnb.notebook.widgets.fronts import front_of
+
+SECONDS = 20
+
+
+class Counter(Widget):
+    """Counts, and fails where it is told to."""
+
+    _view = "result_view.js"
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.news = Event()
+        super().__init__()
+
+    def send(self, content: Any, buffers: Any = None) -> None:
+        """Keep what would travel, as JSON."""
+        self.sent.append(json.loads(json.dumps(content)))
+        self.news.set()
+
+    def _heard(self, message: Any, buffers: Any) -> Any:
+        match message:
+            case {"kind": "add", "one": int(one), "two": int(two)}:
+                return {"kind": "sum", "sum": one + two}
+            case {"kind": "apart", "for": seconds}:
+                return self._apart(lambda: {"kind": "slept", "for": 1 / seconds}, message)
+            case {"kind": "unsendable"}:
+                return {"kind": "set", "of": {1}}
+            case {"kind": "wrong"}:
+                msg = "Write it otherwise."
+                raise QueryError(msg)
+        return None
+
+    def _html(self) -> str:
+        return "<p>counted</p>"
+
+
+@pytest.fixture
+def counter() -> Counter:
+    """Return a widget that listens to itself."""
+    return Counter()
+
+
+def test_an_answer_goes_to_whoever_asked(counter: Counter) -> None:
+    """By the id of the question; without one to all."""
+    counter._handle_custom_msg({"kind": "add", "one": 1, "two": 2, "id": "a"}, [])
+    counter._handle_custom_msg({"kind": "add", "one": 1, "two": 2}, [])
+    assert counter.sent == [{"kind": "sum", "sum": 3, "id": "a"}, {"kind": "sum", "sum": 3}]
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"kind": "wrong"}, "Write it otherwise."),
+        ({"kind": "unsendable"}, "TypeError: Object of type set is not JSON serializable"),
+    ],
+)
+def test_no_exception_is_lost(counter: Counter, message: dict[str, Any], words: str) -> None:
+    """It is told to the view, in words."""
+    counter._handle_custom_msg({**message, "id": "b"}, [])
+    assert counter.sent == [{"kind": "failed", "text": words, "id": "b"}]
+
+
+def test_long_work_has_a_thread_and_its_failure_is_told_too(counter: Counter) -> None:
+    """The handler returns at once."""
+    for seconds, wanted in ((2, {"kind": "slept", "for": 0.5}), (0, {"kind": "failed"})):
+        counter.news.clear()
+        counter._handle_custom_msg({"kind": "apart", "for": seconds, "id": "c"}, [])
+        assert counter.news.wait(SECONDS)
+        assert (wanted | {"id": "c"}).items() <= counter.sent[-1].items()
+    assert counter.sent[-1]["text"] == "ZeroDivisionError: division by zero"
+    for thread in threads():
+        if thread.name == "gqlnb-Counter":
+            thread.join(SECONDS)
+
+
+@pytest.mark.parametrize("message", [None, "x", 5, [], {}, {"kind": "other"}, {"id": 5}])
+def test_other_messages_do_nothing(counter: Counter, message: Any) -> None:
+    """Whoever sends them."""
+    counter._receive(counter, message, None)
+    assert counter.sent == []
+
+
+def test_what_a_notebook_keeps_is_small_and_names_the_code(counter: Counter) -> None:
+    """The loader is the same for all; the code is known by a hash of all its files."""
+    state = counter.get_state()
+    assert state["_front"] == front_of("result_view.js")["hash"]
+    assert len(json.dumps({key: str(value) for key, value in state.items()})) < 6_000
+    counter._twin = "x" * 10_000
+    assert len(counter._twin) < 4_010
+
+
+def test_the_code_is_sent_when_it_is_asked_for(counter: Counter) -> None:
+    """Each file after those it imports, with its style sheet."""
+    counter._handle_custom_msg({"kind": "front"}, [])
+    ((front),) = counter.sent
+    assert front["kind"] == "front"
+    names = [file["name"] for file in front["files"]]
+    assert names[-1] == "result_view.js"
+    assert len(set(names)) == len(names)
+    for at, file in enumerate(front["files"]):
+        assert set(re.findall(r'from "\./([\w-]+\.js)"', file["text"])) <= set(names[:at])
+    sheets = {file["name"]: file["css"] for file in front["files"]}
+    assert sheets["common.js"] == (fronts.HERE / "common.css").read_text()
+
+
+def test_a_change_in_what_is_imported_makes_another_module(tmp_path: Path) -> None:
+    """Two kernels with different versions may show widgets in one page."""
+    (tmp_path / "a.js").write_text('import { b } from "./b.js";')
+    (tmp_path / "b.js").write_text("export const b = 1;")
+    before = front_of("a.js", tmp_path)
+    front_of.cache_clear()
+    (tmp_path / "b.css").write_text("p {}")
+    after = front_of("a.js", tmp_path)
+    hashes = [{file["hash"] for file in front["files"]} for front in (before, after)]
+    assert hashes[0] & hashes[1] == set()
+
+
+def test_modules_in_a_circle_are_told(tmp_path: Path) -> None:
+    """With the way around."""
+    (tmp_path / "a.js").write_text('import "x";\nimport { b } from "./b.js";')
+    (tmp_path / "b.js").write_text('import { a } from "./a.js";')
+    with pytest.raises(ValueError, match=r"a\.js imports b\.js imports a\.js: modules in a circle"):
+        front_of("a.js", tmp_path)
+
+
+def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
+    """Beside the view."""
+    data, _ = counter._repr_mimebundle_()
+    assert data["text/plain"] == repr(counter) == "Counter()"
+    assert data["text/html"].endswith('"><p>counted</p></div>')
+    assert "application/vnd.jupyter.widget-view+json" in data
+    counter.close()
+
+
+def test_the_front_end_chooses_the_thread() -> None:
+    """What ipykernel noted of the last one is dropped; without a comm there is nothing to drop."""
+
+    class Comm:
+        """Has a note."""
+
+        def __init__(self) -> None:
+            self._reply_subshell_id = "gone"
+
+    comm = Comm()
+    forget_route(comm)
+    forget_route(None)
+    assert vars(comm) == {}
+
+
+def test_foreign_words_are_one_harmless_line() -> None:
+    """And say which type of error it was."""
+    assert in_words(OSError("\x1b[31ma\nb")) == "OSError: [31ma b"

@@ -1,0 +1,110 @@
+"""What a tree is told of JSON data: the children of one value, and where words are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import QueryError
+from gqlnb.notebook.widgets import tree as module
+from gqlnb.notebook.widgets.tree import TreeSource
+
+DATA = {
+    "me": {"login": "Ada", "none": None, "x": [1, 2.5, True]},
+    "rows": [{"id": n, "tags": [f"tag{n}"]} for n in range(1_000)],
+    "<b>": "<script>",
+    "long": "x" * 500,
+}
+
+
+@pytest.fixture
+def source() -> TreeSource:
+    """Return a tree of some data."""
+    return TreeSource(lambda: DATA)
+
+
+def items(source: TreeSource, *at: int, start: int = 0, end: int = 100) -> list[dict[str, Any]]:
+    """Return the children of a value."""
+    message = {"ask": "children", "at": list(at), "start": start, "end": end}
+    found: list[dict[str, Any]] = source.answer(message)["items"]
+    return found
+
+
+def test_children_come_a_part_at_a_time(source: TreeSource) -> None:
+    """With their key, the step to them in Python, kind, beginning and size."""
+    assert source.answer({"ask": "root"})["item"]["size"] == 4
+    me, rows, markup, long = items(source)
+    assert me == {
+        "key": "me",
+        "step": "['me']",
+        "kind": "object",
+        "size": 3,
+        "text": '{login: "Ada", none: null, x: […]}',
+    }
+    assert (rows["kind"], rows["size"], rows["text"]) == ("array", 1_000, "")
+    assert (markup["key"], markup["text"]) == ("<b>", '"<script>"')
+    assert len(long["text"]) == 203
+    (row,) = items(source, 1, start=998, end=999)
+    assert row["key"] == "998"
+    assert row["step"] == "[998]"
+    assert [it["text"] for it in items(source, 0, 2)] == ["1", "2.5", "true"]
+    assert [it["kind"] for it in items(source, 0)] == ["string", "null", "array"]
+
+
+def test_words_are_found_in_keys_and_values(source: TreeSource) -> None:
+    """In any case, in the order of the data, each as the positions that lead there."""
+
+    def find(words: str) -> Any:
+        return source.answer({"ask": "find", "words": words})
+
+    assert find("ADA") == {"places": [[0, 0]], "more": False}
+    assert find("login") == {"places": [[0, 0]], "more": False}
+    assert find("tag99")["places"][:2] == [[1, 99, 1, 0], [1, 990, 1, 0]]
+    assert find("2.5") == {"places": [[0, 2, 1]], "more": False}
+    many = find("id")
+    assert len(many["places"]) == module.FOUND
+    assert many["more"]
+    assert find("  ") == find("nowhere") == {"places": [], "more": False}
+
+
+def test_a_value_is_copied_as_json(source: TreeSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it is too much."""
+    text = source.answer({"ask": "copy", "at": [0]})["text"]
+    assert text.startswith('{\n  "login": "Ada",')
+    monkeypatch.setattr(module, "COPIED", 10)
+    with pytest.raises(QueryError, match="more than 10 characters of JSON"):
+        source.answer({"ask": "copy", "at": [0]})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"ask": "children", "at": [9], "start": 0, "end": 1},
+        {"ask": "children", "at": ["me"], "start": 0, "end": 1},
+        {"ask": "children", "at": [2, 0], "start": 0, "end": 1},
+        {"ask": "copy", "at": [0, 99]},
+        {"ask": "find", "words": 5},
+        {},
+    ],
+)
+def test_what_there_is_not_is_said(source: TreeSource, message: dict[str, Any]) -> None:
+    """Whoever asks for it."""
+    with pytest.raises(QueryError, match="Run the cell again"):
+        source.answer(message)
+
+
+def test_data_may_be_anything() -> None:
+    """Keys that are no texts, numbers beyond writing, objects, many levels."""
+    deep: Any = 1
+    for _ in range(5_000):
+        deep = [deep]
+    data = {3: 10**5000, None: object(), ("a",): {1, 2}, "nan": float("nan"), "deep": deep}
+    source = TreeSource(lambda: data)
+    found = items(source)
+    assert [it["step"] for it in found] == ["[3]", "[None]", "[('a',)]", "['nan']", "['deep']"]
+    assert [it["key"] for it in found[:3]] == ["3", "None", "('a',)"]
+    assert " at 0x" not in str(found)
+    at = [4, *[0] * 5_000]
+    assert source.answer({"ask": "find", "words": "1"})["places"][-1] == at
+    assert items(source, *at[:-1])[0]["text"] == "1"

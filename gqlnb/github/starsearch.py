@@ -44,6 +44,7 @@ query Stars($query: String!, $first: Int!, $after: String) {
 COUNTED = DOCUMENTED.replace("stargazers { totalCount }", "stargazerCount")
 """The same for an endpoint that refuses ``stargazers``, as GitHub does since mid-2026."""
 
+MANY = 10**15  # rows that nobody limited
 WHOLE = ("", "stars", "stars-asc")  # orders in which all can be had, past one search
 REFUSED = (
     "The endpoint refuses 'stargazers' for repositories one does not administer, so "
@@ -138,7 +139,7 @@ def collect(
     if most is None and wanted.order in WHOLE:
         return _all(wanted, client, on_page)
     with opened(client) as asked:
-        walk = Walk(asked, wanted.search, most)
+        walk = Walk(asked, wanted.search, MANY if most is None else most)
         try:
             walk.run(on_page)
         except GqlnbError as error:
@@ -284,7 +285,8 @@ class Walk:
         if self.total > REACH and self._wanted > REACH and not self._stopped:
             notes.append(
                 f"{self.total:,} repositories match and one search gives {REACH:,} at most: "
-                f"{self.total - len(self.rows):,} more are left out. With limit=None all come."
+                f"{self.total - len(self.rows):,} more are left out. "
+                f"{'Without that order' if self._wanted == MANY else 'With limit=None'} all come."
             )
         return notes
 

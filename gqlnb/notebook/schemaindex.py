@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from graphql import GraphQLEnumType, GraphQLInterfaceType, GraphQLUnionType, get_named_type
 
-from gqlnb.client.schema_reading import collector_paused
+from gqlnb.engine.lenient import collector_paused
 from gqlnb.notebook.schemadocs import KINDS, noted
 
 if TYPE_CHECKING:

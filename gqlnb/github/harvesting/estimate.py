@@ -39,6 +39,12 @@ class Estimate:
         Pages: fewer do not hold them; more have not been needed for such a population.
     budget
         What the endpoint says is left.
+
+    Examples
+    --------
+    >>> estimate = gqlnb.github.harvest(">20000", dry_run=True)
+    >>> estimate.repositories, estimate.least
+    (1067, 11)
     """
 
     query: str

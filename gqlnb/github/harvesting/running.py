@@ -79,6 +79,12 @@ class Harvest:
         Where the parts are; None where the rows are held here.
     notes
         What happened on the way, a sentence each.
+
+    Examples
+    --------
+    >>> harvest = gqlnb.github.harvest(">20000", progress=False)
+    >>> harvest.complete, len(harvest), harvest.coverage.expected
+    (True, 1067, 1067)
     """
 
     query: str

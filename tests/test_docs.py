@@ -51,6 +51,13 @@ def test_the_readme_shows_the_command_on_a_line_of_its_own(line: str, root: Path
     assert line in [text.strip() for text in (root / "README.md").read_text().splitlines()]
 
 
+def test_the_readmes_pictures_and_pages_are_there(root: Path) -> None:
+    """Each link into the repository leads to a file."""
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (root / "README.md").read_text())
+    assert len(links) > 15
+    assert [link for link in links if not (root / link).is_file()] == []
+
+
 def test_ci_runs_the_readmes_command(root: Path) -> None:
     """CI tests exactly as the README says."""
     lines = [text.strip() for text in (root / ".ci" / "run").read_text().splitlines()]

@@ -86,7 +86,7 @@ class Schemas:
         self._before: Entry | GraphQLSchema | None = None  # what this session began with
         self._refusal = ""
         self._unsaid = ""
-        self._began = self._renewed = False
+        self._began = self._renewed = self._sought = False
         self._used: dict[str, None] = {}
         self._lock = threading.RLock()  # held while loading
         self._gate = threading.Lock()
@@ -147,6 +147,14 @@ class Schemas:
             )
             thread.start()
         return self.known
+
+    def sought(self, endpoint: Endpoint) -> GraphQLSchema | None:
+        """Return the schema, asked for now unless that failed before; None if it can't be had."""
+        with self._lock:
+            if not self._sought:
+                self._load_quietly(endpoint)
+                self._sought = True  # not before: an interrupt is no failure
+            return self.known
 
     def refresh(self, endpoint: Endpoint) -> GraphQLSchema:
         """Ask the endpoint for its schema anew, and return it.

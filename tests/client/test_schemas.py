@@ -450,3 +450,14 @@ def test_a_named_connection_has_one_schema(endpoint: Callable[..., Endpoint]) ->
     finally:
         connections.forget("mine")
     assert len(made.requests) == 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 1000])
+def test_what_is_kept_does_not_depend_on_the_pieces_it_is_packed_in(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Members that are null are left out wherever a piece ends, and nothing else is."""
+    monkeypatch.setattr("gqlnb.client.schema_cache.PIECE", size)
+    body = b'{"a":null,"b":null,"c":[1,{"d":2,"e":null},"x,\\"f\\":null"],"g":null}'
+    kept = Entry.of(body, 0.0).data()
+    assert kept == {"a": None, "c": [1, {"d": 2}, 'x,"f":null']}

@@ -392,8 +392,10 @@ class Client(Schemed, Paged, Errands, Reaching):
         if document.schema is not None and not isinstance(self._transport, InProcess):
             expected = self._expectations(document).of(values)
         hide = self._secrets.hide
-        asked = Asked(document, self.source, hide, expected=expected, variables=values)
-        return request, asked
+        learn = self._learner(document)
+        return request, Asked(
+            document, self.source, hide, expected=expected, variables=values, learn=learn
+        )
 
     def document(self, text: str, operation: str | None = None) -> Document:
         """Return the document of a text, checked where the schema is known.
@@ -421,6 +423,7 @@ class Client(Schemed, Paged, Errands, Reaching):
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""
         self._transport.close()
+        self._left = True
         if self._recording is not None:
             self._recording.close()
 

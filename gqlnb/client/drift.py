@@ -89,11 +89,15 @@ class SchemaChanges:
         wrong.
     source
         Whose schema it is.
+    first
+        Whether the schema was asked for now for the first time, so that there was nothing to
+        compare it with.
     """
 
     changes: tuple[SchemaChange, ...]
     broken: dict[str, str] = field(default_factory=dict)
     source: str = ""
+    first: bool = False
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -138,14 +142,18 @@ class SchemaChanges:
 
     def _summary(self) -> str:
         counts = Counter(change.severity for change in self.changes)
-        parts = [f"{counts[word]} {word}" for word in (BREAKING, DANGEROUS) if counts[word]]
+        parts = [counted(counts[word], word) for word in (BREAKING, DANGEROUS) if counts[word]]
+        if self.first:
+            return (
+                f"There is no earlier schema of {self.source} to compare with: it was asked for "
+                "now, for the first time. Later calls compare with this one."
+            )
         if not parts:
             return f"No breaking and no dangerous change in the schema of {self.source}."
         touching = sum(bool(change.touches) for change in self.changes)
         used = f"{touching} of them" if touching else "None of them"
         end = "s" if touching == 1 else ""
-        noun = "change" if len(self.changes) == 1 else "changes"
-        said = f"{' and '.join(parts)} {noun} in the schema of {self.source}."
+        said = f"{' and '.join(parts)} in the schema of {self.source}."
         return f"{said} {used} touch{'es' if end else ''} what was asked."
 
     def _broken(self) -> list[str]:
@@ -162,6 +170,11 @@ class SchemaChanges:
         ]
         index = [plain(each.place, 60) for each in self.changes[:SHOWN]]
         return Grid(["severity", "change", "touches"], [False] * 3, rows, index, [])
+
+
+def counted(count: int, severity: str) -> str:
+    """Return a number of changes in words."""
+    return f"{count} {severity} change{'' if count == 1 else 's'}"
 
 
 def listed(names: Sequence[str]) -> str:

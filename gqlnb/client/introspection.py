@@ -45,10 +45,6 @@ TOLD = {
 TOO_MUCH = re.compile(r"depth|deep|nest(?:ed|ing)|complex|cost|tokens?\b", re.IGNORECASE)
 # Apollo has a code; graphql-ruby, Hasura and the rule of graphql-js name the field; others say it.
 FORBIDDEN = re.compile(r"INTROSPECTION_DISABLED|__schema\b|__type\b|(?i:introspect)")
-UNCHECKED = (
-    "Queries are sent all the same, without being checked first. To have them checked, pass "
-    "schema= the path of its SDL or introspection JSON."
-)
 
 
 class Refusal(SchemaError):  # noqa: N818 - it is what the endpoint did, not what went wrong
@@ -69,7 +65,7 @@ def introspected(
 
     Raises
     ------
-    SchemaError
+    Refusal
         If it refuses, after four requests at most.
     TransportError, AuthError, RateLimited, AnswerError
         If it gave no usable answer.
@@ -84,7 +80,8 @@ def introspected(
         if step is None:
             break
         options, depth = step
-    msg = f"{source} does not tell its schema: {plain(words, 200).rstrip('.')}. {UNCHECKED}"
+    words = plain(words.removeprefix(f"{source}: "), 200).rstrip(".")
+    msg = f"{source} does not tell its schema: {words}."
     raise Refusal(msg)
 
 

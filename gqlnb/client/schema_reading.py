@@ -89,6 +89,9 @@ def from_text(text: str, whence: str) -> Described:
     SchemaError
         If it describes none.
     """
+    if not text.strip():
+        msg = f"{whence} is empty. {TAKES}."
+        raise SchemaError(msg)
     if not text.lstrip().startswith("{"):
         return from_sdl(text, whence)
     try:

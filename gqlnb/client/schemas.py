@@ -37,6 +37,11 @@ YOUNG = 7 * DAY  # GitHub's schema changes about weekly
 USED = 512  # texts; a notebook has fewer
 GIVEN, CACHED, ASKED = "given", "cached", "asked"
 TEXTS = ("description", "deprecationReason", "specifiedByURL", "defaultValue")
+UNCHECKED = (
+    "Queries are sent all the same, without being checked first. To have them checked, pass "
+    "schema= the path of its SDL or introspection JSON; client.refresh_schema() asks again."
+)
+STAYS = "The schema that was known is used as before."
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -81,7 +86,7 @@ class Schemas:
         self._before: Entry | GraphQLSchema | None = None  # what this session began with
         self._refusal = ""
         self._unsaid = ""
-        self._began = self._renewed = False
+        self._began = self._renewed = self._sought = False
         self._used: dict[str, None] = {}
         self._lock = threading.RLock()  # held while loading
         self._gate = threading.Lock()
@@ -143,6 +148,14 @@ class Schemas:
             thread.start()
         return self.known
 
+    def sought(self, endpoint: Endpoint) -> GraphQLSchema | None:
+        """Return the schema, asked for now unless that failed before; None if it can't be had."""
+        with self._lock:
+            if not self._sought:
+                self._load_quietly(endpoint)
+                self._sought = True  # not before: an interrupt is no failure
+            return self.known
+
     def refresh(self, endpoint: Endpoint) -> GraphQLSchema:
         """Ask the endpoint for its schema anew, and return it.
 
@@ -183,6 +196,8 @@ class Schemas:
             if before is None:
                 before = self._began_with()
             if self._whence == ASKED and first:
+                if since is None:
+                    return SchemaChanges((), {}, endpoint.source, first=True)
                 now = self.known
             else:
                 now = self._fetch(endpoint, adopt=self._whence != GIVEN).graphql
@@ -220,7 +235,7 @@ class Schemas:
             If it is in neither.
         """
         if self._refusal:
-            raise Refusal(self._refusal)
+            raise SchemaError(self._refusal)
         entry = self._from_cache(endpoint)
         if entry is not None and entry.age() <= YOUNG:
             return
@@ -258,9 +273,10 @@ class Schemas:
         try:
             data, remarks = introspected(endpoint.ask, endpoint.source)
         except Refusal as error:
+            said = f"{error} {UNCHECKED if self.known is None else STAYS}"
             if self.known is None:
-                self._refusal = str(error)
-            raise
+                self._refusal = said
+            raise SchemaError(said) from None
         body = encode({"__schema": data["__schema"]})
         if not (clean := holds_no_secret(body, endpoint)):  # it writes our token into its schema
             data = told(body)

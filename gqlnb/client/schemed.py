@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -13,27 +14,30 @@ from gqlnb.client.http import Http
 from gqlnb.client.introspection import Told
 from gqlnb.client.part import Part
 from gqlnb.client.schemas import Endpoint, Schemas
-from gqlnb.client.transports import InProcess
-from gqlnb.errors import QueryError
+from gqlnb.client.transports import Asgi, InProcess
+from gqlnb.errors import GqlnbError, QueryError
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
-from gqlnb.wire.answers import Asked
+from gqlnb.wire.answers import Asked, read
 from gqlnb.wire.request import Request
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.drift import SchemaChanges
+    from gqlnb.model.learning import Learn
 
 __all__ = ["Schemed"]
 
 T = TypeVar("T")
+_LOG = logging.getLogger("gqlnb")
 
 
 class Schemed(Part):
     """What a client knows of its endpoint's schema; it is a part of :class:`gqlnb.Client`."""
 
     _schemas: Schemas
+    _left = False  # closed, and not used since
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -156,6 +160,30 @@ class Schemed(Part):
             names.append("authorization")
         ask = self._told_once if quiet else self._told
         return Endpoint(ask, self.source, self._secrets.hide, url, names)
+
+    def _learner(self, document: Document) -> Learn | None:
+        """Return what finds the schema of a document's answer later; None if it is known."""
+        self._left = False  # whoever asks uses the client again
+        asks = document.schema is None and isinstance(self._road, (Asgi, Http))
+        return self._learned if asks else None
+
+    def _learned(self, result: Result) -> Document | None:
+        """Return the document of an answer with the schema, asked for now if nobody did before.
+
+        None where it can't be had, or does not describe the answer; and where the client was closed
+        meanwhile, or a recording counts.
+        """
+        document, response = result.document, result.response
+        if self._left or self._road is not self._transport or document is None or response is None:
+            return None
+        if self._schemas.sought(self._endpoint(quiet=True)) is None:
+            return None
+        try:
+            _, asked = self._ask(document.text, result.variables, document.name)
+            return read(response, asked).document
+        except GqlnbError as error:
+            _LOG.info("%s: frames are inferred: %s", self.source, error)
+        return None
 
     def _told(self, text: str) -> Result:
         """Execute an introspection query, without checking it: the schema may be a wrong one."""

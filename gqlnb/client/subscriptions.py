@@ -156,7 +156,8 @@ class Following:
         """Return the error that ends it, with what is known beside it."""
         said = ""
         if self._tried:
-            said = f" Tried {self._tried} times in a row to subscribe again."
+            times = "once" if self._tried == 1 else f"{self._tried} times in a row"
+            said = f" Tried {times} to subscribe again."
         elif isinstance(error, (TransportError, AnswerError)) and self._no_way(error):
             said = f" {NEITHER}"
         if said:

@@ -62,6 +62,7 @@ def guessed(source: str | None) -> Iterator[str]:
         _sources.add(source)
         yield (
             f"No schema is known for {source or 'this answer'}: the dtypes of its frames "
-            "are inferred from the values. A client knows it once client.schema was asked "
-            "for, or from Client(..., schema=); Result.from_bytes from its document."
+            "are inferred from the values. A client takes it from Client(..., schema=), and "
+            "client.schema says why an endpoint's is not known; Result.from_bytes takes it from "
+            "its document."
         )

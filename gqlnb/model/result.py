@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.errors import AnswerError, PartialError, plain
 from gqlnb.model import notes
+from gqlnb.model.learning import taught
 from gqlnb.model.render import error_line, result_bundle, result_text
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
         state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
-        left = {"_came", "_walk", "frames"}  # only a client goes on with pages, with its own result
+        # Only a client asks again, for pages or for the schema, and with its own result.
+        left = {"_came", "_walk", "_learn", "frames"}
         return {name: value for name, value in state.items() if name not in left}
 
     def __getitem__(self, key: str) -> Any:
@@ -258,13 +260,14 @@ class Result:
 
         Notes
         -----
-        Where no schema is known the dtypes are inferred from the values, which is said once for
-        each source. Errors beside the data are announced by one warning and marked in
-        ``attrs["partial"]``; :meth:`errors_frame` has their rows.
+        A client asks an endpoint for its schema now, once, where it does not know it yet. Where
+        none is known the dtypes are inferred, which is said once for each source. Errors beside the
+        data are announced by one warning and marked in ``attrs["partial"]``; :meth:`errors_frame`
+        has their rows.
         """
         from gqlnb.model.frame import frame_made, shortened
 
-        answer = self._answer
+        answer = taught(self)
         made = frame_made(answer, path, explode=explode, strict=strict)
         made = shortened(made) if short else made
         made.attrs = self._marks() | made.attrs
@@ -290,7 +293,7 @@ class Result:
         """Return what :attr:`frames` is, `strict` as in :meth:`frame`; warn of nothing if quiet."""
         from gqlnb.model.frame import Frames
 
-        answer = self._answer
+        answer = taught(self)
         return Frames(answer, partial(self._finished, answer, quiet), strict=strict)
 
     def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
@@ -301,7 +304,7 @@ class Result:
         """
         from gqlnb.model.frame import arrow_of
 
-        answer = self._answer
+        answer = taught(self)
         made = arrow_of(answer, path, strict=strict)
         notes.say(self, answer, 3)
         return made
@@ -353,7 +356,7 @@ class Result:
     def _parts(self, path: str | None, *, strict: bool) -> tuple[dict[str, Part], dict[str, Any]]:
         from gqlnb.model.frame import parts_of
 
-        answer = self._answer
+        answer = taught(self)
         parts, attrs = parts_of(answer, path, strict=strict)
         notes.say(self, answer, 4)
         return parts, self._marks() | attrs

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
+from gqlnb.model.learning import settled
 from gqlnb.notebook.binding import checked, gathered, hinted
 from gqlnb.notebook.history import Asked
 from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
@@ -229,6 +230,8 @@ class Run:
 
         begun = perf_counter()
         result = self._ask(given)
+        if self.magic.introspect != "ask":
+            settled(result)
         seconds = perf_counter() - begun
         self._save()
         quiet = self.options.silent

@@ -19,6 +19,7 @@ from gqlnb.errors import (
     plain,
 )
 from gqlnb.model.document import problems
+from gqlnb.model.learning import learning
 from gqlnb.model.result import Result
 from gqlnb.sealing import bare
 from gqlnb.wire.budget import from_cost, until_restored
@@ -29,6 +30,7 @@ from gqlnb.wire.retry import asked_wait
 
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
+    from gqlnb.model.learning import Learn
     from gqlnb.wire.lazy import Postponed
     from gqlnb.wire.response import Response
     from gqlnb.wire.typed import Typed
@@ -78,6 +80,8 @@ class Asked:
         What the data must be, where the schema is known.
     variables
         The variables that were sent, on which ``@skip`` and ``@include`` depend.
+    learn
+        Finds the schema when a frame needs it, where it is not known and may be asked for.
     """
 
     document: Document
@@ -86,6 +90,7 @@ class Asked:
     now: float = 0.0
     expected: Typed | None = None
     variables: Mapping[str, Any] | None = None
+    learn: Learn | None = None
 
     def clean(self, text: object, limit: int = 400) -> str:
         """Return text of the other side without secrets, control characters and excess length."""
@@ -277,7 +282,7 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
         msg = f"{asked.source}: not a GraphQL response: {fault}."
         raise AnswerError(msg)
     extensions = members.get("extensions")
-    return Result(
+    result = Result(
         data=data,
         errors=tuple(errors if response.members is not None else map(asked.masked, errors)),
         extensions=asked.masked(dict(extensions)) if isinstance(extensions, Mapping) else {},
@@ -287,6 +292,7 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
         causes=response.causes,
         variables=asked.variables,
     )
+    return learning(result, asked.learn)
 
 
 def _check(result: Result, asked: Asked) -> None:

@@ -195,11 +195,15 @@ def json_body(request: HttpRequest, rules: Rules) -> Response | None:  # noqa: A
     if request.method == "GET":
         return None
     headers = request.headers
-    if is_json(headers.get("content-type")):
+    kind = headers.get("content-type")
+    if is_json(kind):
         coding = headers.get("content-encoding")
         if coding is None or coding.strip().lower() in {"identity", ""}:
             return None
-    return refusal(415, "Send JSON in UTF-8, with the header Content-Type: application/json.")
+    files = kind is not None and kind.lower().startswith("multipart/form-data")
+    said = "This server takes no files. " if files else ""
+    wanted = "Send JSON in UTF-8, with the header Content-Type: application/json."
+    return refusal(415, f"{said}{wanted}")
 
 
 def announced_size(request: HttpRequest, rules: Rules) -> Response | None:

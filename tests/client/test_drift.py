@@ -120,7 +120,7 @@ def test_its_text_is_a_summary_and_a_table() -> None:
     found = changes("query Q { either { __typename } }")
     lines = repr(found).splitlines()
     assert lines[0] == (
-        "15 breaking and 6 dangerous changes in the schema of https://api.example/. "
+        "15 breaking changes and 6 dangerous changes in the schema of https://api.example/. "
         "2 of them touch what was asked."
     )
     assert lines[1].split() == ["severity", "change", "touches"]
@@ -149,6 +149,19 @@ def test_no_change_is_said_in_a_sentence() -> None:
     assert list(same) == []
 
 
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ("type Query { a(b: Int): Int }", "1 dangerous change in"),
+        ("type Query { a(b: Int): String }", "1 breaking change and 1 dangerous change in"),
+    ],
+)
+def test_changes_are_counted_in_words(after: str, said: str) -> None:
+    """One is one change."""
+    found = changes(before="type Query { a: Int }", after=after)
+    assert repr(found).startswith(f"{said} the schema of https://api.example/. None of them touch")
+
+
 def test_many_changes_are_cut() -> None:
     """The frame has all."""
     fields = " ".join(f"f{number}: Int" for number in range(200))
@@ -167,7 +180,9 @@ def test_a_client_compares_with_what_the_session_began_with() -> None:
     hello = json_answer({"data": {"x": None}})
     with Endpoint(told(BEFORE), hello, hello, told(AFTER)) as endpoint:
         client = Client(endpoint.url)
-        assert len(client.schema_changes()) == 0  # asked for the first time
+        first = client.schema_changes()
+        assert (len(first), first.first) == (0, True)
+        assert repr(first).startswith(f"There is no earlier schema of {endpoint.url} to compare")
         client.execute("query Mine { x { id } }")
         client.execute("query Yours { x { id ... on Pet { unused } } }")
         for _ in range(2):

@@ -18,7 +18,7 @@ from graphql import build_schema, introspection_from_schema, print_schema
 import gqlnb
 from gqlnb import Client, QueryError, Schema, SchemaError, Token, TransportError
 from gqlnb.client.schema_cache import FILES, Entry, find, make_room, place_of, store
-from tests.client.faults import Endpoint, json_answer, silent
+from tests.client.faults import Endpoint, answer, json_answer, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -421,6 +421,22 @@ def test_a_refresh_that_fails_changes_nothing(endpoint: Callable[..., Endpoint])
     assert client.schema is before
 
 
+def test_a_refusal_says_what_holds_now(endpoint: Callable[..., Endpoint]) -> None:
+    """Nothing is unchecked where a schema is known; the endpoint is named once, and asked again."""
+    failing = answer(b"<p>No.", "500 No", Content_Type="text/html")
+    refused = json_answer({"errors": [{"message": "Introspection is off."}]})
+    made = endpoint(failing, failing, failing, told(OLD), refused)
+    client = Client(made.url)
+    with pytest.raises(SchemaError, match=r"refresh_schema\(\) asks again") as caught:
+        client.schema  # noqa: B018
+    assert type(caught.value) is SchemaError
+    assert str(caught.value).count(made.url) == 1
+    assert client.refresh_schema() is client.schema
+    with pytest.raises(SchemaError, match=r"off\. The schema that was known is used") as it:
+        client.refresh_schema()
+    assert "without being checked" not in str(it.value)
+
+
 def test_a_named_connection_has_one_schema(endpoint: Callable[..., Endpoint]) -> None:
     """Clients made of it share what it loaded; one with a schema of its own does not."""
     from gqlnb.client import connections
@@ -434,3 +450,14 @@ def test_a_named_connection_has_one_schema(endpoint: Callable[..., Endpoint]) ->
     finally:
         connections.forget("mine")
     assert len(made.requests) == 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 1000])
+def test_what_is_kept_does_not_depend_on_the_pieces_it_is_packed_in(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Members that are null are left out wherever a piece ends, and nothing else is."""
+    monkeypatch.setattr("gqlnb.client.schema_cache.PIECE", size)
+    body = b'{"a":null,"b":null,"c":[1,{"d":2,"e":null},"x,\\"f\\":null"],"g":null}'
+    kept = Entry.of(body, 0.0).data()
+    assert kept == {"a": None, "c": [1, {"d": 2}, 'x,"f":null']}

@@ -1,4 +1,4 @@
-"""One contract for subscriptions on every transport: in process, ASGI, WebSocket, events."""
+"""One contract for subscriptions on every transport and status profile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, QueryError, Schema, serve
+from gqlnb import Access, Client, QueryError, Schema, serve
 from gqlnb.server.app import App
 
 if TYPE_CHECKING:
@@ -28,7 +28,11 @@ WAYS = [
     ("socket", None),
     ("socket", "ws"),
     ("socket", "sse"),
+    ("asgi as drafted", "sse"),
+    ("socket as drafted", None),
+    ("socket as drafted", "sse"),
 ]
+DRAFT = Access(profile="draft")
 
 
 class Source:
@@ -89,9 +93,11 @@ def source() -> Source:
 def way(request: pytest.FixtureRequest, source: Source) -> Iterator[tuple[Client, Any]]:
     """Yield a client, and the transport to ask for."""
     name, transport = request.param
-    with serve(source.schema, port=0) as server:
-        targets = {"in process": source.schema, "asgi": App(source.schema), "socket": server.url}
-        with Client(targets[name]) as client:
+    access = DRAFT if name.endswith("drafted") else None
+    app = App(source.schema, access=access)
+    with serve(source.schema, port=0, access=access) as server:
+        targets = {"in process": source.schema, "asgi": app, "socket": server.url}
+        with Client(targets[name.removesuffix(" as drafted")]) as client:
             yield client, transport
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gqlnb.model.reading import Answer
     from gqlnb.model.result import Result
 
-__all__ = ["say"]
+__all__ = ["counted", "say"]
 
 _sources: set[str | None] = set()  # where answers without a schema came from, each said once
 
@@ -29,13 +29,17 @@ def say(result: Result, answer: Answer, level: int) -> None:
         How many calls above this one the user's line is.
     """
     said = result.__dict__.setdefault("_said", set())
-    count = "1 error" if len(result.errors) == 1 else f"{len(result.errors)} errors"
-    found = [*partial(count, said)] if result.errors else []
+    found = [*partial(counted(result.errors), said)] if result.errors else []
     found += renumbered(answer.renumbered, said)
     if result.document is None or result.document.schema is None:
         found += guessed(result.source)
     for message in found:
         warnings.warn(message, stacklevel=level)
+
+
+def counted(errors: Collection[object]) -> str:
+    """Return how many errors there are, in words."""
+    return "1 error" if len(errors) == 1 else f"{len(errors)} errors"
 
 
 def partial(count: str, said: set[str | None]) -> Iterator[str]:

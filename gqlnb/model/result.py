@@ -413,7 +413,9 @@ class Result:
             for error, place in zip(self.errors[:10], self.selections, strict=False)
         ]
         more = [f"... and {len(self.errors) - 10} more."] if len(self.errors) > 10 else []
-        message = "\n  ".join([f"The answer is partial: {self._count()}.", *lines, *more])
+        message = "\n  ".join(
+            [f"The answer is partial: {notes.counted(self.errors)}.", *lines, *more]
+        )
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
 
@@ -442,9 +444,6 @@ class Result:
             return ("",) * len(self.errors)
         paths = [error.get("path") for error in self.errors]
         return tuple(place_of_path(self.document, path, *cell) for path in paths)
-
-    def _count(self) -> str:
-        return "1 error" if len(self.errors) == 1 else f"{len(self.errors)} errors"
 
     def shape(self) -> Shape | None:
         """Return the shape of the answer; None where no schema is known."""

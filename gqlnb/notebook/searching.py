@@ -18,7 +18,9 @@ __all__ = ["search"]
 ABOUT = 200  # characters of a description
 
 
-def search(schema: GraphQLSchema, words: Sequence[str], limit: int) -> Listing:
+def search(
+    schema: GraphQLSchema, words: Sequence[str], limit: int, option: str = "--limit "
+) -> Listing:
     """Return the types, fields, arguments and values whose names or descriptions have the words.
 
     Parameters
@@ -29,12 +31,14 @@ def search(schema: GraphQLSchema, words: Sequence[str], limit: int) -> Listing:
         All of them must be found; case does not count. ``Repository.stars`` is two words.
     limit
         How many to return.
+    option
+        How whoever asks writes that number, for the hint that there are more.
     """
     index, said = index_of(schema), " ".join(words)
     found, total = index.search(words_of(said), limit)
     rows = [(it.place, it.type, plain(it.about, ABOUT)) for it in found]
     more = total - len(rows)
-    note = f"and {more:,} more: --limit {total}" if more > 0 else ""
+    note = f"and {more:,} more: {option}{total}" if more > 0 else ""
     if not rows:
         near = index.near(said)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""

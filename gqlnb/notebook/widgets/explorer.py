@@ -211,7 +211,8 @@ class Explorer(Widget):
     def _html(self) -> str:
         parts = [f"<p>{escape(repr(self))}: run this notebook to explore it.</p>"]
         if self._query.strip():
-            parts.append(f'<pre style="white-space:pre-wrap">{escape(self._query.strip())}</pre>')
+            text = escape(self._query.strip())
+            parts.append(f'<pre style="white-space:pre-wrap"><code>{text}</code></pre>')
         if self._result is not None:
             shown = result_bundle(self._result)
             data = shown[0] if isinstance(shown, tuple) else shown

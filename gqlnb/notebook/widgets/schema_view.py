@@ -73,7 +73,7 @@ class SchemaView(Widget):
     >>> view.search("stargazer count", limit=1)
     place                     type  description
     Starrable.stargazerCount  Int!  How many people have starred it.
-    and 2 more: --limit 3
+    and 2 more: limit=3
     """
 
     _view = "schema_view.js"
@@ -112,7 +112,7 @@ class SchemaView(Widget):
         limit
             How many hits to return.
         """
-        return search(self.schema, [words], limit)
+        return search(self.schema, [words], limit, "limit=")
 
     def links(self, name: str, *, limit: int = LINKS) -> Listing:
         """Return the types that lead to a type, and those that it leads to.

@@ -78,7 +78,7 @@ function buildForm() {
   });
   const hint = make("span", { id: unique("hint"), class: "gqlnb-spoken" }, ">1000, >=1000, 1000..5000, or 1000 for exactly 1000");
   const stars = box({ "aria-describedby": hint.id, placeholder: ">1000, 1000..5000" });
-  const also = box({ placeholder: "language:python created:>2024" });
+  const also = box({ placeholder: "language:python" });
   const order = make("select", {}, ...ORDERS.map(([value, said]) => make("option", { value }, said)));
   const limit = box({ inputmode: "numeric", placeholder: "all" });
   const run = make("button", { type: "submit", class: "gqlnb-main" }, "Search");

@@ -157,6 +157,7 @@ class StarSearch(Widget):
             self.cancel()
             raise
         found = run.outcome()
+        self._kept.put(self._html)
         wrong = self._call_back(run)
         if wrong:
             raise wrong[0]

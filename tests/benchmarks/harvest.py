@@ -2,8 +2,9 @@
 
 For each threshold the rows of a harvest are first compared with a plain filter of the population,
 each repository once. Then the requests are set against the fewest there can be, a page for every
-hundred. A sweep runs against the population itself, which is quick; ``--standin`` runs it through
-the stand-in and its GraphQL too, and wants the same requests, word for word.
+hundred, and against the most that a dry run promises. A sweep runs against the population itself,
+which is quick; ``--standin`` runs it through the stand-in and its GraphQL too, and wants the same
+requests, word for word.
 
 ``--faults`` switches on dropped and repeated results, another order of equal ones for each search,
 stars that move, pages that are too heavy: then what matched from the beginning to the end must be
@@ -17,12 +18,14 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import NamedTuple
 
 from gqlnb import github
 from gqlnb.client.client import Client
 from gqlnb.github.finding import Population
 from gqlnb.github.harvesting.asking import Asker, errand
+from gqlnb.github.harvesting.estimate import pages
 from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.sweep import Sweep
 from gqlnb.github.harvesting.values import Ask, Coverage, Page
@@ -157,13 +160,14 @@ def lines(runs: Iterator[Run], *, goals: bool = True) -> Iterator[tuple[str, boo
     """Yield a line for each run, and whether its goal is reached; with faults there are none."""
     for made in runs:
         goal, coverage = GOALS.get(made.threshold) if goals else None, made.coverage
-        reached = goal is None or made.ratio <= goal
+        most = pages(made.wanted, made.threshold + 1)[1]  # what a dry run promises
+        reached = not goals or (made.ratio <= (goal or inf) and coverage.requests <= most)
         yield (
             f"| {made.threshold:>6,} | {made.wanted:>9,} | {-(-made.wanted // 100):>6,} "
-            f"| {coverage.requests:>6,} | {made.ratio:.4f} | {goal or '':>4} "
+            f"| {coverage.requests:>6,} | {made.ratio:.4f} | {goal or '':>4} | {most:>6,} "
             f"| {coverage.windows:,} windows, {coverage.splits:,} splits, "
             f"{coverage.repairs:,} asked again, {len(coverage.gaps):,} gaps "
-            f"| {'' if goal is None else 'reached' if reached else 'MISSED'} |",
+            f"| {'' if not goals else 'reached' if reached else 'MISSED'} |",
             reached,
         )
 

@@ -8,7 +8,9 @@ requests, word for word.
 
 ``--faults`` switches on dropped and repeated results, another order of equal ones for each search,
 stars that move, pages that are too heavy: then what matched from the beginning to the end must be
-there. The environment sets sizes: HARVEST_SIZE, HARVEST_SEEDS.
+there. ``--crowd`` takes a small population for that whose low numbers of stars are shared by very
+many, so that low thresholds need what they need of millions. The environment sets sizes:
+HARVEST_SIZE, HARVEST_SEEDS.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.sweep import Sweep
 from gqlnb.github.harvesting.values import Ask, Coverage, Page
 from gqlnb.github.simulation import Simulation
-from tests.github.harvesting.worlds import World, harvest, truth
+from tests.github.harvesting.worlds import World, crowd, harvest, truth
 
 SIZE = 3_274_587
 GOALS = {10_000: 1.01, 1_000: 1.02, 500: 1.02, 100: 1.03, 50: 1.04, 20: 1.05}
@@ -179,11 +181,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--size", type=int, default=int(os.environ.get("HARVEST_SIZE", SIZE)))
     parser.add_argument("--seeds", type=int, default=int(os.environ.get("HARVEST_SEEDS", "1")))
     parser.add_argument("--faults", action="store_true")
+    parser.add_argument("--crowd", action="store_true")
     parser.add_argument("--standin", action="store_true")
     given = parser.parse_args(arguments)
     missed = 0
     for seed in range(given.seeds):
-        population = github.population(given.size, seed)
+        population = (crowd if given.crowd else github.population)(given.size, seed)
         _say(f"{population!r}, faults: {FAULTS if given.faults else 'none'}")
         if given.faults:
             runs = (faulty(population, each, seed) for each in given.thresholds)

@@ -35,19 +35,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_killed_harvest_goes_on(background: Any, gqlnb: Run, tmp_path: Path) -> None:
     """Killed at random moments and run again, it brings the same rows, and asks little again."""
-    people = github.population(60_000, seed=4)
+    people = github.population(20_000, seed=4)
     standin, chance = Listening(people), Random()
     with serve(standin, port=0) as server:
         command = ("stars", ">=1", "--all", "--parquet", "out", "--client", server.url)
         for _ in range(KILLS):
-            target = len(standin.asked) + chance.randint(1, 15)
+            target = len(standin.asked) + chance.randint(1, 6)
             running = background(*command, cwd=tmp_path)
             assert standin.wait_for(target), running.output
             running.process.send_signal(signal.SIGKILL)
             assert running.process.wait(20) == -signal.SIGKILL
         done = gqlnb(*command)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("60,000 repositories of 'stars:>=1', complete\n")
+    assert done.stdout.startswith("20,000 repositories of 'stars:>=1', complete\n")
     assert rows(pd.read_parquet(tmp_path / "out")) == rows(people.frame())
     searches = standin.searches()
     assert len(searches) - len(set(searches)) <= KILLS * AT_ONCE

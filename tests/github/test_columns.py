@@ -11,9 +11,10 @@ from gqlnb.github.standin import snapshot
 
 
 def test_columns_hold_every_repository_as_it_is():
-    """Reading all rows gives the rows that went in, in their order."""
+    """Reading all rows, one by one or at once, gives those that went in, in their order."""
     columns = snapshot()
     assert [columns[row] for row in range(len(columns))] == list(embedded().rows)
+    assert list(columns.several(np.arange(len(columns)))) == list(embedded().rows)
 
 
 @pytest.mark.parametrize("row", [-1, 3449])

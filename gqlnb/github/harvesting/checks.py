@@ -112,7 +112,8 @@ class Check(msgspec.Struct):
         self.tries += 1
         self.rounds += 1
         self.before = len(self.ids)
-        scopes, self.ranges = merged(self.ranges) or [self._wider(within.high)], []
+        ranges = [_moved(each, within) for each in self.ranges] if self.proving else self.ranges
+        scopes, self.ranges = merged(ranges) or [_moved(self.scope, within)], []
         if self.rounds < SMALL:
             return scopes
         created = [moment for moment in self.ids.values() if moment is not None]
@@ -132,14 +133,13 @@ class Check(msgspec.Struct):
         """Begin to compare counts and results."""
         self.proving, self.ranges, self.rounds = True, [], 0
 
-    def _wider(self, most: int | None) -> Scope:
-        """Return the range with a star more on both sides: who moved meanwhile may stand there."""
-        low, high = self.scope.low, self.scope.high
-        if self.below_total:
-            low = max(low - 1, 0)
-        if high is not None and high != most:
-            high += 1
-        return msgspec.structs.replace(self.scope, low=low, high=high)
+
+def _moved(scope: Scope, within: Scope) -> Scope:
+    """Return a range with a star more on both sides: who moved meanwhile may stand there."""
+    high = scope.high
+    if high is not None and high != within.high:
+        high += 1
+    return msgspec.structs.replace(scope, low=max(scope.low - 1, within.low), high=high)
 
 
 def merged(ranges: list[Scope]) -> list[Scope]:

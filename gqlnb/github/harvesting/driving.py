@@ -66,7 +66,7 @@ class Drive:
     asker
         What asks.
     executor
-        Where it asks; None for a thread of its own.
+        Where it asks; None for threads of its own.
     width
         Most requests at once, if the endpoint takes so many.
     watch
@@ -113,7 +113,7 @@ class Drive:
         GqlnbError
             If it can't go on. All that came is kept.
         """
-        executor = self._executor or ThreadPoolExecutor(1, thread_name_prefix="gqlnb-harvest")
+        executor = self._executor or ThreadPoolExecutor(self._width, "gqlnb-harvest")
         try:
             self._send(executor)
             while (self._flying or self._todo) and not self.stopped:

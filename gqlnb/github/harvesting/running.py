@@ -52,7 +52,8 @@ class Options(TypedDict, total=False):
     Attributes
     ----------
     width
-        Most requests at once on an executor; by default as many as it has workers, where it says.
+        Most requests at once; by default as many as the executor has workers, where it says, and
+        one without an executor.
     part
         How many rows a part has, or up to a thousand more.
     """
@@ -242,7 +243,7 @@ def harvest(
         Whether to go on with a harvest of the same that is in `out`, or return it if it is over;
         False removes it first.
     **options
-        ``width``, the most requests at once on an executor; ``part``, the rows of a part.
+        ``width``, the most requests at once, without an executor too; ``part``, the rows of a part.
 
     Returns
     -------
@@ -276,7 +277,7 @@ def harvest(
     wide = _Wide(executor, **_checked(options))
     with opened(client) as asked:
         if dry_run:
-            return estimated(asked, scope)
+            return estimated(asked, scope, wide.width)
         keeper = wide.keeper(_told(scope, asked), out, resume=resume)
         with Progress(progress, "Harvest") as bar:
             made = _run(scope, asked, keeper, wide, bar)
@@ -329,9 +330,9 @@ class _Wide:
     Parameters
     ----------
     executor
-        The user's; None for a thread of our own.
+        The user's; None for threads of our own.
     width
-        Most requests at once; None for as many as the executor takes.
+        Most requests at once; None for as many as the executor takes, one without it.
     part
         Rows of a part.
     """
@@ -342,7 +343,7 @@ class _Wide:
         self.executor, self._part = executor, part
         workers = getattr(executor, "_max_workers", None)
         usual = workers if isinstance(workers, int) else WIDTH
-        self.width = 1 if executor is None else width or usual
+        self.width = width or (1 if executor is None else usual)
 
     def keeper(self, told: Told, out: str | os.PathLike[str] | None, *, resume: bool) -> Memory:
         """Return what keeps the rows."""

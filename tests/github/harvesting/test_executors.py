@@ -38,6 +38,16 @@ def test_threads_bring_the_same(standin, truth):
     assert len([text for text in second if "created:" in text]) >= 4
 
 
+def test_a_width_alone_is_a_pool_of_threads(standin, truth):
+    """Without an executor there are as many threads of its own, and as many chains."""
+    with serve(standin, port=0) as server, Client(server) as client:
+        estimate = github.harvest(EVERYTHING, client=client, width=3, dry_run=True)
+        made = github.harvest(EVERYTHING, client=client, width=3)
+    assert rows(made.frame()) == truth
+    assert made.coverage.splits >= 1
+    assert estimate.least <= made.coverage.requests <= estimate.most
+
+
 def test_processes_bring_the_same(guarded, truth):
     """Each process finds the token where it was named."""
     with (

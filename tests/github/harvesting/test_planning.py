@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from gqlnb.github.harvesting.checks import merged
+from gqlnb.github.harvesting.checks import Check, merged
 from gqlnb.github.harvesting.planning import divided, halves, known, ways
 from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.values import Row
@@ -80,3 +80,17 @@ def test_ranges_that_meet_are_asked_for_as_one():
     """Within a slice of time, most stars first."""
     ranges = [Scope("", 3, 5), Scope("", 9, None), Scope("", 5, 7), Scope("", 3, 9, 7, 8)]
     assert merged(ranges) == [Scope("", 3, 9, 7, 8), Scope("", 9, None), Scope("", 3, 7)]
+
+
+def test_what_counts_still_miss_is_looked_for_a_star_further():
+    """It may have moved out of where pages came short; no further than what is wanted at all."""
+    wanted, lacking = Scope("", 10), [Scope("", 51, 51), Scope("", 10, 12)]
+    check = Check(1, Scope("", 10, 60), 0, 900, {}, {}, ranges=lacking)
+    assert check.again(wanted) == lacking
+    check.prove()
+    check.ranges = lacking
+    assert check.again(wanted) == [Scope("", 50, 52), Scope("", 10, 13)]
+    check.prove()
+    assert check.again(wanted) == [Scope("", 10, 61)]
+    check.prove()
+    assert check.again(Scope("", 10, 60)) == [Scope("", 10, 60)]

@@ -261,6 +261,31 @@ def test_stars_may_drift_meanwhile(seed):
     assert set(ids.values()) == {1}
 
 
+def test_counts_that_agree_by_chance_are_not_believed():
+    """One is missing above the border of two windows and one below it: equal counts say nothing."""
+    population = crowd(2_500, 4, top=30)
+    world, shown = World(population), []
+
+    def forgetful(ask):
+        page = world(ask)
+        if "sort:updated" in ask.text:  # not before the searches of short pages are over
+            return page
+        if ask.window == 1:
+            shown.extend(row.id for row in page.rows)
+        hidden = shown[400:401] if ask.window == 1 else [shown[400], shown[-1]]
+        rows = tuple(None if row.id in hidden else row for row in page.rows)
+        return msgspec.structs.replace(page, rows=rows)
+
+    sweep = Sweep(Scope.read(">=1"))
+    todo, rows = sweep.asks(), []
+    while todo:  # oldest first: the window above has done what it can when the one below has
+        ask = todo.pop(0)
+        step = sweep.feed(ask, forgetful(ask))
+        rows.extend(step.rows)
+        todo.extend(step.asks)
+    complete(sweep, rows, truth(population, "stars:>=1"))
+
+
 def test_pages_that_are_too_large_are_asked_for_in_parts(population):
     """Pages shrink until they are answered, and stay small."""
     sweep = Sweep(Scope.read(">=40"))

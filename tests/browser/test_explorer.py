@@ -318,6 +318,22 @@ def test_it_follows_the_theme_and_can_be_used_by_all(
         page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Light"}])
 
 
+def test_in_a_dark_notebook_the_editors_begin_dark(
+    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
+) -> None:
+    """The first editor of a page, and the second, which finds Monaco there already."""
+    notebook = open_notebook(write_notebook([f"{SETUP}explorer", "gqlnb.Explorer(schema)"]))
+    page = notebook.page
+    page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Dark"}])
+    try:
+        notebook.run_all()
+        for index in (0, 1):
+            editor = shown(notebook, index).query
+            expect(editor).to_have_class(re.compile(r"\bvs-dark\b"))
+    finally:
+        page.evaluate(COMMAND, ["apputils:change-theme", {"theme": "JupyterLab Light"}])
+
+
 def test_nothing_is_left_behind(
     show: Show, lab: Lab, tmp_path: Path, spelled: Callable[[str], list[bytes]]
 ) -> None:

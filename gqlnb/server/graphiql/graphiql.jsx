@@ -166,6 +166,7 @@ export function mount(element, options) {
       <GraphiQL
         fetcher={fetcher}
         storage={storage}
+        defaultTheme={theme} // editors are made before the next line is heeded
         forcedTheme={theme}
         initialQuery={query}
         initialVariables={variables || undefined}

@@ -781,9 +781,7 @@ class Handle:
         self.shown.append(bundle["text/html"])
 
 
-def test_a_result_is_saved_below_the_view(
-    show: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_is_saved_below_the_view(show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     """As HTML, whether a click asked for it or a cell: the view shows it either way."""
     place = Handle()
     monkeypatch.setattr(kept, "in_kernel", lambda: True)

@@ -13,7 +13,7 @@ from tests.benchmarks.measure import OURS
 if TYPE_CHECKING:
     from tests.benchmarks.measure import Workload
 
-SLACK = 10  # at this size a harvest is as quick as starting to ask, and the machine may be busy
+SLACK = 50  # at this size a harvest is as quick as starting to ask, and the machine may be busy
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import signal
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -146,7 +148,7 @@ def test_a_cluster_that_loses_a_worker_brings_the_same(guarded, standin, truth, 
         if got > 3000 and not killed:
             nanny = next(iter(cluster.workers.values()))
             killed.append(nanny.process.pid)
-            nanny.process.process.kill()
+            os.kill(killed[0], signal.SIGKILL)
 
     with (
         Client(guarded.url, token="env:HARVEST_TOKEN") as client,

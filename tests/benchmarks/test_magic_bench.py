@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # How far a figure may lie from what should be reached before something must be broken rather than
 # the machine busy.
-DEAREST = 10
+DEAREST = 5
 
 
 @pytest.fixture(autouse=True)

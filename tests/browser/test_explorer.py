@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 import gqlnb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Locator, Page
@@ -93,14 +93,6 @@ class Widget:
     def press(self, name: str) -> None:
         """Press a button of GraphiQL."""
         self.root.get_by_role("button", name=name).click()
-
-
-@pytest.fixture(autouse=True)
-def patient_page() -> Iterator[None]:
-    """Wait longer than usual: two editors and four workers start on a machine that may be busy."""
-    expect.set_options(timeout=20_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture

@@ -74,17 +74,15 @@ def server(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def graphiql(schema: Schema, page: Page, bundled: None) -> Iterator[Page]:
+def graphiql(schema: Schema, page: Page, bundled: None) -> Page:
     """Serve the schema with GraphiQL, and open its page."""
     del bundled
     pages_module.pages.cache_clear()
     page.goto(serve(schema, port=0).url)  # closed with the test, as all servers are
     begun = time.monotonic()
-    expect.set_options(timeout=20_000)  # four workers start on a machine that may be busy
     expect(page.locator(".graphiql-query-editor .view-line").first).to_be_visible()
     print(f"shown after {time.monotonic() - begun:.2f} s")  # noqa: T201 - by -s
-    yield page
-    expect.set_options(timeout=5_000)
+    return page
 
 
 def write(page: Page, text: str, editor: str = ".graphiql-query-editor") -> None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Show = Callable[..., Notebook]
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)  # ms; on a machine that does other things too
 
 SHOW = "from gqlnb import StarSearch\nsearch = StarSearch('>300000', limit=5)\nsearch"
 ASKING = """import gqlnb, pathlib

@@ -59,7 +59,7 @@ def served(written: str, sizes: dict[str, int]) -> Schema:
     return Schema(SDL, {"Query": query, "Me": {"a": rows(sizes["a"])}})
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_in_any_order_the_same_comes_in_as_few_requests(data: Any) -> None:
     """Three connections, counted or not, with and without an end of one's own."""

@@ -174,6 +174,24 @@ def test_an_endpoint_that_leaves_out_one_in_a_hundred_is_overcome():
     complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_one_in_fifty_hides_is_reported(seed):
+    """Beyond what asking again can mend, a range without its rows is a gap, and never complete."""
+    population = crowd(3_000, seed)
+    sweep = Sweep(Scope.read(">=15"))
+    world = World(population, Simulation(seed=seed, ties=True, dropped=0.01, duplicated=0.01))
+    came = [row.id for row in harvest(sweep, world)]
+    wanted, coverage = truth(population, "stars:>=15"), sweep.coverage()
+    assert len(came) == len(set(came))
+    assert set(came) <= set(wanted)
+    assert coverage.complete == (not coverage.gaps)
+    if set(came) != set(wanted):
+        assert coverage.gaps
+    for gap in coverage.gaps:
+        assert gap.why
+        assert gap.text
+
+
 class Moving:
     """A world where one repository gets a star at a chosen moment.
 

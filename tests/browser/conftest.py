@@ -49,6 +49,7 @@ RUN = """command => {
     window.gqlnbRan = false;
     window.jupyterapp.commands.execute(command).finally(() => { window.gqlnbRan = true; });
 }"""
+START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 IDLE = (
     """() => window.jupyterapp.shell.currentWidget.sessionContext.kernelDisplayStatus === 'idle'"""
 )
@@ -90,6 +91,10 @@ class Notebook:
         self.page.evaluate(RUN, "notebook:run-all-cells")
         self.page.wait_for_function("window.gqlnbRan", timeout=seconds * 1000)
         self.wait_idle(seconds)
+
+    def start_all(self) -> None:
+        """Begin to run every cell, and wait for nothing."""
+        self.page.evaluate(START)
 
     def wait_idle(self, seconds: float = SECONDS) -> None:
         """Wait until the kernel has nothing to do."""
@@ -250,3 +255,20 @@ def write_notebook(lab: Lab, tmp_path: Path) -> Callable[[Sequence[str]], str]:
         return name
 
     return write
+
+
+@pytest.fixture
+def show(
+    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[Sequence[str]], str]
+) -> Callable[..., Notebook]:
+    """Return a function that opens a notebook of cells and runs it; with `wait`, to its end."""
+
+    def show_it(*cells: str, wait: bool = True) -> Notebook:
+        notebook = open_notebook(write_notebook(cells))
+        if wait:
+            notebook.run_all()
+        else:
+            notebook.start_all()
+        return notebook
+
+    return show_it

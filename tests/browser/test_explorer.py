@@ -58,7 +58,6 @@ schema = gqlnb.Schema(sdl, {{
 explorer = gqlnb.Explorer(schema, query="{{ hello }}")
 """
 SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
-START = "void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
 SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 
@@ -93,25 +92,6 @@ class Widget:
     def press(self, name: str) -> None:
         """Press a button of GraphiQL."""
         self.root.get_by_role("button", name=name).click()
-
-
-@pytest.fixture
-def show(
-    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
-) -> Show:
-    """Return a function that opens a notebook of cells and runs it; with `wait`, to its end."""
-
-    def show_it(*cells: str, wait: bool = True) -> Notebook:
-        notebook = open_notebook(write_notebook(list(cells)))
-        if wait:
-            notebook.run_all()
-        else:
-            notebook.page.evaluate(
-                "void window.jupyterapp.commands.execute('notebook:run-all-cells')"
-            )
-        return notebook
-
-    return show_it
 
 
 def shown(notebook: Notebook, index: int = 0) -> Widget:

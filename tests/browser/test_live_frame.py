@@ -38,7 +38,6 @@ schema = gqlnb.Schema(
 )
 """
 # Without waiting for the end: the cell runs until it is interrupted.
-START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 INTERRUPT = "window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
 SAVE = "window.jupyterapp.commands.execute('docmanager:save')"
 
@@ -77,7 +76,7 @@ def test_a_cell_shows_what_comes_until_it_is_interrupted(
     ]
     name = write_notebook(cells)
     notebook = open_notebook(name)
-    notebook.page.evaluate(START)
+    notebook.start_all()
     with pipe.open("w") as events:
         for number in range(3):
             events.write(f"{number}\n")
@@ -117,7 +116,7 @@ def test_a_live_frame_goes_on_beside_other_cells_and_keeps_its_rows(
     ]
     name = write_notebook(cells)
     notebook = open_notebook(name)
-    notebook.page.evaluate(START)
+    notebook.start_all()
     with pipe.open("w") as events:
         events.write("1\n2\n3\n")
         events.flush()

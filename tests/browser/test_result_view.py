@@ -32,7 +32,6 @@ frame = pd.DataFrame({{"name": [f"repo{{i}}" for i in rows], "stars": (rows * 79
                       "topics": [["a", "b"]] * {ROWS}}})
 view = gqlnb.ResultView(frame)
 view"""
-START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
 THEME = "apputils:change-theme"
 SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
@@ -77,23 +76,6 @@ class View:
     def cell(self, row: int, column: int) -> Locator:
         """Return a cell as a screen reader counts: the names are row 1, the index is column 1."""
         return self.grid.locator(f".gqlnb-row[aria-rowindex='{row}'] [aria-colindex='{column}']")
-
-
-@pytest.fixture
-def show(
-    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
-) -> Open:
-    """Return a function that runs cells in a new notebook and waits for their end."""
-
-    def show_it(*cells: str, wait: bool = True) -> Notebook:
-        notebook = open_notebook(write_notebook(list(cells)))
-        if wait:
-            notebook.run_all()
-        else:
-            notebook.page.evaluate(START)
-        return notebook
-
-    return show_it
 
 
 @pytest.fixture

@@ -38,7 +38,6 @@ STORE = """() => window.jupyterapp.commands.execute(
     '@jupyter-widgets/jupyterlab-manager:saveWidgetState')"""
 SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 # Without waiting for the end: the last cell may wait for what is done in the page meanwhile.
-START = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 SERVICE = """
 from gqlnb import Schema, StarSearch
 from graphql import GraphQLError
@@ -151,23 +150,6 @@ def pipe(tmp_path: Path) -> Pipe:
     """Return a pipe that holds who reads it."""
     os.mkfifo(tmp_path / "pipe")
     return Pipe(tmp_path / "pipe")
-
-
-@pytest.fixture
-def show(
-    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
-) -> Show:
-    """Return a function that opens a notebook of cells and runs it; with `wait`, to its end."""
-
-    def show_it(*cells: str, wait: bool = True) -> Notebook:
-        notebook = open_notebook(write_notebook(list(cells)))
-        if wait:
-            notebook.run_all()
-        else:
-            notebook.page.evaluate(START)
-        return notebook
-
-    return show_it
 
 
 def save(page: Page) -> None:

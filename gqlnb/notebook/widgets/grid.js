@@ -48,7 +48,7 @@ class Grid {
 
   listen() {
     const soon = debounced(() => this.apply(), TYPING);
-    this.tell = debounced(() => this.showWhole(), RESTING);
+    this.rested = debounced(() => this.showWhole(), RESTING);
     // What was out of the page comes back scrolled to its top.
     this.sizes = new ResizeObserver(() => {
       if (this.scroller.clientHeight) this.goTo(this.top);
@@ -70,7 +70,7 @@ class Grid {
     this.scroller.addEventListener("pointerdown", (event) => this.pointed(event));
     this.close = () => {
       soon.cancel();
-      this.tell.cancel();
+      this.rested.cancel();
       this.sizes.disconnect();
       this.turn = this.era = -1;
     };
@@ -488,6 +488,12 @@ class Grid {
 
   // -- the whole of a cell, and copies
 
+  /** Show the whole of the cell that is meant, once it is for a while. */
+  tell() {
+    this.copied = false;
+    this.rested();
+  }
+
   async showWhole() {
     const { row, column } = this.active;
     if (row < 0 || row >= this.rows || !this.columns[column]) return this.whole.replaceChildren();
@@ -498,7 +504,8 @@ class Grid {
     } catch {
       // What is shown is all there is to see.
     }
-    if (this.active.row !== row || this.active.column !== column) return;
+    const past = this.active.row !== row || this.active.column !== column;
+    if (past || this.copied) return;
     const said = make("span", { class: text === null ? "gqlnb-text gqlnb-missing" : "gqlnb-text" }, text ?? MISSING);
     this.whole.replaceChildren(make("span", { class: "gqlnb-of" }, this.columns[column].name || "#"), said);
     this.whole.scrollTop = 0;
@@ -517,6 +524,7 @@ class Grid {
       const cells = named ? 1 : (rows[1] - rows[0]) * (columns[1] - columns[0]);
       const done = await copy(text);
       this.say(done ? "" : "The browser did not allow to copy.");
+      this.copied = done; // and the text of the cell, if it comes only now, doesn't hide that
       if (done) this.whole.replaceChildren(make("span", { class: "gqlnb-of" }, `Copied ${grouped(cells)} ${cells === 1 ? "cell" : "cells"}.`));
     } catch (error) {
       this.say(error.message);

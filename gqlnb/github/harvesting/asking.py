@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import datetime
 from functools import lru_cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from gqlnb.client.overload import HEAVY, too_much
 from gqlnb.errors import AnswerError, GqlnbError, QueryError, RateLimited, TransportError, plain
@@ -136,6 +140,31 @@ def _variables(asks: Sequence[Ask]) -> dict[str, Any]:
     return found
 
 
+class _Node(msgspec.Struct, gc=False, rename="camel"):
+    id: str
+    stargazer_count: int
+    name_with_owner: str
+    created_at: datetime | None = None
+
+
+class _Info(msgspec.Struct, rename="camel"):
+    has_next_page: bool = False
+    end_cursor: str | None = None
+
+
+class _Search(msgspec.Struct, rename="camel"):
+    repository_count: int
+    page_info: _Info
+    nodes: list[_Node | None]
+
+
+class _Answer(msgspec.Struct):
+    data: dict[str, _Search]
+
+
+_ANSWER = msgspec.json.Decoder(_Answer)
+
+
 def _pages(result: Result, count: int) -> list[Page]:
     """Return the pages of an answer.
 
@@ -143,6 +172,36 @@ def _pages(result: Result, count: int) -> list[Page]:
     ------
     GqlnbError
         If one is missing.
+    """
+    body = None if result.errors else getattr(result.response, "body", None)
+    if body:
+        with suppress(msgspec.DecodeError, KeyError, OverflowError, ValueError):
+            came = _ANSWER.decode(body).data
+            return [_page_of(came[f"p{place}"]) for place in range(count)]
+    return _pages_of(result, count)
+
+
+def _page_of(search: _Search) -> Page:
+    """Return a page as a sweep takes it, of what came as it was asked for."""
+    rows = tuple([None if node is None else _row_of(node) for node in search.nodes])
+    info = search.page_info
+    return Page(search.repository_count, rows, info.has_next_page, info.end_cursor)
+
+
+def _row_of(node: _Node) -> Row:
+    owner, _, name = node.name_with_owner.partition("/")
+    made = node.created_at
+    created = None if made is None else int(made.timestamp())
+    return Row(node.id, node.stargazer_count, created, name, owner)
+
+
+def _pages_of(result: Result, count: int) -> list[Page]:
+    """Return the pages of any answer, whatever is missing in it.
+
+    Raises
+    ------
+    GqlnbError
+        If a page is.
     """
     found = []
     for place in range(count):

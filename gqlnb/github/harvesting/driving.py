@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gqlnb.github.harvesting.sweep import Sweep
     from gqlnb.github.harvesting.values import Row
     from gqlnb.model.offsets import Offset
+    from gqlnb.wire.budget import Budget
 
 __all__ = ["Drive"]
 
@@ -104,6 +105,8 @@ class Drive:
         self._room = 1  # what the endpoint takes, before it has said anything
         self._resting = 0.0  # nothing is sent before this time of the monotonic clock
         self._limits = self._lost = 0
+        self._unkept: tuple[Answered, list[Row]] | None = None  # what the sweep was fed last
+        self._budget: Budget | None = None
 
     def run(self) -> None:
         """Ask until there is nothing more to ask.
@@ -121,9 +124,13 @@ class Drive:
                 self._send(executor)
                 done, _ = wait(self._flying, return_when="FIRST_COMPLETED")
                 came = [(self._flying.pop(each), each) for each in done]
-                self._send(executor)  # first, so that nobody waits for what is done with it here
+                self._send(executor)
                 self._take(came)
+                self._send(executor)  # first, so that the endpoint need not wait for our disk
+                self._keep()
+                self._report()
         finally:
+            self._keep()
             for future in self._flying:
                 future.cancel()
             if self._executor is None:
@@ -144,7 +151,8 @@ class Drive:
         A search that goes on with thousands will be asked for all its pages. They travel with its
         first one, for the same point of a budget; those that it is not asked for are dropped.
         """
-        offset, left = self._offset, (self._sweep.coverage().expected or 0) - self._keeper.rows
+        coverage = self._sweep.coverage()
+        offset, left = self._offset, (coverage.expected or 0) - coverage.got
         if offset is None or left < REACH:
             return []
         found = [
@@ -190,9 +198,21 @@ class Drive:
                 self._refused(flight, outcome)
             else:
                 self._answered(flight, outcome.pages, outcome.seconds)
-        wanted = self._sweep.coverage().expected
-        going = self._watch(self._keeper.rows, wanted, self._keeper.requests, outcome.budget)
-        self.stopped = self.stopped or going is False
+        self._budget = outcome.budget
+
+    def _keep(self) -> None:
+        """Keep what came last, before its sweep is fed again: what is kept is how that stands."""
+        with undisturbed():
+            if self._unkept is not None:
+                (event, rows), self._unkept = self._unkept, None
+                self._keeper.add(event, rows, self._sweep)
+
+    def _report(self) -> None:
+        """Tell how far it is, and whether to go on."""
+        keeper, wanted = self._keeper, self._sweep.coverage().expected
+        if self._budget is not None:
+            going = self._watch(keeper.rows, wanted, keeper.requests, self._budget)
+            self.stopped = self.stopped or going is False
 
     def _answered(self, flight: Flight, pages: list[Page], seconds: float) -> None:
         """Take in an answer; of several pages at once those too large are asked for again alone."""
@@ -212,6 +232,7 @@ class Drive:
 
     def _feed(self, asks: list[Ask], came: dict[Ask, Page]) -> None:
         """Keep the pages of an answer, and note what to ask next, unless it came already."""
+        self._keep()
         rows: list[Row] = []
         fed: list[Ask] = []
         waiting = deque(asks)
@@ -225,7 +246,7 @@ class Drive:
             self._todo.extend(each for each in reversed(step.asks) if each not in came)
         self.vain += len(came) - len(fed)
         if fed:
-            self._keeper.add(Answered(fed, [came[ask] for ask in fed]), rows, self._sweep)
+            self._unkept = Answered(fed, [came[ask] for ask in fed]), rows
 
     def _refused(self, flight: Flight, outcome: Outcome) -> None:
         """Ask again for what got no answer: later, or less at a time.

@@ -34,7 +34,7 @@ from gqlnb.github.harvesting.checks import MOST, Check
 from gqlnb.github.harvesting.planning import FULL, divided, halves, known, ways
 from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.values import Ask, Coverage, Gap, Page, Row, Step
-from gqlnb.github.harvesting.windows import Known, Window
+from gqlnb.github.harvesting.windows import Known, Rows, Window
 from gqlnb.github.search import PAGE, REACH
 
 __all__ = ["Sweep"]
@@ -195,41 +195,45 @@ class Sweep:
         if window.asks:
             return
         del self._state.windows[window.number]
-        self._heeded(window)
+        rows = window.rows()
+        self._heeded(window, rows)
         self._state.duplicates += sum(
-            row is not None for page in window.pages.values() for row in page.rows
-        ) - len(window.rows())
+            len(page.rows) - page.rows.count(None) for page in window.pages.values()
+        ) - len(rows)
         if window.repairs:
-            self._repaired(window, parts=0)
+            self._repaired(window, rows, parts=0)
         else:
-            self._filled(window)
+            self._filled(window, rows)
 
     def _divided_at_once(self, window: Window) -> bool:
         """Divide a search that can't be completed, as its first page shows, without the others."""
-        scope, rows = window.scope, window.rows().values()
-        if not rows or not (window.repairs or scope.low == scope.high):
+        scope = window.scope
+        if not (window.repairs or scope.low == scope.high):
             return False
-        created = [row.created for row in rows if row.created is not None]
+        rows = window.rows()
+        if not rows:
+            return False
+        created = [row.created for row in rows.values() if row.created is not None]
         created += [each for each in window.recent.values() if each is not None]
         parts = divided(scope, created, -(-window.total // FULL))
         if len(parts) == 1 and window.repairs:
-            parts = halves(scope, [row.stars for row in rows])
+            parts = halves(scope, [row.stars for row in rows.values()])
         if len(parts) == 1:
             return False
         del self._state.windows[window.number]
-        self._heeded(window)
+        self._heeded(window, rows)
         if window.repairs:
-            self._repaired(window, parts=len(parts))
+            self._repaired(window, rows, parts=len(parts))
             for part in parts:
                 self._open(part, order=window.order, check=window.check, repairs=True)
         else:
-            self._pass_on(window, parts)
+            self._pass_on(window, rows, parts)
         return True
 
-    def _filled(self, window: Window) -> None:
+    def _filled(self, window: Window, rows: Rows) -> None:
         """Go on from a window of the sweep whose pages are all there."""
-        rows, scope = window.rows(), window.scope
-        lowest = window.lowest()
+        scope, last = window.scope, next(reversed(rows.values()), None)
+        lowest = None if last is None else last.stars
         if lowest is None and window.total and window.tries < EMPTY:
             tries = window.tries + 1
             self._open(scope, check=window.check, recent=window.recent, tries=tries)
@@ -237,35 +241,33 @@ class Sweep:
         parts: list[Scope] = []
         if window.total > REACH and lowest is not None:
             lowest = scope.nearest(lowest)
-            parts = self._onward(window, lowest)
+            parts = self._onward(window, rows, lowest)
             if lowest == scope.high and len(parts) > 1:
-                self._pass_on(window, parts)
+                self._pass_on(window, rows, parts)
                 return
         low = scope.low if not parts else (lowest or 0) + 1
         self._emit(window, rows)
         self._check(window, rows, low, parts)
 
-    def _onward(self, window: Window, lowest: int) -> list[Scope]:
+    def _onward(self, window: Window, rows: Rows, lowest: int) -> list[Scope]:
         """Return what to search behind a window that shows a thousand of more; nothing if stuck."""
-        scope, rows = window.scope, window.rows().values()
-        complete = sum(row.stars > lowest for row in rows)
-        left = window.total - complete
-        count = ways(left, 2 * sum(row.stars == lowest for row in rows))
+        scope, stars = window.scope, [row.stars for row in rows.values()]
+        left = window.total - sum(map(lowest.__lt__, stars))
+        count = ways(left, 2 * stars.count(lowest))
         if lowest == scope.low:
             count = -(-left // FULL) if left > REACH else 1
         if window.number == 1:
             count = max(count, self._state.width)
-        few = known(rows, lowest) if lowest != scope.high else ()
+        few = known(rows.values(), lowest) if lowest != scope.high else ()
         below = msgspec.structs.replace(scope, high=lowest, without=few)
         if count == 1 and lowest != scope.high:
             return [below]
-        created = [row.created for row in rows if row.created is not None]
+        created = [row.created for row in rows.values() if row.created is not None]
         parts = divided(below, created, count)
         return parts if len(parts) > 1 or lowest != scope.high else []
 
-    def _pass_on(self, window: Window, parts: list[Scope]) -> None:
+    def _pass_on(self, window: Window, rows: Rows, parts: list[Scope]) -> None:
         """Divide a window that one number of stars fills: others answer in its place."""
-        rows = window.rows()
         self._emit(window, rows)
         check = self._state.checks.get(window.check)
         if check is not None:
@@ -281,21 +283,20 @@ class Sweep:
             f"{window.text}: {window.total:,} match; it goes on in {len(parts)} slices of time."
         )
 
-    def _emit(self, window: Window, rows: dict[str, Row]) -> None:
+    def _emit(self, window: Window, rows: Rows) -> None:
         """Give out the repositories of a window of the sweep that were not known."""
         check = self._state.checks.get(window.check)
-        for row in rows.values():
-            seen = row.id in window.recent or (check is not None and row.id in check.ids)
-            if not seen:
-                self._rows.append(row)
-                self._state.got += 1
-            if check is not None:
-                check.below[row.id] = row.created
+        known = window.recent if check is None else window.recent.keys() | check.ids.keys()
+        new = [row for key, row in rows.items() if key not in known]
+        self._rows += new
+        self._state.got += len(new)
+        if check is not None:
+            check.below.update({key: row.created for key, row in rows.items()})
 
-    def _heeded(self, window: Window) -> None:
+    def _heeded(self, window: Window, rows: Rows) -> None:
         """Refuse to go on where most results are not what was asked for."""
-        rows, scope = window.rows().values(), window.scope
-        outside = sum(not (scope.holds(row.stars) and scope.made_in(row.created)) for row in rows)
+        holds, made_in = window.scope.holds, window.scope.made_in
+        outside = sum(not (holds(row.stars) and made_in(row.created)) for row in rows.values())
         if outside >= _SEVERAL and outside * 2 > len(rows):
             msg = (
                 f"{outside} of {len(rows)} results of the search {window.text!r} are not what it "
@@ -306,7 +307,7 @@ class Sweep:
 
     # -- checks
 
-    def _check(self, window: Window, rows: dict[str, Row], low: int, parts: list[Scope]) -> None:
+    def _check(self, window: Window, rows: Rows, low: int, parts: list[Scope]) -> None:
         """Go on from a window that has completed a range, and begin to check that."""
         scope = msgspec.structs.replace(window.scope, low=low)
         shown: Known = {row.id: row.created for row in rows.values()}
@@ -338,10 +339,10 @@ class Sweep:
             self._open(scope, order=check.order, check=check.number, repairs=True)
         self._notes.append(f"{scopes[0].expression()}: counts and results differ; asked again.")
 
-    def _repaired(self, window: Window, parts: int) -> None:
+    def _repaired(self, window: Window, rows: Rows, parts: int) -> None:
         """Take what asking again has brought."""
         check = self._state.checks[window.check]
-        for row in window.rows().values():
+        for row in rows.values():
             if not check.knows(row.id):
                 self._rows.append(row)
                 self._state.got += 1

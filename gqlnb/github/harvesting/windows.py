@@ -9,9 +9,10 @@ from gqlnb.github.harvesting.values import Ask, Page, Row
 from gqlnb.github.search import REACH
 from gqlnb.model.offsets import offset_of
 
-__all__ = ["Window"]
+__all__ = ["Known", "Rows", "Window"]
 
 Known = dict[str, int | None]  # ids, and when they were made
+Rows = dict[str, Row]  # by their ids, in the order of a search
 
 
 class Window(msgspec.Struct):
@@ -109,19 +110,14 @@ class Window(msgspec.Struct):
     def _known(self, start: int) -> bool:
         return start in self.asks or start in self.pages
 
-    def rows(self) -> dict[str, Row]:
+    def rows(self) -> Rows:
         """Return what came, each repository once, in the order of its first place."""
-        found: dict[str, Row] = {}
+        found: Rows = {}
         for _, page in sorted(self.pages.items()):
             for row in page.rows:
                 if row is not None:
                     found.setdefault(row.id, row)
         return found
-
-    def lowest(self) -> int | None:
-        """Return the stars of the last result that is no repetition; None without any."""
-        last = next(reversed(self.rows().values()), None)
-        return None if last is None else last.stars
 
     def missing(self) -> list[tuple[int, Scope]]:
         """Return where results are missing that should have come: how many, and in what range."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "Logins", "Rows", "by_owner"]
 
 Column = Any  # one of the arrays below; their types differ
+_BY_OWNER = frozenset({"places", "starts"})  # the others have a number for each row
 
 
 def key(login: str) -> str:
@@ -271,13 +272,20 @@ class Columns:
                 rows[np.searchsorted(rows, old)] = new
                 rows.sort()
         for name, column in self._arrays():
-            if name not in {"places", "starts"}:
+            if name not in _BY_OWNER:
                 column[[one, other]] = column[[other, one]]
 
     def copy(self) -> Self:
         """Return a copy whose columns may be written."""
         columns: dict[str, Any] = {name: column.copy() for name, column in self._arrays()}
         return replace(self, **columns, _frozen=False)
+
+    def now(self, rows: NDArray[Any]) -> Rows:
+        """Return some rows as they are now, whatever is written later."""
+        columns: dict[str, Any] = {
+            name: column[rows] for name, column in self._arrays() if name not in _BY_OWNER
+        }
+        return Rows(replace(self, **columns, _frozen=self._frozen), np.arange(len(rows)))
 
     def _arrays(self) -> Iterator[tuple[str, Any]]:
         for each in fields(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ _KEYS = {"stars": "stars", "forks": "forks", "updated": "pushed"}
 Alternatives = tuple[tuple[Word, ...], ...]
 Mask = Any  # a boolean array, or one boolean for all rows
 Selector = Any  # a slice of the rows, or the numbers of some
+Ties = Callable[[Any], Any]  # of rows, what decides between equal ones
 
 
 class Population(Columns):
@@ -117,7 +119,7 @@ def select(
     expression: Expression,
     *,
     reach: int | None = REACH,
-    ties: NDArray[Any] | None = None,
+    ties: Ties | None = None,
 ) -> tuple[NDArray[Any], int]:
     """Return the numbers of the rows of which `expression` holds, in its order.
 
@@ -130,7 +132,7 @@ def select(
     reach
         How many to return; None for all.
     ties
-        What decides between equal ones, by row; by default owner and name.
+        Returns what decides between equal ones, for some rows; by default owner and name.
 
     Returns
     -------
@@ -138,23 +140,23 @@ def select(
         The rows, and how many match.
     """
     selected, rest = _narrowed(population, expression.clauses)
-    standing = (expression.sort, expression.descending) == ("stars", True) and ties is None
+    standing = (expression.sort, expression.descending) == ("stars", True)  # as the rows do
+    rows: Any  # numbers that rise
     if standing and not rest and not expression.words and isinstance(selected, slice):
-        total = selected.stop - selected.start
-        size = total if reach is None else min(total, reach)
-        return np.arange(selected.start, selected.start + size), total
-    rows = _matching(population, selected, rest, expression.words)
+        rows = range(selected.start, selected.stop)  # all of them are never written down
+    else:
+        rows = _matching(population, selected, rest, expression.words)
     total = len(rows)
-    if standing:
-        return rows[:reach], total
+    reach = total if reach is None else min(total, reach)
+    if standing and ties is None:
+        return np.asarray(rows[:reach], dtype=np.intp), total
+    if standing and reach:
+        end = population.above(int(population.stars[rows[reach - 1]]), None)[1]
+        rows = rows[: bisect_left(rows, end)]
+    rows = np.asarray(rows, dtype=np.intp)
     keys = getattr(population, _KEYS[expression.sort])[rows]
-    first = _first(
-        rows,
-        -keys if expression.descending else keys,
-        population.rank if ties is None else ties,
-        total if reach is None else reach,
-    )
-    return first, total
+    keys = -keys if expression.descending else keys
+    return _first(rows, keys, ties or population.rank.__getitem__, reach), total
 
 
 def order_by(
@@ -385,10 +387,10 @@ def _called(population: Columns, selected: Selector, words: Alternatives) -> Mas
     return alike[codes]
 
 
-def _first(rows: NDArray[Any], keys: NDArray[Any], ties: NDArray[Any], reach: int) -> NDArray[Any]:
+def _first(rows: NDArray[Any], keys: NDArray[Any], ties: Ties, reach: int) -> NDArray[Any]:
     """Return the first `reach` rows in the order of their keys, equal ones in that of `ties`."""
     if 0 < reach < len(rows):
         near = keys <= np.partition(keys, reach - 1)[reach - 1]
         rows, keys = rows[near], keys[near]
-    found: NDArray[Any] = rows[np.lexsort((ties[rows], keys))[:reach]]
+    found: NDArray[Any] = rows[np.lexsort((ties(rows), keys))[:reach]]
     return found

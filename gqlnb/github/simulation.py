@@ -183,27 +183,23 @@ class Faults:
         """
         expression, drift = parse(text, self._viewer), self._simulation.drift
         if not drift:
-            return self._found(*select(self.population, expression, ties=self._ties(text)))
+            rows, total = select(self.population, expression, ties=self._ties(text))
+            return Found(Rows(self.population, rows), total)
         with self._lock:
             self._searches += 1
             self._drift(select(self.population, expression, ties=self._ties(text))[0])
-            found = self._found(*select(self.population, expression, ties=self._ties(text)))
-            return found._replace(items=tuple(found.items))  # read before others move
-
-    def _found(self, rows: NDArray[Any], total: int) -> Found:
-        return Found(Rows(self.population, rows), total)
+            rows, total = select(self.population, expression, ties=self._ties(text))
+            return Found(self.population.now(rows), total)  # before others move
 
     def _drift(self, rows: NDArray[Any]) -> None:
         """Give and take stars among some rows."""
         chance = self._simulation.random("drift", self._searches)
         # Their ranks are names by which they are known when others have moved.
-        near = {int(self.population.rank[row]): int(row) for row in rows}
+        near = dict(zip(self.population.rank[rows].tolist(), rows.tolist(), strict=True))
         for rank in chance.choices(list(near), k=self._simulation.drift) if near else ():
             self._move(near, rank, -1 if chance.random() < _LOST else 1)
 
-    def shown(
-        self, text: str, places: Sequence[int], items: Sequence[Repository]
-    ) -> list[int | None]:
+    def shown(self, text: str, places: range, items: Sequence[Repository]) -> list[int | None]:
         """Return which item stands at each place of a page, None for one that is missing.
 
         Parameters
@@ -217,19 +213,21 @@ class Faults:
         """
         simulation = self._simulation
         found: list[int | None] = []
-        for place in places:
+        here = items[places.start : places.stop]
+        for place, its in zip(places, here, strict=True):
             item: int | None = place
             if place and simulation.happens(simulation.duplicated, "again", text, place):
                 item = place - simulation.random("whose", text, place).randint(1, min(place, _NEAR))
-            elif simulation.happens(simulation.dropped, "dropped", text, items[place].full_name):
+            elif simulation.happens(simulation.dropped, "dropped", text, its.full_name):
                 item = None
             found.append(item)
         return found
 
-    def _ties(self, text: str) -> NDArray[Any] | None:
+    def _ties(self, text: str) -> Callable[[NDArray[Any]], NDArray[Any]] | None:
         if not self._simulation.ties:
             return None
-        return scattered(self.population.rank, self._simulation.number("ties", text) % 2**32)
+        rank, salt = self.population.rank, self._simulation.number("ties", text) % 2**32
+        return lambda rows: scattered(rank[rows], salt)
 
     def _move(self, rows: dict[int, int], rank: int, gain: int) -> None:
         """Give a repository a star, or take one, and put its row where it then belongs."""

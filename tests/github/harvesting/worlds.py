@@ -96,7 +96,8 @@ class World:
         most = simulation.resources
         heavy = most is not None and len(places) > most
         heavy = heavy or simulation.happens(simulation.gateway, "gateway", len(self.asked))
-        found = tuple(row_of(items[place]) for place in shown if place is not None)
+        here = dict(zip(places, items[places.start : places.stop], strict=True))
+        found = tuple(row_of(here.get(n) or items[n]) for n in shown if n is not None)
         end = self.cursors(stop) if places else None
         return Page(total, found, stop < len(items), end, heavy)
 

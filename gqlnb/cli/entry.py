@@ -27,8 +27,8 @@ meet there, which gqlnb.github.Simulation explains:
   gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01"""
 _STARS = """Quote the threshold, since a shell takes > for a redirection:
   gqlnb stars '>100000' --limit 10
-With --all it goes past the 1,000 results of a search. Into a folder, it goes on where it was
-when the same command is run again, whatever ended it:
+With --all, or a larger limit, it goes past the 1,000 results of a search. Into a folder, --all
+goes on where it was when the same command is run again, whatever ended it:
   gqlnb stars '>1000' --all --parquet stars/
 The exit code is 3 if some of them could not be had."""
 _ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"

@@ -24,7 +24,6 @@ _ADVICE = (
     ("token='env:NAME'", "--token env:NAME"),
     ("token='prompt'", "--token prompt"),
     ("with resume=False", "with --anew"),
-    ("With limit=None all come.", "With --all all come."),
     ("Access(origins=['http://localhost:5173'])", "--origin http://localhost:5173"),
     ("Access(origins='*')", "--origin '*'"),
     ("Access(origins=...)", "--origin"),

@@ -71,8 +71,9 @@ def stars(
         text also other terms of GitHub's search, ``">1000 language:python created:>2024"``. See
         :func:`gqlnb.github.expressions.read`.
     limit
-        Most rows to return, fetched in pages of at most 100; one search gives 1,000 at most. None
-        for all there are, in as many searches as it takes: see :func:`gqlnb.github.harvest`.
+        Most rows to return, fetched in pages of at most 100; None for all there are. One search
+        gives 1,000 at most: more are fetched by as many searches as it takes, see
+        :func:`gqlnb.github.harvest`.
     client
         What to ask: the name of a connection (``"demo"``, the stand-in in this process with its
         embedded snapshot, or ``"github"``), a client, or whatever a client can be made for.
@@ -81,10 +82,10 @@ def stars(
     -------
     DataFrame
         Columns ``name`` and ``owner`` (string) and ``stargazers`` (Int64), also when empty; one
-        row per repository, in the order of the answer; without a limit, most stars first.
+        row per repository, in the order of the answer; of several searches, most stars first.
         ``attrs`` holds ``total_count`` (how many match), ``source`` (where the data are from),
-        ``query`` and ``notes`` (what was warned of); without a limit ``coverage`` too, which tells
-        how many there should be and are, and of each range that could not be completed.
+        ``query`` and ``notes`` (what was warned of); of several searches ``coverage`` too, which
+        tells how many there should be and are, and of each range that could not be completed.
 
     Raises
     ------
@@ -96,9 +97,10 @@ def stars(
     Warns
     -----
     UserWarning
-        If a `limit` is beyond what one search gives, if fewer repositories came than were to be
-        expected, or some as null, if a number without a sign found nothing, or if the endpoint
-        refused ``stargazers``, so that ``stargazerCount`` was asked instead.
+        If an order by something else than stars leaves out what one search does not give, if
+        fewer repositories came than were to be expected, or some as null, if a number without a
+        sign found nothing, or if the endpoint refused ``stargazers``, so that ``stargazerCount``
+        was asked instead.
 
     Examples
     --------
@@ -136,8 +138,8 @@ def collect(
         As :func:`stars`; what that would warn of stands in ``attrs["notes"]``.
     """
     wanted, most = read(query), _most(limit)
-    if most is None and wanted.order in WHOLE:
-        return _all(wanted, client, on_page)
+    if (most is None or most > REACH) and wanted.order in WHOLE:
+        return _swept(wanted, most, client, on_page)
     with opened(client) as asked:
         walk = Walk(asked, wanted.search, MANY if most is None else most)
         try:
@@ -149,12 +151,18 @@ def collect(
     return walk.frame()
 
 
-def _all(wanted: StarQuery, client: Any, on_page: OnPage | None) -> pd.DataFrame:
-    """Return all repositories that a search finds, past what one search gives."""
-    made = harvest_frame(replace(wanted, order="").search, client=client, on_progress=on_page)
+def _swept(
+    wanted: StarQuery, most: int | None, client: Any, on_page: OnPage | None
+) -> pd.DataFrame:
+    """Return more repositories than one search gives: all, or so many."""
+    made = harvest_frame(
+        replace(wanted, order="").search,
+        client=client,
+        on_progress=on_page,
+        most=most,
+        rising=wanted.order == "stars-asc",
+    )
     found = made[["name", "owner", "stargazers"]]
-    if wanted.order == "stars-asc":
-        found = found.iloc[::-1].reset_index(drop=True)
     exact = "" if len(found) else _exact(wanted.search)
     notes = [*made.attrs["notes"], *filter(None, (exact,))]
     found.attrs = {**made.attrs, "query": wanted.search, "notes": notes}
@@ -285,8 +293,8 @@ class Walk:
         if self.total > REACH and self._wanted > REACH and not self._stopped:
             notes.append(
                 f"{self.total:,} repositories match and one search gives {REACH:,} at most: "
-                f"{self.total - len(self.rows):,} more are left out. "
-                f"{'Without that order' if self._wanted == MANY else 'With limit=None'} all come."
+                f"{self.total - len(self.rows):,} more are left out. Without that order, "
+                f"{'all' if self._wanted == MANY else 'more'} come."
             )
         return notes
 

@@ -68,10 +68,27 @@ def test_a_limit_may_pass_one_page(limit, rows):
     assert frame["name"].tolist() == [row.name for row in embedded().rows[:rows]]
 
 
-def test_what_one_search_does_not_give_is_announced():
-    """Past a thousand results a warning names how many more there are, and how to get them."""
-    with pytest.warns(UserWarning, match=r"2,024 more are left out\. With limit=None all come"):
+def test_a_limit_may_pass_one_search():
+    """Past a thousand as many come as are wanted, in as few searches as that takes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         frame = stars(">1000", limit=2000)
+        few = stars("1000..2000 sort:stars-asc", limit=1200)
+        all_there_are = stars(">1000", limit=5000)
+    assert frame["name"].tolist() == [row.name for row in embedded().rows[:2000]]
+    assert frame.attrs["total_count"] == 3024
+    assert frame.attrs["coverage"]["complete"]
+    assert 2000 <= frame.attrs["coverage"]["got"] < 2200
+    every = stars("1000..2000", limit=None)
+    assert few["stargazers"].tolist() == sorted(every["stargazers"])[:1200]
+    assert few.attrs["total_count"] == len(every)
+    pd.testing.assert_frame_equal(all_there_are, stars(">1000", limit=None))
+
+
+def test_what_an_order_leaves_out_is_announced():
+    """Where not the stars decide what comes first, one search is all that can be asked."""
+    with pytest.warns(UserWarning, match=r"2,024 more are left out\. Without that order, more"):
+        frame = stars(">1000 sort:forks", limit=2000)
     assert len(frame) == 1000
     assert frame.attrs["total_count"] == 3024
 
@@ -117,6 +134,9 @@ def test_each_page_is_told():
     collect(">1000", limit=None, on_page=lambda *page: heard.append(page))
     assert heard[-1] == (3024, 3024, 3024)
     assert heard == sorted(heard)
+    heard.clear()
+    collect(">1000", limit=1500, on_page=lambda *page: heard.append(page))
+    assert heard[-1] == (1500, 1500, 3024)
 
 
 @pytest.mark.parametrize(("limit", "rows"), [(1000, 200), (None, 1000)])
@@ -131,7 +151,7 @@ def test_collect_notes_and_does_not_warn():
     """What `stars` warns of stands in the attributes of `collect`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (note,) = collect(">1000", limit=2000).attrs["notes"]
+        (note,) = collect(">1000 sort:forks", limit=2000).attrs["notes"]
     assert "2,024 more" in note
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from gqlnb.github.harvesting.asking import AT_ONCE, Asker, errand
-from gqlnb.github.harvesting.values import Ask
+from gqlnb.github.harvesting.asking import AT_ONCE
+from gqlnb.github.harvesting.narrowing import counted
 from gqlnb.github.search import PAGE, REACH
 
 if TYPE_CHECKING:
@@ -101,10 +101,7 @@ def estimated(client: Client, scope: Scope, width: int = 1) -> Estimate:
     GqlnbError
         If there is no answer.
     """
-    outcome = errand(Asker(client), [Ask(0, 0, 1, scope.expression())])
-    if outcome.pages is None:
-        raise outcome.error or AssertionError
-    total = outcome.pages[0].total
+    total = counted(client, scope)
     least, most = pages(total, scope.low, width)
     text = scope.expression().removesuffix(" sort:stars-desc")
-    return Estimate(text, client.source, total, least, most, outcome.budget)
+    return Estimate(text, client.source, total, least, most, client.budget)

@@ -20,6 +20,7 @@ from gqlnb.github.harvesting.driving import Drive
 from gqlnb.github.harvesting.estimate import Estimate, estimated
 from gqlnb.github.harvesting.journal import Told
 from gqlnb.github.harvesting.keeping import PART, Folder, Memory
+from gqlnb.github.harvesting.narrowing import narrowed
 from gqlnb.github.harvesting.rows import frame_of
 from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.sweep import Sweep
@@ -292,6 +293,8 @@ def harvest_frame(
     client: Any = DEMO,
     on_progress: OnRows | None = None,
     executor: Executor | None = None,
+    most: int | None = None,
+    rising: bool = False,
 ) -> pd.DataFrame:
     """Return all repositories above a number of stars as a DataFrame, warning of nothing.
 
@@ -303,6 +306,10 @@ def harvest_frame(
         Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows there
         will be, repositories that match. If it returns False the harvest stops and the rows are
         kept.
+    most
+        Most rows to return; None for all.
+    rising
+        Whether the fewest stars stand first; by default the most.
 
     Returns
     -------
@@ -314,14 +321,23 @@ def harvest_frame(
     GqlnbError
         As :func:`harvest` does.
     """
-    scope = Scope.read(query)
-
-    def watch(got: int, wanted: int | None, *_: object) -> object:
-        total = max(got, wanted or 0)
-        return on_progress(got, total, total) if on_progress is not None else None
-
+    scope, total = Scope.read(query), None
     with opened(client) as asked:
-        return _run(scope, asked, Memory(), _Wide(executor), watch).frame()
+        if most is not None:
+            scope, total = narrowed(asked, scope, most, rising=rising)
+
+        def watch(got: int, expected: int | None, *_: object) -> object:
+            matching = max(got, expected or 0) if total is None else total
+            wanted = matching if most is None else min(most, matching)
+            return on_progress(min(got, wanted), wanted, matching) if on_progress else None
+
+        found = _run(scope, asked, Memory(), _Wide(executor), watch).frame()
+    attrs = found.attrs if total is None else {**found.attrs, "total_count": total}
+    if rising:
+        found = found.iloc[::-1]
+    found = found.head(most if most is not None else len(found)).reset_index(drop=True)
+    found.attrs = attrs
+    return found
 
 
 class _Wide:

@@ -354,7 +354,9 @@ class Sweep:
         if not parts and window.total > REACH:
             check.ranges.append(window.scope)
         elif not parts:
-            check.ranges.extend(place for _, place in window.missing())
+            missing = [place for _, place in window.missing()]
+            whole = [window.scope] if window.passed_over(rows) else []
+            check.ranges.extend(missing or whole)
         if not check.out:
             self._asked_again(check)
 

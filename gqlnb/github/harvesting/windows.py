@@ -134,6 +134,15 @@ class Window(msgspec.Struct):
                 found.append((room - len(new), scope))
         return found
 
+    def passed_over(self, rows: Rows) -> bool:
+        """Tell whether some may have been passed over although each of its pages was full.
+
+        Who leaves the search while it is read lets those behind move up, one of them from a page
+        that is still to come to one that was there already. Pages tell by their counts that
+        somebody left; that it was somebody seen before, nothing tells.
+        """
+        return len(rows) < min(REACH, max(page.total for page in self.pages.values()))
+
     def _between(self, before: int | None, behind: int | None) -> Scope:
         """Return the range of a page that stands between two numbers of stars; None for no page."""
         low, high = self.scope.low, self.scope.high

@@ -57,7 +57,7 @@ class StarSearch(Widget):
         ``">N"``; in a text also other terms of GitHub's search, as :func:`gqlnb.stars` takes them:
         ``">1000 language:python sort:forks"``.
     limit
-        Most rows to fetch, at least 1; None for all that one search gives.
+        Most rows to fetch, at least 1; None for all that match.
     client
         What to ask: the name of a connection (``"demo"``, the stand-in with its embedded snapshot,
         or ``"github"``), a client, or whatever a client can be made for. It stays in the kernel.

@@ -10,7 +10,8 @@ import pytest
 from gqlnb import AnswerError, github
 from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.sweep import Sweep
-from gqlnb.github.harvesting.values import Ask, Coverage, Page
+from gqlnb.github.harvesting.values import Ask, Coverage, Page, Row
+from gqlnb.github.harvesting.windows import Window
 from gqlnb.github.search import parse
 from gqlnb.github.simulation import Simulation
 from tests.github.harvesting.worlds import START, World, crowd, cursor, harvest, row_of, truth
@@ -457,3 +458,18 @@ def test_the_embedded_snapshot_is_harvested_whole():
     sweep = Sweep(Scope.read(">=0"))
     complete(sweep, harvest(sweep, World(snapshot())), truth(snapshot(), ""))
     assert len(snapshot()) == 3_449
+
+
+@pytest.mark.parametrize(
+    ("counts", "last", "passed"),
+    [((150, 150), 50, False), ((150, 149), 49, True), ((149, 150), 50, False)],
+)
+def test_who_leaves_between_two_pages_may_hide_another(counts, last, passed):
+    """Then all pages are full, and yet fewer came than the first one counted."""
+    window = Window(1, Scope("", 1, 10))
+    first = window.begin(100)
+    rows = [Row(f"{place}", 5) for place in range(150)]
+    (second,) = window.take(first, Page(counts[0], tuple(rows[:100]), end=cursor(100)))
+    window.take(second, Page(counts[1], tuple(rows[100 : 100 + last])))
+    assert window.missing() == []
+    assert window.passed_over(window.rows()) is passed

@@ -100,7 +100,7 @@ class Widget:
         self.rows.fill(rows)
         self.run.click()
 
-    def expect_answer(self, query: str, rows: int) -> None:
+    def expect_answer(self, query: str, rows: int | None) -> None:
         """Wait for what a search finds, and compare the table with it."""
         wanted = found_by(query, limit=rows)
         total, expression = wanted.attrs["total_count"], wanted.attrs["query"]
@@ -192,6 +192,15 @@ def test_typing_and_clicking_fills_the_table(show: Show) -> None:
     widget.expect_rows(found_by(query, limit=150).sort_values("name"))
     widget.root.get_by_role("searchbox").fill("awesome")
     expect(widget.root.get_by_text("of 101 rows")).to_be_visible()
+
+
+def test_more_comes_than_one_search_gives(show: Show) -> None:
+    """So many rows, or all where nothing stands in the box: as many searches as it takes."""
+    widget = Widget(show(SHOW).cell(0))
+    for rows, wanted in (("2000", 2000), ("", None), ("all", None)):
+        widget.search(">1000", rows)
+        widget.expect_answer(">1000", wanted)
+        expect(widget.alert).to_be_empty()
 
 
 def test_the_keyboard_is_enough(show: Show) -> None:

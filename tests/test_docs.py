@@ -58,6 +58,22 @@ def test_the_readmes_pictures_and_pages_are_there(root: Path) -> None:
     assert [link for link in links if not (root / link).is_file()] == []
 
 
+def test_what_the_map_of_the_code_names_is_there(root: Path) -> None:
+    """Each file of ARCHITECTURE exists, and holds the table that is said to be in it."""
+    text = (root / "ARCHITECTURE.md").read_text()
+    files = set(re.findall(r"`([a-z_]+/[\w/]+\.(?:py|graphql|json))`", text))
+    assert len(files) > 30
+    package = root / "gqlnb"
+    assert [
+        it for it in sorted(files) if not any((at / it).is_file() for at in (root, package))
+    ] == []
+    tables = re.findall(r"`([A-Z_]{4,})`(?: (?:and|or) `([A-Z_]{4,})`)? in `([\w/]+\.py)`", text)
+    assert len(tables) >= 10
+    for *names, file in tables:
+        source = (package / file).read_text()
+        assert [it for it in names if not re.search(rf"^{it}\b", source, re.MULTILINE)] == [], file
+
+
 def test_ci_runs_the_readmes_command(root: Path) -> None:
     """CI tests exactly as the README says."""
     lines = [text.strip() for text in (root / ".ci" / "run").read_text().splitlines()]

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,15 @@ def test_each_command_is_explained(command: str, root: Path) -> None:
     for action in parser._actions:
         assert action.help, action.dest
         assert {*action.option_strings} <= set(re.findall(r"-[\w-]+", parser.format_help()))
+
+
+def test_the_examples_of_the_help_can_be_read() -> None:
+    """Each command line that a help shows is one that the command takes."""
+    helps = [parser.format_help() for parser in commands().values()]
+    lines = [line for text in helps for line in re.findall(r"^  gqlnb (.+)$", text, re.MULTILINE)]
+    assert len(lines) >= 5
+    for line in lines:
+        assert arguments().parse_args(shlex.split(line.partition(" > ")[0])).run
 
 
 @pytest.mark.parametrize("line", [INSTALL_AND_OPEN, INSTALL_AND_TEST])

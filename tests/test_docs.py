@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,15 @@ def test_each_command_is_explained(command: str, root: Path) -> None:
         assert {*action.option_strings} <= set(re.findall(r"-[\w-]+", parser.format_help()))
 
 
+def test_the_examples_of_the_help_can_be_read() -> None:
+    """Each command line that a help shows is one that the command takes."""
+    helps = [parser.format_help() for parser in commands().values()]
+    lines = [line for text in helps for line in re.findall(r"^  gqlnb (.+)$", text, re.MULTILINE)]
+    assert len(lines) >= 5
+    for line in lines:
+        assert arguments().parse_args(shlex.split(line.partition(" > ")[0])).run
+
+
 @pytest.mark.parametrize("line", [INSTALL_AND_OPEN, INSTALL_AND_TEST])
 def test_the_readme_shows_the_command_on_a_line_of_its_own(line: str, root: Path) -> None:
     """Both commands can be copied from the README."""
@@ -56,6 +66,22 @@ def test_the_readmes_pictures_and_pages_are_there(root: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (root / "README.md").read_text())
     assert len(links) > 15
     assert [link for link in links if not (root / link).is_file()] == []
+
+
+def test_what_the_map_of_the_code_names_is_there(root: Path) -> None:
+    """Each file of ARCHITECTURE exists, and holds the table that is said to be in it."""
+    text = (root / "ARCHITECTURE.md").read_text()
+    files = set(re.findall(r"`([a-z_]+/[\w/]+\.(?:py|graphql|json))`", text))
+    assert len(files) > 30
+    package = root / "gqlnb"
+    assert [
+        it for it in sorted(files) if not any((at / it).is_file() for at in (root, package))
+    ] == []
+    tables = re.findall(r"`([A-Z_]{4,})`(?: (?:and|or) `([A-Z_]{4,})`)? in `([\w/]+\.py)`", text)
+    assert len(tables) >= 10
+    for *names, file in tables:
+        source = (package / file).read_text()
+        assert [it for it in names if not re.search(rf"^{it}\b", source, re.MULTILINE)] == [], file
 
 
 def test_ci_runs_the_readmes_command(root: Path) -> None:

@@ -34,6 +34,8 @@ client = gqlnb.connect("demo")
 client.schema
 client.execute("{ viewer { login } }").frame()
 gqlnb.StarSearch(">400000", limit=2).run()
+gqlnb.SchemaView("demo").search("stars")
+gqlnb.Explorer("demo", query="{ viewer { login } }").run()
 gqlnb.TokenBox("GitHub token")
 server.close()
 print(json.dumps({"port": server.port, "said": said}))

@@ -25,18 +25,29 @@ _FAULTS = """It has the shape of GitHub's GraphQL API and answers from real repo
 many as it is told to make up, until Ctrl-C; on request with the faults that harvesters
 meet there, which gqlnb.github.Simulation explains:
   gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01"""
+_SERVE = """It answers at /graphql, with a page for browsers. A module is looked for in the current
+folder, too; without one the reference schema is served, which answers { hello }:
+  gqlnb serve shop:schema --port 8000"""
+_QUERY = """The answer is printed as JSON, or its rows as a table or CSV:
+  gqlnb query '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }' -c demo
+The exit code is 1 if it holds errors; what came is printed all the same."""
 _STARS = """Quote the threshold, since a shell takes > for a redirection:
   gqlnb stars '>100000' --limit 10
 With --all, or a larger limit, it goes past the 1,000 results of a search. Into a folder, --all
 goes on where it was when the same command is run again, whatever ended it:
   gqlnb stars '>1000' --all --parquet stars/
 The exit code is 3 if some of them could not be had."""
+_CODES = """exit codes: 0 all went well, 1 something failed and stderr says what, 2 the arguments
+can't be read, 3 some repositories could not be had (stars --all). Each command
+explains itself: gqlnb COMMAND --help"""
 _ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"
 
 _MORE = {
     "lab": "Every further argument goes to JupyterLab.",
-    "query": "The answer is printed as JSON, or its rows as a table or CSV. The exit code is 1 if\n"
-    "it holds errors; what came is printed all the same.",
+    "query": _QUERY,
+    "schema": "In the schema language, with descriptions, as gqlnb.Client(schema=FILE) reads it:\n"
+    "  gqlnb schema -c demo > github.graphql",
+    "serve": _SERVE,
     "stars": _STARS,
     "github": _FAULTS,
     "completion": "For this session of bash, or for each when it stands in ~/.bashrc:\n"
@@ -179,7 +190,13 @@ def _github(options: Namespace) -> int:
 
 def arguments() -> ArgumentParser:
     """Return the parser of the command line; `run` of what it reads is the function to call."""
-    parser = ArgumentParser(prog="gqlnb", description="GraphQL in Jupyter.", allow_abbrev=False)
+    parser = ArgumentParser(
+        prog="gqlnb",
+        description="GraphQL in Jupyter.",
+        epilog=_CODES,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action="version", version=f"gqlnb {version('gqlnb')}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True)
 

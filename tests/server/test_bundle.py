@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+# Licences under which parts may travel in a wheel, and words of each that its text must hold.
+LICENCES = {
+    "MIT": "Permission is hereby granted, free of charge",
+    "Apache-2.0": "Apache License Version 2.0",
+    "BSD-2-Clause": "Redistribution and use in source and binary forms",
+    "0BSD": "Permission to use, copy, modify, and/or distribute this software",
+    "PSF-2.0": "PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2",
+}
 PLATFORMS = ("linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win32-x64", "win32-arm64")
 
 
@@ -86,6 +94,12 @@ def test_every_package_is_pinned_and_checked(lock: dict[str, Any], sources: Path
     assert [name for name, it in lock.items() if name and "integrity" not in it] == []
     for platform in PLATFORMS:
         assert f"node_modules/@esbuild/{platform}" in lock
+
+
+def test_every_package_may_be_given_away(lock: dict[str, Any]) -> None:
+    """The licences of the whole npm tree are known, and permissive."""
+    assert len(lock) > 100
+    assert {it["license"] for it in lock.values()} <= set(LICENCES)
 
 
 def test_no_file_names_a_registry(lock: dict[str, Any], root: Path) -> None:
@@ -172,6 +186,23 @@ def test_the_bundle_is_whole(bundled: None, hook: ModuleType, root: Path) -> Non
     notices = (HERE / "NOTICES.txt").read_text()
     for name in ("graphiql", "monaco-editor", "react-dom", "graphql", "react-aria"):
         assert re.search(rf"^{name} \d+\.\d+\.\d+, (MIT|Apache-2.0)$", notices, re.MULTILINE)
+
+
+def test_the_bundle_tells_every_licence(bundled: None, lock: dict[str, Any], root: Path) -> None:
+    """Each package in it is named with its version, and with the text of a licence NOTICE names."""
+    del bundled
+    _, *sections = re.split(r"\n\n={72}\n\n", (HERE / "NOTICES.txt").read_text())
+    versions = {
+        (name.rpartition("node_modules/")[2], it["version"]) for name, it in lock.items() if name
+    }
+    told = (root / "NOTICE").read_text()
+    assert len(sections) > 50
+    for section in sections:
+        head, _, text = section.partition("\n")
+        name, version, licence = re.fullmatch(r"(\S+) (\S+), (\S+)", head).groups()
+        assert (name, version) in versions
+        assert licence in told
+        assert LICENCES[licence] in " ".join(text.split()), name
 
 
 def test_nothing_in_the_bundle_needs_eval(bundled: None) -> None:

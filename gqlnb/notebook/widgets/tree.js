@@ -132,7 +132,12 @@ class Tree {
     const tools = make(
       "div",
       { class: "gqlnb-tools" },
-      ...[this.find, this.back, this.on, this.copyPath, this.copyValue, this.count],
+      this.find,
+      this.back,
+      this.on,
+      this.copyPath,
+      this.copyValue,
+      this.count,
     );
     this.root = make("div", { class: "gqlnb-tree" }, tools, this.wrong, this.top, this.where);
     this.listen();

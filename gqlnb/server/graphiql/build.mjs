@@ -83,14 +83,30 @@ for (const { metafile } of built)
 for (const name of ["graphiql", "monaco-editor"]) used.add(name);
 
 const NOTICES = /^(licen[cs]e|copying|notice|third-?party)/i;
+// These hold no licence file; those named beside them do, by the same authors and of the same name.
+const SAME_AUTHORS = {
+  "@graphiql/plugin-doc-explorer": "graphiql",
+  "@graphiql/plugin-history": "graphiql",
+  "react-compiler-runtime": "react",
+  "react-remove-scroll-bar": "react-remove-scroll",
+};
+
+/** Return the texts of the licence files in the folder of a package. */
+async function noticesIn(folder) {
+  const files = (await readdir(folder)).filter((file) => NOTICES.test(file)).sort();
+  return Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+}
+
 const sections = [];
 for (const name of [...used].sort()) {
   const folder = join(MODULES, name);
   const { name: called, version, license, author, homepage } = JSON.parse(
     await readFile(join(folder, "package.json"), "utf8"),
   );
-  const files = (await readdir(folder)).filter((file) => NOTICES.test(file)).sort();
-  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
+  let texts = await noticesIn(folder);
+  if (!texts.length && called in SAME_AUTHORS)
+    texts = await noticesIn(join(MODULES, SAME_AUTHORS[called]));
+  if (!texts.length) throw new Error(`${called} has no licence file; see SAME_AUTHORS`);
   const who = typeof author === "string" ? author : (author?.name ?? "");
   const about = [who && `By ${who}.`, homepage].filter(Boolean).join(" ");
   const head = `${called} ${version}, ${license}\n${about}`.trim();

@@ -249,7 +249,7 @@ class Token:
         """
         found = {part for part in _BREAKS.split(line) if len(part) >= _SHORTEST}
         word, _, value = line.partition(" ")
-        if value and " " not in value and word[0].isalpha() and _SCHEME.fullmatch(word):
+        if value and " " not in value and word[:1].isalpha() and _SCHEME.fullmatch(word):
             made, found = cls(value, word), found - {word}
         else:
             made = cls("".join(line.split()), "")

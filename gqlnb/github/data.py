@@ -1,4 +1,4 @@
-"""The embedded snapshot: repositories, their owners and languages, with the indexes to find them.
+"""The embedded snapshot: repositories, their owners and languages.
 
 The table stands in ``repositories.csv`` beside this file; NOTICE names its sources, and
 ``github.service().synthetic`` says what is not from them. It was compiled from lists of the most
@@ -13,21 +13,19 @@ import csv
 import threading
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = [
     "SNAPSHOT",
     "Language",
     "Owner",
-    "Repositories",
     "Repository",
     "embedded",
     "iso",
@@ -130,62 +128,6 @@ class Repository(NamedTuple):
         return f"/{self.full_name}"
 
 
-Node = Repository | Owner | Language
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Repositories:
-    """An immutable set of repositories.
-
-    Attributes
-    ----------
-    rows
-        The repositories, most starred first, those of equal stars by owner and name.
-    """
-
-    rows: tuple[Repository, ...]
-
-    @classmethod
-    def of(cls, rows: Iterable[Repository]) -> Repositories:
-        """Sort `rows` and hold them."""
-        return cls(tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower()))))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"<Repositories: {len(self.rows):,}>"
-
-    @cached_property
-    def by_name(self) -> Mapping[str, Repository]:
-        """The repositories by owner and name, in lower case with a slash between."""
-        return {row.full_name.lower(): row for row in self.rows}
-
-    @cached_property
-    def by_owner(self) -> Mapping[str, tuple[Repository, ...]]:
-        """The repositories of each owner, most starred first, by login in lower case."""
-        found: dict[str, list[Repository]] = {}
-        for row in self.rows:
-            found.setdefault(row.owner.login.lower(), []).append(row)
-        return {login: tuple(rows) for login, rows in found.items()}
-
-    @cached_property
-    def by_id(self) -> Mapping[str, Node]:
-        """Repositories, owners and languages by their node ids."""
-        nodes: dict[str, Node] = {}
-        for row in self.rows:
-            nodes[row.node_id] = row
-            nodes[row.owner.node_id] = row.owner
-            if row.language:
-                nodes[row.language.node_id] = row.language
-        return nodes
-
-    def owner(self, login: str) -> Owner | None:
-        """Return the account of that login, in any case, or None."""
-        rows = self.by_owner.get(login.lower())
-        return rows[0].owner if rows else None
-
-
 def node_id(letter: str, text: str) -> str:
     """Return the id of the object called `text`, of the kind that begins with `letter`."""
     coded = b2a_base64(text.encode(), newline=False).translate(_URLSAFE, b"=")
@@ -253,8 +195,8 @@ def fraction(text: str) -> float:
     return int.from_bytes(sha256(text.lower().encode()).digest()[:4], "big") / 2**32
 
 
-def read(lines: Iterable[str]) -> Repositories:
-    """Read the table from the lines of a CSV file with a header."""
+def read(lines: Iterable[str]) -> tuple[Repository, ...]:
+    """Read the table from the lines of a CSV file with a header, and sort it: see `embedded`."""
     table = csv.reader(lines)
     next(table)
     owners: dict[str, Owner] = {}
@@ -276,15 +218,15 @@ def read(lines: Iterable[str]) -> Repositories:
             pushed_at < _QUIET,
         )
         rows.append(row)
-    return Repositories.of(rows)
+    return tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower())))
 
 
 _lock = threading.Lock()
-_loaded: list[Repositories] = []
+_loaded: list[tuple[Repository, ...]] = []
 
 
-def embedded() -> Repositories:
-    """Return the embedded snapshot, read from the package once."""
+def embedded() -> tuple[Repository, ...]:
+    """Return the embedded snapshot, most stars first, equal ones by owner and name; read once."""
     with _lock:
         if not _loaded:
             text = (files("gqlnb.github") / _TABLE).read_text(encoding="utf-8")

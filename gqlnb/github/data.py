@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "LAUNCH",
     "SNAPSHOT",
     "Language",
     "Owner",
@@ -36,13 +37,14 @@ __all__ = [
 
 SNAPSHOT = "2026-08-22"
 """The day whose star counts the embedded table holds."""
+LAUNCH = "2008-04-10T00:00:00Z"
+"""When GitHub opened to everybody: no repository is older."""
 
 # Of the 748 owners whose kind is known 433 are organizations.
 _ORGANIZATIONS = 0.58
 _TABLE = "repositories.csv"
 _EPOCH = date(1970, 1, 1)
 _URLSAFE = bytes.maketrans(b"+/", b"-_")
-_LAUNCH = 1207785600  # 2008-04-10, when GitHub opened to everybody; no repository is older
 # Nothing in the sources tells which repositories are archived; what nobody has pushed to for five
 # years is taken for it.
 _QUIET = "2021-08-22T00:00:00Z"
@@ -109,7 +111,7 @@ class Repository(NamedTuple):
     forks: int
     language: Language | None
     pushed_at: str
-    created_at: str = "2008-04-10T00:00:00Z"
+    created_at: str = LAUNCH
     archived: bool = False
 
     @property
@@ -183,7 +185,7 @@ def birth(full_name: str, year: str, pushed_at: str) -> str:
     and the latest possible moment: the year, where the sources tell it, or else the time since
     GitHub opened, on 2008-04-10; and never after the last push.
     """
-    begin, end = _LAUNCH, seconds(pushed_at)
+    begin, end = seconds(LAUNCH), seconds(pushed_at)
     if year:
         begin = seconds(f"{year}-01-01T00:00:00Z")
         end = min(end, seconds(f"{year}-12-31T23:59:59Z"))

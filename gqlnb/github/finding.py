@@ -85,8 +85,8 @@ class Population(Columns):
         made = pd.DataFrame({k: pd.array(v, dtype="string") for k, v in named.items()})
         made["stargazers"] = pd.array(self.stars[rows], dtype="Int64")
         made["forks"] = pd.array(self.forks[rows], dtype="Int64")
-        spoken = [languages[code] for code in self.language[rows]]
-        made["language"] = pd.array(spoken, dtype="string")
+        coded = self.language[rows]
+        made["language"] = pd.array([languages[code] for code in coded], dtype="string")
         made["created_at"] = pd.to_datetime(self.created[rows], unit="s", utc=True)
         made["pushed_at"] = pd.to_datetime(self.pushed[rows], unit="s", utc=True)
         made["archived"] = pd.array(self.archived[rows], dtype="boolean")

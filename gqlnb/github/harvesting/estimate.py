@@ -103,8 +103,7 @@ def estimated(client: Client, scope: Scope, width: int = 1) -> Estimate:
     """
     outcome = errand(Asker(client), [Ask(0, 0, 1, scope.expression())])
     if outcome.pages is None:
-        raise outcome.error or AssertionError
+        raise outcome.error or AssertionError  # one of the two is always there
     total = outcome.pages[0].total
     least, most = pages(total, scope.low, width)
-    text = scope.expression().removesuffix(" sort:stars-desc")
-    return Estimate(text, client.source, total, least, most, outcome.budget)
+    return Estimate(scope.expression(order=""), client.source, total, least, most, outcome.budget)

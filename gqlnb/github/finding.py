@@ -229,7 +229,7 @@ def scattered(numbers: NDArray[Any], salt: int) -> NDArray[np.uint32]:
 
 
 def _narrowed(population: Columns, clauses: tuple[Clause, ...]) -> tuple[Selector, list[Clause]]:
-    """Return the rows that can match at all, by what the order of the rows tells, and the rest."""
+    """Return the rows that can match, as far as their order tells, and what is left to check."""
     least, most = 0, _MOST
     owned: NDArray[Any] | None = None
     rest = []

@@ -1,4 +1,4 @@
-"""What a simulation remembers of those who ask: their budgets, their pace, how many are at it."""
+"""What a simulation remembers of each token: budget, pace, and how many requests are running."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def app(
         ``"prompt"`` or a Token. None: no key is asked for, and all callers are counted as one,
         ``anonymous``.
     users
-        Passwords by login, given as the keys are: who may log in and write. None: nobody.
+        Who may log in and write: passwords by login, given as the keys are. None: nobody.
     secret
         What logins are signed with, 32 characters or more, given as a key is. Services of the same
         secret take each other's logins. None: a random one, so that they end with the service.

@@ -416,9 +416,6 @@ class TargetError(GqlnbError, LookupError):
     gqlnb.errors.TargetError: ...
     """
 
-    def __str__(self) -> str:
-        return str(self.args[0])  # LookupError's subclasses may quote it
-
 
 class ReplayError(GqlnbError, LookupError):
     """A recording holds no answer to a request, or cannot be read or written.
@@ -429,9 +426,6 @@ class ReplayError(GqlnbError, LookupError):
     Traceback (most recent call last):
     gqlnb.errors.ReplayError: ...
     """
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class FrameError(GqlnbError, LookupError):
@@ -470,9 +464,6 @@ class PortInUseError(ServerError, OSError):
     PortInUseError
     """
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class OptionError(GqlnbError, ValueError):
     """An option that does not exist, or a value that does not fit it; settings files included.
@@ -493,6 +484,3 @@ class MissingExtraError(GqlnbError, ImportError):
     >>> issubclass(gqlnb.MissingExtraError, ImportError)
     True
     """
-
-    def __str__(self) -> str:
-        return str(self.args[0])

@@ -236,7 +236,7 @@ def known(text: str, words: Iterable[str]) -> Iterator[Leak]:
     words
         The secrets. Those below eight characters are found as they are alone.
     """
-    words = [word for word in words if len(word) <= len(text)]  # every spelling is as long
+    words = [word for word in words if len(word) <= len(text)]  # no spelling is shorter
     for word in words:
         yield from (Leak(*place, KNOWN) for place in places(text, word))
     if any(len(word) >= LONG for word in words):
@@ -248,7 +248,7 @@ def _spelled(read: Iterable[tuple[str, Place]], words: Iterable[str]) -> Iterato
     for said, back in read if long else ():
         low = lowered(said)
         for word in long:
-            spelled = {lowered(said) for said, _ in readings(word)}
+            spelled = {lowered(reading) for reading, _ in readings(word)}
             for needle in (*spelled, word.encode().hex()):
                 yield from (Leak(*back(*place), KNOWN) for place in places(low, needle))
             for needle in in_base64(word):

@@ -21,13 +21,15 @@ from gqlnb.extras import need
 from gqlnb.leaks import MASK, masked
 from gqlnb.sealing import sealed, unseen
 
-__all__ = ["NO_LITERAL", "SOURCES", "Token", "TokenHolder", "words"]
+__all__ = ["NO_LITERAL", "SCHEMES", "SOURCES", "Token", "TokenHolder", "words"]
 
 SOURCES = "'env:NAME', 'keyring:NAME', 'file:PATH', 'prompt'"
 NO_LITERAL = (
     f"token= takes {SOURCES} or a Token. A token typed into a cell would be saved with the "
     "notebook."
 )
+SCHEMES = frozenset({"bearer", "token"})
+"""The words before a token, in lower case, that every server of ours takes, as GitHub does."""
 
 _SERVICE = "gqlnb"  # the name under which the keyring of the system files our tokens
 _BREAKS = re.compile(r"[\s;,=\"]+")  # what stands between the parts of a cookie or of a digest
@@ -35,7 +37,6 @@ _BREAKS = re.compile(r"[\s;,=\"]+")  # what stands between the parts of a cookie
 _SCHEME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]*")
 _SHORTEST = 4  # characters; to hide shorter words would make an error unreadable
 _LONGEST = 1 << 16  # characters; no header of this length is read by anybody
-_WORDS = frozenset({"bearer", "token"})  # GitHub takes both, in any case
 _KEY = os.urandom(32)  # of fingerprints: nobody can try words against them
 _KEPT = 32  # values a function gave last: answers to requests in flight may echo any of them
 # Variables of the environment whose values are secrets by their names, and not paths of files.
@@ -249,7 +250,7 @@ class Token:
         """
         found = {part for part in _BREAKS.split(line) if len(part) >= _SHORTEST}
         word, _, value = line.partition(" ")
-        if value and " " not in value and word[0].isalpha() and _SCHEME.fullmatch(word):
+        if value and " " not in value and word[:1].isalpha() and _SCHEME.fullmatch(word):
             made, found = cls(value, word), found - {word}
         else:
             made = cls("".join(line.split()), "")
@@ -331,7 +332,7 @@ class Token:
         The words ``bearer`` and ``token`` count in any case, as GitHub takes them.
         """
         word, _, value = (header or "").strip().partition(" ")
-        known = word.lower() in _WORDS or word.lower() == self._scheme.lower()
+        known = word.lower() in SCHEMES or word.lower() == self._scheme.lower()
         same = compare_digest(value.strip().encode("utf-8", "replace"), self._value().encode())
         return known and same
 

@@ -286,6 +286,7 @@ def test_a_secret_is_hidden_in_text():
         (SECRET, SECRET, "***"),
         (f"a=b; session={SECRET}; t=dark", f"a=b {SECRET} dark", "a=b *** ***"),
         (f'Digest realm="x", response="{SECRET}"', SECRET, "***"),
+        (f" {SECRET}", SECRET, "***"),  # as a parameter of an address may begin
     ],
 )
 def test_a_header_becomes_a_token_that_is_sent_unchanged(line, echo, hidden):

@@ -1,1 +1,1 @@
-"""The command line: ``gqlnb lab``, ``serve``, ``query``, ``schema`` and ``stars``."""
+"""The command line: a module for each group of commands, and ``entry``, which reads arguments."""

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import (
+    SUPPRESS,
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +46,10 @@ The exit code is 3 if some of them could not be had."""
 _CODES = """exit codes: 0 all went well, 1 something failed and stderr says what, 2 the arguments
 can't be read, 3 some repositories could not be had (stars --all). Each command
 explains itself: gqlnb COMMAND --help"""
-_ENDPOINT = "a connection (demo, github), or a URL; by default GQLNB_URL, else http://127.0.0.1:4000/graphql"
+_ENDPOINT = (
+    "a connection (demo, github), or a URL; by default GQLNB_URL, else "
+    "http://127.0.0.1:4000/graphql"
+)
 
 _MORE = {
     "lab": "Every further argument goes to JupyterLab.",
@@ -119,14 +128,14 @@ def _serve(options: Namespace) -> int:
 def _query(options: Namespace) -> int:
     from gqlnb.cli import asking
 
-    paged = options.paginate or options.max_results is not None
+    paged = options.paginate or "max_results" in options
     return asking.query(
         asking.asked(options.connection, options.token, headers_of(options.header)),
         options.text,
         options.variables,
         operation=options.operation,
         show=asking.SHOWN[options.form],
-        pages={"max_results": options.max_results} if paged else None,
+        pages={"max_results": getattr(options, "max_results", None)} if paged else None,
     )
 
 
@@ -257,14 +266,7 @@ def _serve_arguments(parser: ArgumentParser) -> None:
         metavar="MODULE:SCHEMA",
         help="a module and the name of the schema in it (default: the reference schema)",
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
-    parser.add_argument(
-        "--port",
-        type=_port,
-        default=4000,
-        help="TCP port (default: %(default)s; 0: any free one)",
-    )
-    _token_argument(parser, "ask every request for this bearer token")
+    _address_arguments(parser, 4000)
     _access_arguments(parser)
 
 
@@ -306,14 +308,7 @@ def _access_arguments(parser: ArgumentParser) -> None:
 
 
 def _github_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
-    parser.add_argument(
-        "--port",
-        type=_port,
-        default=4001,
-        help="TCP port (default: %(default)s; 0: any free one)",
-    )
-    _token_argument(parser, "ask every request for this bearer token")
+    _address_arguments(parser, 4001)
     parser.add_argument(
         "--viewer",
         default="demo",
@@ -339,6 +334,17 @@ def _github_arguments(parser: ArgumentParser) -> None:
         metavar="NAME[=VALUE]",
         help="show a fault of the real one, such as restricted, or budget=5000; may be repeated",
     )
+
+
+def _address_arguments(parser: ArgumentParser, port: int) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=port,
+        help="TCP port (default: %(default)s; 0: any free one)",
+    )
+    _token_argument(parser, "ask every request for this bearer token")
 
 
 def _token_argument(parser: ArgumentParser, about: str) -> None:
@@ -379,6 +385,7 @@ def _query_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-results",
         type=_limit,
+        default=SUPPRESS,  # None is a value of its own: all
         metavar="N",
         help="the same, for at most so many items of an outermost connection",
     )

@@ -17,10 +17,12 @@ from gqlnb.server.thread import serve
 from gqlnb.wire.access import Access
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
-__all__ = ["limited", "load", "run"]
+    from gqlnb.server.thread import Server
+
+__all__ = ["limited", "load", "run", "until_ended"]
 
 
 def run(
@@ -61,14 +63,36 @@ def run(
     """
     logging.basicConfig(format="%(message)s")  # what is masked for clients is told here
     schema = reference_schema() if target is None else load(target)
+    return until_ended(
+        lambda: serve(schema, port, host=host, token=token, limits=limits, access=access)
+    )
+
+
+def until_ended(start: Callable[[], Server], about: str = "") -> int:
+    """Start a server, say where it is, and return 0 when the process is asked to end (SIGTERM).
+
+    Parameters
+    ----------
+    start
+        Starts it.
+    about
+        What to say behind its address.
+
+    Raises
+    ------
+    GqlnbError
+        If it cannot start.
+    KeyboardInterrupt
+        When a person presses Ctrl-C; the server is closed.
+    """
     ended = Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         ended.set()
 
     signal.signal(signal.SIGTERM, end)
-    with serve(schema, port, host=host, token=token, limits=limits, access=access) as server:
-        sys.stdout.write(f"Serving on {server.url} (Ctrl-C stops it)\n")
+    with start() as server:
+        sys.stdout.write(f"Serving on {server.url}{about} (Ctrl-C stops it)\n")
         sys.stdout.flush()
         ended.wait()
     return 0

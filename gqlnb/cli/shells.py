@@ -12,9 +12,7 @@ import shtab
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-__all__ = ["SHELLS", "run"]
-
-SHELLS = ("bash", "zsh", "tcsh")
+__all__ = ["run"]
 
 
 def run(parser: ArgumentParser, shell: str) -> int:
@@ -25,7 +23,7 @@ def run(parser: ArgumentParser, shell: str) -> int:
     parser
         The parser of the command line.
     shell
-        One of :data:`SHELLS`.
+        ``"bash"``, ``"zsh"`` or ``"tcsh"``.
     """
     mark_files(parser)
     sys.stdout.write(f"{shtab.complete(parser, shell=shell)}\n")

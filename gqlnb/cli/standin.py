@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import logging
-import signal
-import sys
 from collections.abc import Sequence
 from dataclasses import fields
-from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gqlnb.cli.serving import until_ended
 from gqlnb.errors import OptionError, plain
 from gqlnb.github.finding import Population
 from gqlnb.github.generation import population
 from gqlnb.github.serving import serve
 from gqlnb.github.simulation import Simulation
 from gqlnb.github.standin import service
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 __all__ = ["run", "simulated"]
 
@@ -64,17 +59,7 @@ def run(
     simulation = simulated(faults, seed)
     made: Population | None = None if size is None else population(size, seed)
     standin = service(population=made, viewer=viewer, simulation=simulation)
-    ended = Event()
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        ended.set()
-
-    signal.signal(signal.SIGTERM, end)
-    with serve(standin, port, host=host, token=token) as server:
-        sys.stdout.write(f"Serving on {server.url}: {standin.source} (Ctrl-C stops it)\n")
-        sys.stdout.flush()
-        ended.wait()
-    return 0
+    return until_ended(lambda: serve(standin, port, host=host, token=token), f": {standin.source}")
 
 
 def simulated(faults: Sequence[str], seed: int = 0) -> Simulation:
@@ -93,10 +78,10 @@ def simulated(faults: Sequence[str], seed: int = 0) -> Simulation:
             msg = f"--simulate {plain(fault, 80)!r}: write NAME=VALUE with one of {known}."
             raise OptionError(msg)
         kind = _NAMES[name]
-        given[name] = _value(text.lower(), kind, fault) if equals else True
         if not equals and kind != "bool":
             msg = f"--simulate {plain(fault, 80)!r}: give it a number, as in {name}=..."
             raise OptionError(msg)
+        given[name] = _value(text.lower(), kind, fault) if equals else True
     return Simulation(seed=seed, **given)
 
 

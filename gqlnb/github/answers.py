@@ -63,7 +63,7 @@ class Answers:
         self._found = find if simulation.drift else lru_cache(_SEARCHES_KEPT)(find)
 
     @property
-    def _all(self) -> Population:
+    def _population(self) -> Population:
         return self._faults.population
 
     def resolvers(self) -> dict[str, dict[str, Resolver]]:
@@ -122,8 +122,7 @@ class Answers:
         found = self._named(owner, name)
         if found is None:
             message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
-            msg = "NOT_FOUND"
-            raise refused(msg, message)
+            raise refused(message, "NOT_FOUND")
         return found
 
     def nodes(self, _root: object, args: dict[str, Any], _context: object) -> list[Any]:
@@ -131,16 +130,15 @@ class Answers:
         count = len(args["ids"])
         if count > _IDS:
             message = f"You may not provide more than {_IDS} node ids; you provided {count}."
-            msg = "ARGUMENT_LIMIT"
-            raise refused(msg, message)
+            raise refused(message, "ARGUMENT_LIMIT")
         return [self._by_id(node_id) or _no_node(node_id) for node_id in args["ids"]]
 
     def repositories(self, root: Owner, args: dict[str, Any], _context: object) -> Page:
         """Resolve the repositories of an account."""
-        place = self._all.owners.find(root.login)
-        rows = np.empty(0, dtype=np.int32) if place is None else self._all.owned(place)
+        place = self._population.owners.find(root.login)
+        rows = np.empty(0, dtype=np.int32) if place is None else self._population.owned(place)
         if args.get("isArchived") is not None:
-            rows = rows[self._all.archived[rows] == args["isArchived"]]
+            rows = rows[self._population.archived[rows] == args["isArchived"]]
         if (
             args.get("isFork")
             or args.get("privacy") == "PRIVATE"
@@ -148,7 +146,7 @@ class Answers:
         ):
             rows = rows[:0]
         order = args.get("orderBy") or {"field": "ID", "direction": "ASC"}
-        return _ordered(self._all, rows, _KEYS[order["field"]], order["direction"], args)
+        return _ordered(self._population, rows, _KEYS[order["field"]], order["direction"], args)
 
     def stargazers(
         self, root: Repository, args: dict[str, Any], _context: object
@@ -158,8 +156,7 @@ class Answers:
         if self._simulation.restricted and not own:
             # The words of GitHub's REST API; those of its GraphQL API are not public.
             message = "You do not have permission to view the stargazers of this repository"
-            msg = "FORBIDDEN"
-            raise refused(msg, message)
+            raise refused(message, "FORBIDDEN")
         if args:
             page("stargazers", (), args)  # who they are is not known; a wrong page is wrong anyway
         return {"totalCount": root.stars}
@@ -169,8 +166,7 @@ class Answers:
             return self._found(text)
         except QueryError as error:
             message = str(error)
-        msg = "UNPROCESSABLE"
-        raise refused(msg, message)
+        raise refused(message, "UNPROCESSABLE")
 
     def _with_faults(self, text: str, made: Page) -> Page:
         """Return a page of a search with the faults that are asked for."""
@@ -180,40 +176,39 @@ class Answers:
         return replace(made, shown=shown, most=simulation.resources)
 
     def _named(self, owner: str, name: str) -> Repository | None:
-        row = self._all.named(f"{owner}/{name}")
-        return None if row is None else self._all[row]
+        row = self._population.named(f"{owner}/{name}")
+        return None if row is None else self._population[row]
 
     def _owner(self, login: str) -> Owner | None:
         if login.lower() == self._viewer.login.lower():
             return self._viewer
-        return self._all.account(login)
+        return self._population.account(login)
 
     def _account(self, login: str, kind: str) -> Owner:
         found = self._owner(login)
         if found is None or found.kind != kind:
             article = "an" if kind == "Organization" else "a"
             message = f"Could not resolve to {article} {kind} with the login of '{login}'."
-            msg = "NOT_FOUND"
-            raise refused(msg, message)
+            raise refused(message, "NOT_FOUND")
         return found
 
     def _by_id(self, node_id: str) -> Repository | Owner | Language | None:
-        return self._viewer if node_id == self._viewer.node_id else self._all.node(node_id)
+        return self._viewer if node_id == self._viewer.node_id else self._population.node(node_id)
 
 
 def _ordered(
-    everything: Population, rows: NDArray[Any], column: str, way: str, args: dict[str, Any]
+    population: Population, rows: NDArray[Any], column: str, direction: str, args: dict[str, Any]
 ) -> Page:
     """Return the page of some rows in an order, with cursors that name their places in it."""
-    descending = way == "DESC"
-    rows = order_by(everything, rows, column, descending=descending)
+    descending = direction == "DESC"
+    rows = order_by(population, rows, column, descending=descending)
     keys = Keyset(
-        lambda place: sorting(everything, int(rows[place]), column),
+        lambda place: sorting(population, int(rows[place]), column),
         len(rows),
         _KINDS.get(column, tuple[str, int]),
         descending,
     )
-    return page("repositories", Rows(everything, rows), args, cursors=keys)
+    return page("repositories", Rows(population, rows), args, cursors=keys)
 
 
 def rate_limit(_root: object, _args: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -224,7 +219,7 @@ def rate_limit(_root: object, _args: dict[str, Any], _context: object) -> dict[s
 def _no_node(node_id: str) -> Exception:
     """Return what stands in the place of an object that is not there: its error."""
     message = f"Could not resolve to a node with the global id of '{node_id}'"
-    return refused("NOT_FOUND", message)
+    return refused(message, "NOT_FOUND")
 
 
 def _type_name(value: Repository | Owner | Language, _context: object) -> str:

@@ -1,4 +1,4 @@
-"""The embedded snapshot: repositories, their owners and languages, with the indexes to find them.
+"""The embedded snapshot: repositories, their owners and languages.
 
 The table stands in ``repositories.csv`` beside this file; NOTICE names its sources, and
 ``github.service().synthetic`` says what is not from them. It was compiled from lists of the most
@@ -13,21 +13,20 @@ import csv
 import threading
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 __all__ = [
+    "LAUNCH",
     "SNAPSHOT",
     "Language",
     "Owner",
-    "Repositories",
     "Repository",
     "embedded",
     "iso",
@@ -38,13 +37,14 @@ __all__ = [
 
 SNAPSHOT = "2026-08-22"
 """The day whose star counts the embedded table holds."""
+LAUNCH = "2008-04-10T00:00:00Z"
+"""When GitHub opened to everybody: no repository is older."""
 
 # Of the 748 owners whose kind is known 433 are organizations.
 _ORGANIZATIONS = 0.58
 _TABLE = "repositories.csv"
 _EPOCH = date(1970, 1, 1)
 _URLSAFE = bytes.maketrans(b"+/", b"-_")
-_LAUNCH = 1207785600  # 2008-04-10, when GitHub opened to everybody; no repository is older
 # Nothing in the sources tells which repositories are archived; what nobody has pushed to for five
 # years is taken for it.
 _QUIET = "2021-08-22T00:00:00Z"
@@ -111,7 +111,7 @@ class Repository(NamedTuple):
     forks: int
     language: Language | None
     pushed_at: str
-    created_at: str = "2008-04-10T00:00:00Z"
+    created_at: str = LAUNCH
     archived: bool = False
 
     @property
@@ -128,62 +128,6 @@ class Repository(NamedTuple):
     def path(self) -> str:
         """Its address without the host."""
         return f"/{self.full_name}"
-
-
-Node = Repository | Owner | Language
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Repositories:
-    """An immutable set of repositories.
-
-    Attributes
-    ----------
-    rows
-        The repositories, most starred first, those of equal stars by owner and name.
-    """
-
-    rows: tuple[Repository, ...]
-
-    @classmethod
-    def of(cls, rows: Iterable[Repository]) -> Repositories:
-        """Sort `rows` and hold them."""
-        return cls(tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower()))))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"<Repositories: {len(self.rows):,}>"
-
-    @cached_property
-    def by_name(self) -> Mapping[str, Repository]:
-        """The repositories by owner and name, in lower case with a slash between."""
-        return {row.full_name.lower(): row for row in self.rows}
-
-    @cached_property
-    def by_owner(self) -> Mapping[str, tuple[Repository, ...]]:
-        """The repositories of each owner, most starred first, by login in lower case."""
-        found: dict[str, list[Repository]] = {}
-        for row in self.rows:
-            found.setdefault(row.owner.login.lower(), []).append(row)
-        return {login: tuple(rows) for login, rows in found.items()}
-
-    @cached_property
-    def by_id(self) -> Mapping[str, Node]:
-        """Repositories, owners and languages by their node ids."""
-        nodes: dict[str, Node] = {}
-        for row in self.rows:
-            nodes[row.node_id] = row
-            nodes[row.owner.node_id] = row.owner
-            if row.language:
-                nodes[row.language.node_id] = row.language
-        return nodes
-
-    def owner(self, login: str) -> Owner | None:
-        """Return the account of that login, in any case, or None."""
-        rows = self.by_owner.get(login.lower())
-        return rows[0].owner if rows else None
 
 
 def node_id(letter: str, text: str) -> str:
@@ -241,7 +185,7 @@ def birth(full_name: str, year: str, pushed_at: str) -> str:
     and the latest possible moment: the year, where the sources tell it, or else the time since
     GitHub opened, on 2008-04-10; and never after the last push.
     """
-    begin, end = _LAUNCH, seconds(pushed_at)
+    begin, end = seconds(LAUNCH), seconds(pushed_at)
     if year:
         begin = seconds(f"{year}-01-01T00:00:00Z")
         end = min(end, seconds(f"{year}-12-31T23:59:59Z"))
@@ -253,8 +197,8 @@ def fraction(text: str) -> float:
     return int.from_bytes(sha256(text.lower().encode()).digest()[:4], "big") / 2**32
 
 
-def read(lines: Iterable[str]) -> Repositories:
-    """Read the table from the lines of a CSV file with a header."""
+def read(lines: Iterable[str]) -> tuple[Repository, ...]:
+    """Read the table from the lines of a CSV file with a header, and sort it: see `embedded`."""
     table = csv.reader(lines)
     next(table)
     owners: dict[str, Owner] = {}
@@ -276,15 +220,15 @@ def read(lines: Iterable[str]) -> Repositories:
             pushed_at < _QUIET,
         )
         rows.append(row)
-    return Repositories.of(rows)
+    return tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower())))
 
 
 _lock = threading.Lock()
-_loaded: list[Repositories] = []
+_loaded: list[tuple[Repository, ...]] = []
 
 
-def embedded() -> Repositories:
-    """Return the embedded snapshot, read from the package once."""
+def embedded() -> tuple[Repository, ...]:
+    """Return the embedded snapshot, most stars first, equal ones by owner and name; read once."""
     with _lock:
         if not _loaded:
             text = (files("gqlnb.github") / _TABLE).read_text(encoding="utf-8")

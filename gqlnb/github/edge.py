@@ -70,9 +70,10 @@ LIMITS = Limits(
     errors=None,
     message=None,
 )
-"""What is let through: GitHub's clock of ten seconds, and no limit of ours that it has not.
+"""What is let through: GitHub's ten seconds, and none of the limits that GitHub does not have.
 
-Those that remain keep a stranger from occupying the process; GitHub's words are said at each.
+The few others keep a stranger from occupying the process; what they refuse is told in GitHub's
+words.
 """
 _MEDIA = "github.v4; format=json"
 _FORCED = {b"accept": b"application/json", b"content-type": b"application/json"}
@@ -193,7 +194,7 @@ class Front:
             await give(exchange.send, reply, visit.meter)
 
     def _refused(self, request: HttpRequest) -> Reply | None:
-        """Refuse who does not say what it is, asks elsewhere, or has not the token."""
+        """Refuse a request without a User-Agent, to another path, or without the token."""
         if not request.headers.get("user-agent", "").strip():
             return NO_AGENT
         if request.path != ENDPOINT:
@@ -204,7 +205,7 @@ class Front:
         return BAD_CREDENTIALS if header else NO_TOKEN
 
     def _fault(self, visit: Visit) -> Reply | None:
-        """Return what a request gets instead of an answer, if chance or haste want it."""
+        """Return what a request gets instead of an answer: it came too soon, or chance wants it."""
         simulation, number = self._simulation, visit.number
         if visit.hasty is not None:
             return hasty(simulation.random("which haste", number), visit.hasty)
@@ -301,10 +302,7 @@ def in_their_form(reply: Reply, asked: Mapping[str, Any], meter: Meter) -> Reply
 
 
 async def read(receive: Receive, limits: Limits) -> bytes:
-    """Return a body, cut off behind the longest that is read.
-
-    What is late counts as nothing.
-    """
+    """Return a body, empty if it is late; of one beyond the limit only so much that it shows."""
     body = bytearray()
     try:
         async with asyncio.timeout(limits.body_seconds):
@@ -358,7 +356,8 @@ def app(
         Of :func:`service`; by default over the embedded snapshot.
     token
         What a request must send as ``Authorization: Bearer ...`` (``bearer`` and ``token`` will
-        do): ``"env:NAME"``, ``"keyring:NAME"``, ``"prompt"`` or a Token. None asks for none.
+        do): ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token. None asks
+        for none.
     limits
         How much is let through; by default :data:`gqlnb.github.edge.LIMITS`. What is refused is
         refused in GitHub's words.

@@ -85,8 +85,8 @@ class Population(Columns):
         made = pd.DataFrame({k: pd.array(v, dtype="string") for k, v in named.items()})
         made["stargazers"] = pd.array(self.stars[rows], dtype="Int64")
         made["forks"] = pd.array(self.forks[rows], dtype="Int64")
-        spoken = [languages[code] for code in self.language[rows]]
-        made["language"] = pd.array(spoken, dtype="string")
+        coded = self.language[rows]
+        made["language"] = pd.array([languages[code] for code in coded], dtype="string")
         made["created_at"] = pd.to_datetime(self.created[rows], unit="s", utc=True)
         made["pushed_at"] = pd.to_datetime(self.pushed[rows], unit="s", utc=True)
         made["archived"] = pd.array(self.archived[rows], dtype="boolean")
@@ -229,7 +229,7 @@ def scattered(numbers: NDArray[Any], salt: int) -> NDArray[np.uint32]:
 
 
 def _narrowed(population: Columns, clauses: tuple[Clause, ...]) -> tuple[Selector, list[Clause]]:
-    """Return the rows that can match at all, by what the order of the rows tells, and the rest."""
+    """Return the rows that can match, as far as their order tells, and what is left to check."""
     least, most = 0, _MOST
     owned: NDArray[Any] | None = None
     rest = []

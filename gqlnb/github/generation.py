@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gqlnb.github.columns import Logins, by_owner
-from gqlnb.github.data import Language, seconds
+from gqlnb.github.data import LAUNCH, Language, seconds
 from gqlnb.github.finding import Population
 from gqlnb.github.options import refuse, whole
 
@@ -45,7 +45,6 @@ the top lists and the counts at 50 and 1,000. The others are estimates, rounded.
 """
 
 _NOW = {2020: "2020-12-01T00:00:00Z", 2023: "2023-08-01T00:00:00Z", 2026: "2026-08-22T00:00:00Z"}
-_LAUNCH = "2008-04-10T00:00:00Z"
 _SHARE_OF_OWNERS = 0.55  # owners for each repository
 _ORGANIZATIONS = 0.25
 _QUIET = 5 * 365 * 86_400  # seconds without a push after which a repository counts as archived
@@ -269,7 +268,7 @@ def _coprime(number: int) -> int:
 
 def _times(n: int, year: int, rest: Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return when each repository was made and last pushed to."""
-    begin, end = seconds(_LAUNCH), seconds(_NOW[year])
+    begin, end = seconds(LAUNCH), seconds(_NOW[year])
     created = begin + (end - begin) * rest.random(n) ** 0.7
     pushed = created + (end - created) * rest.random(n) ** 0.3
     return created.astype(np.int32), pushed.astype(np.int32)

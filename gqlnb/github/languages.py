@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["ALIASES", "spoken"]
+__all__ = ["spoken"]
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "ActionScript": ("actionscript 3", "actionscript3", "as3"),

@@ -1,4 +1,4 @@
-"""What a simulation remembers of those who ask: their budgets, their pace, how many are at it."""
+"""What a simulation remembers of each token: budget, pace, and how many requests are running."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.github.metering import HOUR, LIMIT, Meter
+from gqlnb.token import SCHEMES
 
 if TYPE_CHECKING:
     from gqlnb.github.simulation import Simulation
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Ledger"]
 
 _MINUTE = 60.0
-_ACCOUNTS = 10_000  # remembered at once; those whose hour is over are forgotten first
+_ACCOUNTS = 10_000  # remembered at once, so that made-up tokens do not fill the memory
 
 
 @dataclass(slots=True)
@@ -99,23 +100,29 @@ class Ledger:
             return True
 
     def _account(self, caller: str) -> _Account:
-        """Return the account of a caller; a new one where its hour is over."""
+        """Return the account of a caller; its budget is whole again where its hour is over."""
         now = self._simulation.clock()
         fresh = _Account(now + HOUR, minute=now)
         if not self._remembers:
             return fresh
         scheme, _, credential = caller.partition(" ")
-        known = scheme.lower() in {"bearer", "token"}  # of one token, whichever is written
-        named = credential.strip() if known else caller
+        # One token has one account, whichever word stands before it.
+        named = credential.strip() if scheme.lower() in SCHEMES else caller
         key = sha256(named.encode("utf-8", "replace")).digest()
         with self._lock:
-            if len(self._accounts) >= _ACCOUNTS:
-                kept = self._accounts.items()
-                self._accounts = {k: a for k, a in kept if a.reset > now or a.running}
+            if key not in self._accounts and len(self._accounts) >= _ACCOUNTS:
+                self._forget(now)
             account = self._accounts.setdefault(key, fresh)
             if account.reset <= now:
                 account.reset, account.used = now + HOUR, 0
             return account
+
+    def _forget(self, now: float) -> None:
+        """Forget the accounts whose hour is over; where there are none, the oldest tenth."""
+        idle = [key for key, account in self._accounts.items() if not account.running]
+        over = [key for key in idle if self._accounts[key].reset <= now]
+        for key in over or idle[: max(1, _ACCOUNTS // 10)]:
+            del self._accounts[key]
 
     def _wait(self, account: _Account, now: float) -> int | None:
         """Return how many seconds a caller has to wait, None for none."""

@@ -29,7 +29,7 @@ _SECOND = b"cursor:v2:"
 _STANDARD = str.maketrans("-_", "+/")
 
 
-def refused(kind: str, message: str) -> GraphQLError:
+def refused(message: str, kind: str) -> GraphQLError:
     """Return an error with GitHub's word for its kind.
 
     It stands in ``extensions``, the one place that an exception has for it; in the answers of the
@@ -143,9 +143,8 @@ class Keyset:
 
 
 def _no_cursor(text: str) -> GraphQLError:
-    return refused(
-        "INVALID_CURSOR_ARGUMENTS", f"`{plain(text, 80)}` does not appear to be a valid cursor."
-    )
+    message = f"`{plain(text, 80)}` does not appear to be a valid cursor."
+    return refused(message, "INVALID_CURSOR_ARGUMENTS")
 
 
 _OFFSETS = Offsets()
@@ -209,7 +208,7 @@ class Page:
         for number, place in enumerate(places):
             item = place if self.shown is None else self.shown[number]
             if self.most is not None and number >= self.most:
-                yield place, refused("RESOURCE_LIMITS_EXCEEDED", _TOO_HEAVY)
+                yield place, refused(_TOO_HEAVY, "RESOURCE_LIMITS_EXCEEDED")
             elif item is not None:
                 yield place, self.items[item]
 
@@ -257,11 +256,8 @@ def page(
     """
     first, last = _size(name, "first", args), _size(name, "last", args)
     if first is not None and last is not None:
-        msg = "UNPROCESSABLE"
-        raise refused(
-            msg,
-            f"Passing both `first` and `last` to the `{name}` connection is not supported.",
-        )
+        message = f"Passing both `first` and `last` to the `{name}` connection is not supported."
+        raise refused(message, "UNPROCESSABLE")
     after, before = args.get("after"), args.get("before")
     start = 0 if after is None else min(cursors.behind(after), len(items))
     stop = len(items) if before is None else min(cursors.ahead(before), len(items))
@@ -305,23 +301,22 @@ def bounded(name: str, resolve: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _boundless(name: str) -> GraphQLError:
-    return refused(
-        "MISSING_PAGINATION_BOUNDARIES",
-        f"You must provide a `first` or `last` value to properly paginate the `{name}` connection.",
+    message = (
+        f"You must provide a `first` or `last` value to properly paginate the `{name}` connection."
     )
+    return refused(message, "MISSING_PAGINATION_BOUNDARIES")
 
 
 def _size(name: str, word: str, args: Mapping[str, Any]) -> int | None:
     """Return `first` or `last`, None if it was not given."""
     size: int | None = args.get(word)
     if size is not None and size > PAGE:
-        msg = "EXCESSIVE_PAGINATION"
-        raise refused(
-            msg,
+        message = (
             f"Requesting {size} records on the `{name}` connection exceeds the `{word}` limit "
-            f"of {PAGE} records.",
+            f"of {PAGE} records."
         )
+        raise refused(message, "EXCESSIVE_PAGINATION")
     if size is not None and size < 0:
-        msg = "UNPROCESSABLE"
-        raise refused(msg, f"`{word}` on the `{name}` connection is less than zero.")
+        message = f"`{word}` on the `{name}` connection is less than zero."
+        raise refused(message, "UNPROCESSABLE")
     return size

@@ -36,31 +36,14 @@ _FRACTION = re.compile(r"\.(\d+)", re.ASCII)
 
 _ELSEWHERE = frozenset(
     {
-        *("archived-by", "assignee", "author", "author-date", "author-email", "author-name"),
-        *("base", "closed", "comments", "commenter", "committer", "committer-date", "draft"),
-        *("extension", "filename", "fullname", "hash", "head", "interactions", "involves"),
-        *(
-            "label",
-            "linked",
-            "location",
-            "mentions",
-            "merge",
-            "merged",
-            "milestone",
-            "no",
-            "parent",
-        ),
-        *("path", "project", "reactions", "reason", "repositories", "repos", "review"),
-        *("review-requested", "reviewed-by", "since", "sponsorable", "state", "status"),
-        *(
-            "symbol",
-            "team",
-            "team-review-requested",
-            "tree",
-            "type",
-            "updated",
-            "user-review-requested",
-        ),
+        *("archived-by", "assignee", "author", "author-date", "author-email"),
+        *("author-name", "base", "closed", "commenter", "comments", "committer"),
+        *("committer-date", "draft", "extension", "filename", "fullname", "hash", "head"),
+        *("interactions", "involves", "label", "linked", "location", "mentions", "merge"),
+        *("merged", "milestone", "no", "parent", "path", "project", "reactions", "reason"),
+        *("repos", "repositories", "review", "review-requested", "reviewed-by", "since"),
+        *("sponsorable", "state", "status", "symbol", "team", "team-review-requested"),
+        *("tree", "type", "updated", "user-review-requested"),
     }
 )
 """Qualifiers of GitHub's searches for other things."""

@@ -43,10 +43,10 @@ is ignored, as GitHub ignores it, and so is a qualifier of its other searches (`
 ``author:``) beside one of this. A word with a colon that is no qualifier of GitHub's is text, and
 so found in no name; a word without a letter or a digit asks for nothing, and nor do parentheses.
 
-What is refused is an error of the field, as a date that is none is there: too long a text, too many
-operators or nothing but operators, qualifiers that are all of other searches, in the words that
-GitHub has for them (known from its REST API), and a value that is none of its qualifier. So is,
-here alone, an operator beside a qualifier or with parentheses, where an answer would look right and
+A search that is refused is an error of the field, as at GitHub. In GitHub's words, known from its
+REST API: words of more than 256 characters, too many operators or nothing but operators, qualifiers
+that all belong to other searches; further a value that its qualifier does not take. Refused here
+alone are an operator beside a qualifier or with parentheses, where an answer would look right and
 be wrong, and an expression of more than 16,384 characters.
 """
 
@@ -97,7 +97,7 @@ _NONE_APPLY = "None of the search qualifiers apply to this search type."
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A condition: one of its tests holds; or none of them does, where it is negated."""
+    """A condition: at least one of its tests holds; if negated, none of them."""
 
     tests: tuple[Test, ...]
     negated: bool = False
@@ -112,7 +112,7 @@ class Expression:
     clauses
         What must hold of a repository, all of it, each once.
     words
-        What its name must be like, one of these alternatives; without any, all names will do.
+        What its name must be like: all words of one of these alternatives. Empty for any name.
     sort
         What to sort by: ``"stars"``, ``"forks"`` or ``"updated"``.
     descending
@@ -138,8 +138,8 @@ def parse(text: str, viewer: str | None = None) -> Expression:
     Raises
     ------
     QueryError
-        If the expression is longer than GitHub takes it, if a value is none that its qualifier
-        takes, or if operators or qualifiers stand where they say nothing.
+        If the expression is longer than :data:`LONGEST`, if a qualifier does not take its value,
+        or if operators or qualifiers stand where they say nothing.
 
     Examples
     --------

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Faults", "Simulation"]
 
-_ENDLESS = frozenset({"resources", "budget", "pace", "concurrency"})  # None: there is no end
+_ENDLESS = frozenset({"resources", "budget", "pace", "concurrency"})  # None for no limit
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("dropped", "duplicated", "gateway", "timeouts"), share),
     **dict.fromkeys(("seed", "drift", "penalty", *_ENDLESS), whole),
     **dict.fromkeys(("restricted", "ties"), switch),
 }
 _NEAR = 100  # places that a repository which comes twice may have moved
-_LOST = 0.1  # of the stars that change, those that are taken back
+_LOST = 0.1  # the share of changes that take a star back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -302,7 +302,7 @@ def schema() -> Schema:
 @lru_cache(1)
 def snapshot() -> Population:
     """Return the embedded snapshot as columns."""
-    return Population.of(embedded().rows, source=SOURCE, synthetic=SYNTHETIC)
+    return Population.of(embedded(), source=SOURCE, synthetic=SYNTHETIC)
 
 
 @lru_cache(1)

@@ -30,7 +30,7 @@ from graphql import (
 from gqlnb.github.standin import schema
 from gqlnb.model.syntax import read
 
-__all__ = ["Misplaced"]
+__all__ = ["Misplaced", "location", "position"]
 
 _LITERAL = re.compile(
     r"Value '.*' does not exist in '\w+' enum|Enum '\w+' cannot represent|"
@@ -75,7 +75,7 @@ class _Given(NamedTuple):
     def holds(self, place: tuple[int, int]) -> bool:
         """Tell whether a line and column lie in the value."""
         last: Any = self.holder.value.loc
-        return _start(self.holder.value) <= place <= (last.end_token.line, last.end_token.column)
+        return position(self.holder.value) <= place <= (last.end_token.line, last.end_token.column)
 
 
 class _Values(Visitor):
@@ -162,7 +162,7 @@ def _incompatible(given: _Given) -> dict[str, Any]:
             "typeName": given.kind,
             "argumentName": given.name,
         },
-        "locations": [_shown(given.around)],
+        "locations": [location(position(given.around))],
         "message": (
             f"Argument '{given.name}' on {given.kind} '{given.owner}' has an invalid value "
             f"({value}). Expected type '{given.wanted}'."
@@ -198,16 +198,18 @@ def _mismatch(match: re.Match[str], values: list[_Given]) -> dict[str, Any] | No
             "argumentName": given.name,
             "errorMessage": problem,
         },
-        "locations": [_shown(given.holder)],
+        "locations": [location(position(given.holder))],
         "message": f"{problem} on variable ${name} and argument {given.name} ({kind} / {wanted})",
     }
 
 
-def _start(node: Any) -> tuple[int, int]:
+def position(node: Any) -> tuple[int, int]:
+    """Return the line and the column where a node begins, both from 1."""
     token = node.loc.start_token
     return token.line, token.column
 
 
-def _shown(node: Any) -> dict[str, int]:
-    line, column = _start(node)
+def location(place: tuple[int, int]) -> dict[str, int]:
+    """Return a line and a column as they stand in the `locations` of an error."""
+    line, column = place
     return {"line": line, "column": column}

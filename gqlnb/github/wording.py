@@ -24,7 +24,7 @@ from graphql import (
 )
 from graphql.error import GraphQLSyntaxError
 
-from gqlnb.github.values import Misplaced
+from gqlnb.github.values import Misplaced, location, position
 from gqlnb.model.syntax import read
 from gqlnb.wire.json import dump
 
@@ -89,7 +89,7 @@ def in_their_words(
 def _paths(spots: Iterable[_Spot]) -> dict[int, tuple[str, ...]]:
     """Return the paths of the fields, by the place where each begins in the text."""
     fields = (spot for spot in spots if isinstance(spot.node, FieldNode))
-    return {each.node.loc.start: each.path for each in fields if each.place == _start(each.node)}
+    return {each.node.loc.start: each.path for each in fields if each.place == position(each.node)}
 
 
 def _bare(error: Mapping[str, Any]) -> Error:
@@ -176,7 +176,7 @@ def _syntax(error: Mapping[str, Any], text: str) -> Error:
     wanted = _token_name(match["what"].strip("'\"")) if match else came.wanted
     shown = dump(came.text).decode()
     message = f"Expected {wanted}, actual: {came.name} ({shown}) at [{line}, {column}]"
-    return {"locations": [{"line": line, "column": column}], "message": message}
+    return {"locations": [location((line, column))], "message": message}
 
 
 def _token_name(word: str) -> str:
@@ -248,9 +248,9 @@ def _spots(text: str) -> Iterator[_Spot]:
     """Yield the places that errors point to."""
     for node in read(text).definitions:
         title = (_title(node),)
-        yield _Spot(_start(node), title, node)
+        yield _Spot(position(node), title, node)
         for variable in getattr(node, "variable_definitions", None) or ():
-            yield _Spot(_start(variable), title, node, variable)
+            yield _Spot(position(variable), title, node, variable)
         yield from _below(title, node)
 
 
@@ -264,25 +264,20 @@ def _below(path: tuple[str, ...], node: Any) -> Iterator[_Spot]:
             inner = (*path, f"... on {kind.name.value}" if kind else "...")
         else:
             spread = (*path, f"... {each.name.value}")
-            yield _Spot(_start(each.name), spread, each)
+            yield _Spot(position(each.name), spread, each)
             continue
         yield from _below(inner, each)
 
 
 def _around(path: tuple[str, ...], field: FieldNode) -> Iterator[_Spot]:
     """Yield the places of a field: its own, and those of its arguments and its selection."""
-    yield _Spot(_start(field), path, field)
+    yield _Spot(position(field), path, field)
     for argument in field.arguments or ():
         inner = (*path, argument.name.value)
-        yield _Spot(_start(argument), inner, field)
-        yield _Spot(_start(argument.value), inner, field)
+        yield _Spot(position(argument), inner, field)
+        yield _Spot(position(argument.value), inner, field)
     if field.selection_set:
-        yield _Spot(_start(field.selection_set), path, field)
-
-
-def _start(node: Any) -> tuple[int, int]:
-    token = node.loc.start_token
-    return token.line, token.column
+        yield _Spot(position(field.selection_set), path, field)
 
 
 def _title(node: Any) -> str:
@@ -305,23 +300,19 @@ def _validation(
     if spot is None:
         return None
     if spot.variable is not None and _VALUE.match(message):
-        return _unfit(spot.variable, variables) | {"locations": [_shown(spot.place)]}
+        return _unfit(spot.variable, variables) | {"locations": [location(spot.place)]}
     for pattern, make in _FORMS:
         match = pattern.match(message)
         if match is not None:
             said, extensions = make(match, spot)
-            place = spot.place if extensions["code"] in _AT_ITSELF else _start(spot.node)
+            place = spot.place if extensions["code"] in _AT_ITSELF else position(spot.node)
             return {
                 "path": list(spot.path),
                 "extensions": extensions,
-                "locations": [_shown(place)],
+                "locations": [location(place)],
                 "message": said,
             }
     return None
-
-
-def _shown(place: tuple[int, int]) -> dict[str, int]:
-    return {"line": place[0], "column": place[1]}
 
 
 def _unfit(node: VariableDefinitionNode, variables: Mapping[str, Any]) -> Error:

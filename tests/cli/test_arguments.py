@@ -305,6 +305,7 @@ def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:
         done.stderr
         == f"gqlnb: Pages: {len(found['nodes'])} of {len(found['nodes'])} items in 4 requests\n"
     )
+    assert gqlnb("query", SEARCH, "-c", "demo", "--max-results", "all").stdout == done.stdout
     few = gqlnb("query", SEARCH, "-c", "demo", "--paginate", "--max-results", "120")
     assert len(json.loads(few.stdout)["data"]["search"]["nodes"]) == 120
     assert few.returncode == 0

@@ -19,6 +19,7 @@ from gqlnb import (
     github,
     stars,
 )
+from gqlnb.github import ledger
 from gqlnb.github.edge import Edge
 from gqlnb.github.simulation import Simulation
 from gqlnb.server.app import App
@@ -383,6 +384,16 @@ def test_a_token_has_one_budget_however_its_scheme_is_written():
     assert "data" in post(app).json
     for line in ("Bearer open-sesame", "token open-sesame", "BEARER  open-sesame"):
         assert "data" not in post(app, token=None, authorization=line).json
+
+
+def test_made_up_tokens_do_not_fill_the_memory(monkeypatch):
+    """Where too many are remembered the oldest is forgotten, also before its hour is over."""
+    monkeypatch.setattr(ledger, "_ACCOUNTS", 3)
+    app = simulated(budget=1, clock=Clock())
+    for number in range(4):
+        assert "data" in post(app, token=f"made-up-{number}").json
+    assert "data" not in post(app, token="made-up-3").json
+    assert "data" in post(app, token="made-up-0").json
 
 
 def test_the_budget_used_up_is_told_in_two_spellings():

@@ -131,7 +131,7 @@ def test_stars_takes_expressions():
     found = stars(">50000 language:python sort:stars-asc", limit=5)
     wanted = [
         row.name
-        for row in reversed(embedded().rows)
+        for row in reversed(embedded())
         if row.stars > 50000 and row.language is not None and row.language.name == "Python"
     ]
     assert found["name"].tolist() == wanted[:5]

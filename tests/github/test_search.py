@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gqlnb import github
 from gqlnb.errors import QueryError
-from gqlnb.github.data import Language, Owner, Repositories, Repository, embedded
+from gqlnb.github.data import Language, Owner, Repository, embedded
 from gqlnb.github.finding import Population, grouped, select
 from gqlnb.github.languages import ALIASES, spoken
 from gqlnb.github.search import parse
@@ -47,7 +47,7 @@ def names(text, rows=None):
 )
 def test_each_form_of_a_number(text, holds):
     """Each documented form of a number finds exactly what it says."""
-    assert search(text) == tuple(row for row in embedded().rows if holds(row.stars))
+    assert search(text) == tuple(row for row in embedded() if holds(row.stars))
 
 
 def test_forks_take_the_same_forms():
@@ -86,7 +86,7 @@ DAY, SECOND = "2026-08-21", "2026-08-21T20:24:53Z"  # when linux was last pushed
 )
 def test_each_form_of_a_date(text, holds):
     """A day is all of it in UTC, a second is itself in whatever zone; each form is exact."""
-    assert search(text) == tuple(row for row in embedded().rows if holds(row.pushed_at))
+    assert search(text) == tuple(row for row in embedded() if holds(row.pushed_at))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_negated_qualifier_leaves_out(term):
 @pytest.mark.parametrize("text", ["-js", "NOT js", 'NOT "js"', "AND NOT js", "NOT NOT -js"])
 def test_a_negated_word_leaves_out(text):
     """Minus and NOT before a word or a quoted text take it away; NOT in small letters is a word."""
-    kept = [row.full_name for row in embedded().rows if "js" not in row.name.lower()]
+    kept = [row.full_name for row in embedded() if "js" not in row.name.lower()]
     assert names(text) == kept
     assert all("not" in name.split("/")[1].lower() for name in names("not js"))
 
@@ -190,7 +190,7 @@ def test_a_minus_within_a_word_negates_nothing():
 def test_what_is_no_word_asks_for_nothing(sign):
     """Signs without a letter or a digit are passed over, whatever stands beside them."""
     assert search(f"{sign} vim stars:>10") == search("vim stars:>10")
-    assert search(sign) == embedded().rows
+    assert search(sign) == embedded()
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_what_is_no_word_asks_for_nothing(sign):
 )
 def test_operators_are_about_words(text, holds):
     """NOT binds most closely, OR least, and words side by side must all be there."""
-    found = [row for row in embedded().rows if holds(row.name.lower())]
+    found = [row for row in embedded() if holds(row.name.lower())]
     assert search(text) == tuple(found)
     assert search(f"{text} language:python") == tuple(
         row for row in found if row.language == Language("Python")
@@ -234,7 +234,7 @@ def test_operators_are_about_words(text, holds):
 )
 def test_a_language_by_any_of_its_names(alias, name):
     """GitHub's other names of a language find what its name finds, and several are one."""
-    found = tuple(row for row in embedded().rows if row.language == Language(name))
+    found = tuple(row for row in embedded() if row.language == Language(name))
     assert found
     assert search(f"language:{alias}") == search(f'language:{alias} language:"{name}"') == found
     assert len(search(f"-language:{alias}")) == len(embedded()) - len(found)
@@ -279,7 +279,7 @@ def test_the_service_knows_who_asks():
 )
 def test_what_is_so_of_all_repositories(text):
     """What holds of every repository here leaves nothing out."""
-    assert search(text) == embedded().rows
+    assert search(text) == embedded()
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_what_is_so_of_none(text):
 
 def test_archived_in_each_of_its_forms():
     """Archived repositories are told from the others by each of the ways to ask."""
-    closed = tuple(row for row in embedded().rows if row.archived)
+    closed = tuple(row for row in embedded() if row.archived)
     assert 0 < len(closed) < len(embedded())
     for text in ("archived:true", "is:archived", "-archived:false", "is:archived archived:true"):
         assert search(text) == closed
@@ -315,7 +315,7 @@ def test_archived_in_each_of_its_forms():
 def test_words_are_looked_for_where_they_can_be_found(where):
     """Names are among the places, or no place is named; in the others nothing stands here."""
     assert search(f"{where} vim") == search("vim")
-    assert search("NOT vim in:readme") == embedded().rows
+    assert search("NOT vim in:readme") == embedded()
     assert search("NOT vim OR vim in:readme stars:>9") == search("stars:>9")
 
 
@@ -354,7 +354,7 @@ def test_whatever_looks_like_a_space_is_one():
 
 def test_an_empty_expression_finds_everything():
     """Without a condition all repositories are found."""
-    assert search("") == search("  ") == search("is:public") == embedded().rows
+    assert search("") == search("  ") == search("is:public") == embedded()
     assert search("is:private") == ()
 
 
@@ -419,7 +419,7 @@ def test_what_cannot_be_answered_is_refused(text, said):
 def test_any_text_is_read_or_refused(text):
     """No text whatever raises anything but QueryError."""
     with contextlib.suppress(QueryError):
-        search(text, embedded().rows[:5])
+        search(text, embedded()[:5])
 
 
 def test_a_refusal_shows_no_more_than_a_line_of_the_term():
@@ -463,7 +463,7 @@ def test_owners_and_repositories_are_taken_away(text):
     whose = None if text.startswith("-") else "microsoft"
     assert search(text) == tuple(
         row
-        for row in embedded().rows
+        for row in embedded()
         if row.owner.login.lower() not in gone and whose in {None, row.owner.login.lower()}
     )
 
@@ -530,7 +530,7 @@ def test_search_equals_a_plain_filter_and_sort(rows, terms, sort):
     kept.sort(key=lambda row: row.full_name.lower())
     by = {"f": lambda row: row.forks, "u": lambda row: row.pushed_at}
     kept.sort(key=by.get(sort[5:6], lambda row: row.stars), reverse=not sort.endswith("asc"))
-    assert search(text, Repositories.of(rows).rows) == tuple(kept)
+    assert search(text, rows) == tuple(kept)
 
 
 @given(
@@ -538,5 +538,4 @@ def test_search_equals_a_plain_filter_and_sort(rows, terms, sort):
 )
 def test_case_never_matters(rows, text):
     """An expression in capitals finds the same as in small letters."""
-    ordered = Repositories.of(rows).rows
-    assert search(text.lower(), ordered) == search(text.upper(), ordered)
+    assert search(text.lower(), rows) == search(text.upper(), rows)

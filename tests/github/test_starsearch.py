@@ -30,7 +30,7 @@ def test_stars_returns_names_owners_and_counts():
     assert list(frame.columns) == ["name", "owner", "stargazers"]
     assert frame.dtypes.astype(str).tolist() == ["string", "string", "Int64"]
     assert frame.to_numpy().tolist() == [
-        [row.name, row.owner.login, row.stars] for row in embedded().rows if row.stars > 400000
+        [row.name, row.owner.login, row.stars] for row in embedded() if row.stars > 400000
     ]
 
 
@@ -65,7 +65,7 @@ def test_a_limit_may_pass_one_page(limit, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = stars(">1000", limit=limit)
-    assert frame["name"].tolist() == [row.name for row in embedded().rows[:rows]]
+    assert frame["name"].tolist() == [row.name for row in embedded()[:rows]]
 
 
 def test_a_limit_may_pass_one_search():
@@ -99,7 +99,7 @@ def test_no_limit_gives_all(query, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = stars(query, limit=None)
-    assert frame["name"].tolist() == [row.name for row in embedded().rows[:rows]]
+    assert frame["name"].tolist() == [row.name for row in embedded()[:rows]]
     assert frame.dtypes.equals(stars(">400000").dtypes)
     assert frame.attrs["query"] == f"stars:{query}"
     assert frame.attrs["coverage"]["complete"]

@@ -109,11 +109,12 @@ def errand(asker: Asker, asks: Sequence[Ask]) -> Outcome:
         pages = _asked(client, asks)
     except GqlnbError as failed:
         failed.result = None  # half a page is of no use, and may not travel between processes
-        if not isinstance(failed, RateLimited) and getattr(failed, "status", None) not in HEAVY:
+        if not isinstance(failed, TransportError):
             raise
-        error = failed if isinstance(failed, TransportError) else None
-        asked = getattr(failed, "wait", None)
-        wait = UNSAID if asked is None else asked
+        if not isinstance(failed, RateLimited) and failed.status not in HEAVY:
+            raise
+        error = failed
+        wait = UNSAID if failed.wait is None else failed.wait
     return Outcome(pages, error, wait, client.width, client.budget, monotonic() - begun)
 
 

@@ -103,5 +103,4 @@ def estimated(client: Client, scope: Scope, width: int = 1) -> Estimate:
     """
     total = counted(client, scope)
     least, most = pages(total, scope.low, width)
-    text = scope.expression().removesuffix(" sort:stars-desc")
-    return Estimate(text, client.source, total, least, most, client.budget)
+    return Estimate(scope.expression(order=""), client.source, total, least, most, client.budget)

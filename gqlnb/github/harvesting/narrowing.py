@@ -30,7 +30,7 @@ def counted(client: Client, scope: Scope) -> int:
     """
     outcome = errand(Asker(client), [Ask(0, 0, 1, scope.expression())])
     if outcome.pages is None:
-        raise outcome.error or AssertionError
+        raise outcome.error or AssertionError  # one of the two is always there
     return outcome.pages[0].total
 
 

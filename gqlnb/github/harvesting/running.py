@@ -145,7 +145,22 @@ class Harvest:
 
     def lines(self) -> list[str]:
         """Return the report, a line each."""
-        return report(self)
+        it = self.coverage
+        expected = 0 if it.expected is None else it.expected
+        state = "complete" if self.complete else "not complete"
+        found = [
+            f"{len(self):,} repositories of {self.query!r}, {state}",
+            f"  expected {expected:,} at the beginning, got {it.got:,}; "
+            f"{it.duplicates:,} came twice",
+            f"  {it.requests:,} pages for at least {it.bound:,} "
+            f"({it.requests / max(1, it.bound):.2f}), in {self.requests:,} requests; "
+            f"{it.windows:,} searches, {it.splits:,} splits, {it.repairs:,} asked again",
+            f"  from {self.source}",
+        ]
+        found += [f"  {each}" for each in self.warnings()]
+        if self.folder is not None:
+            found.append(f"  in {self.folder}")
+        return found
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -159,25 +174,6 @@ def said(coverage: Coverage) -> dict[str, Any]:
     """Return a coverage as JSON values."""
     found: dict[str, Any] = msgspec.json.decode(encode(coverage))
     return found | {"complete": coverage.complete}
-
-
-def report(made: Harvest) -> list[str]:
-    """Return what is said of a harvest, a line each."""
-    it = made.coverage
-    expected = 0 if it.expected is None else it.expected
-    state = "complete" if made.complete else "not complete"
-    found = [
-        f"{len(made):,} repositories of {made.query!r}, {state}",
-        f"  expected {expected:,} at the beginning, got {it.got:,}; {it.duplicates:,} came twice",
-        f"  {it.requests:,} pages for at least {it.bound:,} "
-        f"({it.requests / max(1, it.bound):.2f}), in {made.requests:,} requests; "
-        f"{it.windows:,} searches, {it.splits:,} splits, {it.repairs:,} asked again",
-        f"  from {made.source}",
-    ]
-    found += [f"  {each}" for each in made.warnings()]
-    if made.folder is not None:
-        found.append(f"  in {made.folder}")
-    return found
 
 
 @overload
@@ -396,11 +392,7 @@ def _checked(options: Options) -> dict[str, int]:
 
 
 def _told(scope: Scope, client: Client) -> Told:
-    return Told(query=_shown(scope), source=client.source)
-
-
-def _shown(scope: Scope) -> str:
-    return scope.expression().removesuffix(" sort:stars-desc")
+    return Told(query=scope.expression(order=""), source=client.source)
 
 
 def _run(scope: Scope, client: Client, keeper: Memory, wide: _Wide, watch: Any) -> Harvest:
@@ -425,7 +417,7 @@ def _run(scope: Scope, client: Client, keeper: Memory, wide: _Wide, watch: Any) 
 def _made(scope: Scope, client: Client, keeper: Memory, notes: tuple[str, ...]) -> Harvest:
     ended = keeper.ended
     coverage = msgspec.convert({} if ended is None else ended.coverage, Coverage)
-    query, folder = _shown(scope), keeper.folder
+    query, folder = scope.expression(order=""), keeper.folder
     return Harvest(query, client.source, coverage, keeper.requests, folder, notes, keeper)
 
 

@@ -86,7 +86,7 @@ class Scope(msgspec.Struct, frozen=True):
         Parameters
         ----------
         order
-            What stands behind ``sort:``.
+            What stands behind ``sort:``; empty for none.
 
         Examples
         --------
@@ -98,7 +98,9 @@ class Scope(msgspec.Struct, frozen=True):
             begin = None if self.begin is None else iso(self.begin)
             terms.append(f"created:{_between(begin, None if self.end is None else iso(self.end))}")
         terms += [f"-repo:{name}" for name in self.without]
-        return " ".join(filter(None, (*terms, f"sort:{order}")))
+        if order:
+            terms.append(f"sort:{order}")
+        return " ".join(filter(None, terms))
 
     def nearest(self, stars: int) -> int:
         """Return the number of stars of the range that is nearest to one."""
@@ -165,12 +167,12 @@ def _taken(match: re.Match[str]) -> Range | None:
 
 
 def _common(ranges: list[Range], query: str) -> tuple[int | None, int | None]:
-    """Return what ranges have in common.
+    """Return the range that lies in all of these.
 
     Raises
     ------
     QueryError
-        If that is nothing.
+        If there is none.
     """
     lows = [each.low for each in ranges if each.low is not None]
     highs = [each.high for each in ranges if each.high is not None]

@@ -110,10 +110,6 @@ class Sweep:
         windows = self._state.windows
         return [ask for number in sorted(windows, reverse=True) for ask in windows[number].waiting]
 
-    def smaller(self) -> None:
-        """Ask for half as many results at a time from now on."""
-        self._state.size, self._state.calm = max(1, self._state.size // 2), 0
-
     def feed(self, ask: Ask, page: Page) -> Step:
         """Take the answer to a request, and return what follows.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -55,10 +55,6 @@ class Ask(msgspec.Struct, frozen=True, array_like=True):
     first: int
     text: str
     after: str | None = None
-
-    def variables(self) -> dict[str, Any]:
-        """Return the variables of the query that is sent."""
-        return {"query": self.text, "first": self.first, "after": self.after}
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):

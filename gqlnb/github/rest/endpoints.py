@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from gqlnb.errors import ServerError, plain
-from gqlnb.github.data import Repositories, embedded
+from gqlnb.github.data import embedded
 from gqlnb.github.finding import Population
 from gqlnb.github.rest.bodies import bad, members, number, optional, text
 from gqlnb.github.rest.callers import Callers, tokens
@@ -67,7 +67,7 @@ def app(
     secret: Token | str | None = None,
     limit: int | None = LIMIT,
     hosts: Collection[str] | None = HOSTS,
-    data: Repositories | Population | None = None,
+    data: Population | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Starlette:
     """Return the REST service as an ASGI application.
@@ -81,7 +81,7 @@ def app(
         ``"prompt"`` or a Token. None: no key is asked for, and all callers are counted as one,
         ``anonymous``.
     users
-        Passwords by login, given as the keys are: who may log in and write. None: nobody.
+        Who may log in and write: passwords by login, given as the keys are. None: nobody.
     secret
         What logins are signed with, 32 characters or more, given as a key is. Services of the same
         secret take each other's logins. None: a random one, so that they end with the service.
@@ -112,11 +112,10 @@ def app(
     if limit is not None and (type(limit) is not int or limit < 1):
         message = f"limit is a whole number of requests, or None; got {plain(repr(limit), 80)}."
         raise ServerError(message)
-    rows: Any = embedded() if data is None else data
-    if not isinstance(rows, Repositories | Population):
+    if data is not None and not isinstance(data, Population):
         message = (
             "data= takes a population, such as github.population(10_000), or None for the embedded "
-            f"snapshot; got {plain(type(rows).__name__, 80)}."
+            f"snapshot; got {plain(type(data).__name__, 80)}."
         )
         raise ServerError(message)
     names = hosts if hosts is None else host_names(hosts)
@@ -131,6 +130,7 @@ def app(
     )
     # A redirect has no JSON body, and a client loses its own on the way.
     made.router.redirect_slashes = False
+    rows = embedded() if data is None else map(data.__getitem__, range(len(data)))
     made.state.desk = Desk(Store(rows), callers, logins)
     return made
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-    from gqlnb.github.data import Repositories
     from gqlnb.github.finding import Population
     from gqlnb.github.rest.callers import Usage
     from gqlnb.server.cell import Cell
@@ -189,7 +188,7 @@ def serve(
     users: Mapping[str, Token | str] | None = None,
     secret: Token | str | None = None,
     limit: int | None = LIMIT,
-    data: Repositories | Population | None = None,
+    data: Population | None = None,
 ) -> RestServer:
     """Serve the REST service from a background thread, to this machine alone.
 

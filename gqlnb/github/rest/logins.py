@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from gqlnb.errors import ServerError
 from gqlnb.github.rest.callers import secret_of
-from gqlnb.token import Token
+from gqlnb.token import SCHEMES, Token
 from gqlnb.wire.json import dump, load
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ SHORTEST_SECRET = 32
 _VERSION = "v1"
 # The signature is over this too, so that no other use of the secret makes a token.
 _PURPOSE = b"gqlnb rest login "
-_WORDS = frozenset({"bearer", "token"})
 
 
 class Logins:
@@ -79,7 +78,7 @@ class Logins:
         if not header:
             unauthorized("Log in first: POST /login, then send Authorization: Bearer ...")
         word, _, token = header.strip().partition(" ")
-        claims = self._claims(token.strip()) if word.lower() in _WORDS else None
+        claims = self._claims(token.strip()) if word.lower() in SCHEMES else None
         if claims is None or claims["login"].lower() not in self._users:
             unauthorized("Bad credentials")
         if claims["expires"] <= self._clock():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.github.data import Repositories
-
 if TYPE_CHECKING:
-    from gqlnb.github.finding import Population
+    from collections.abc import Iterable
+
+    from gqlnb.github.data import Repository
 
 __all__ = ["Row", "Store"]
 
@@ -74,16 +74,12 @@ class Store:
 
     Parameters
     ----------
-    data
-        The rows to begin with, of the snapshot or of a population. They get the identifiers
-        1, 2, ... in their order.
+    repositories
+        What to begin with; they get the identifiers 1, 2, ... in their order.
     """
 
-    def __init__(self, data: Repositories | Population) -> None:
+    def __init__(self, repositories: Iterable[Repository]) -> None:
         self._lock = threading.Lock()
-        rows = (
-            data.rows if isinstance(data, Repositories) else map(data.__getitem__, range(len(data)))
-        )
         self._rows = {
             number: Row(
                 number,
@@ -95,7 +91,7 @@ class Store:
                 row.language.name if row.language else None,
                 row.pushed_at or None,
             )
-            for number, row in enumerate(rows, start=1)
+            for number, row in enumerate(repositories, start=1)
         }
         self._ids = {row.key: number for number, row in self._rows.items()}
         self._kinds = {row.login.lower(): row.kind for row in self._rows.values()}

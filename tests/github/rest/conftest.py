@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import requests
 
-from gqlnb.github.data import Language, Owner, Repositories, Repository
+from gqlnb.github.data import Language, Owner, Repository
+from gqlnb.github.finding import Population
 from gqlnb.github.rest.endpoints import app
 from gqlnb.github.rest.hosting import RestServer
 from gqlnb.token import Token
@@ -20,11 +21,11 @@ PATIENCE = 20  # seconds until a test gives up; nothing waits that long unless i
 PASSWORDS = {"ada": Token("password-of-ada"), "bob": Token("password-of-bob")}
 
 
-def rows(count: int = 5) -> Repositories:
+def rows(count: int = 5) -> Population:
     """Return repositories of one owner, ada, with 100, 99, ... stars."""
     ada, python = Owner("ada", "User"), Language("Python")
     day = "2026-08-01T00:00:00Z"
-    return Repositories.of(
+    return Population.of(
         Repository(f"r{it}", ada, 100 - it, it, python if it else None, day) for it in range(count)
     )
 

@@ -60,7 +60,7 @@ def test_the_embedded_rows_are_the_default(running: Callable[..., Asking]) -> No
     """Without `data` the service answers what the GraphQL stand-in answers."""
     asking = running(data=None)
     for number in (1, 100, len(embedded())):
-        row, found = embedded().rows[number - 1], asking.get(f"/repository/{number}").json()
+        row, found = embedded()[number - 1], asking.get(f"/repository/{number}").json()
         owner = {"login": row.owner.login, "type": row.owner.kind}
         assert (found["name"], found["stars"], found["owner"]) == (row.name, row.stars, owner)
 
@@ -181,10 +181,10 @@ def test_services_do_not_share_what_is_written(running: Callable[..., Asking]) -
     one, other = running(data=None, users={"microsoft": _password()}), running(data=None)
     answer = one.post("/login", json={"login": "microsoft", "password": "password-of-all"})
     one.headers["Authorization"] = f"Bearer {answer.json()['token']}"
-    number = next(it for it, row in enumerate(embedded().rows, 1) if row.owner.login == "microsoft")
+    number = next(it for it, row in enumerate(embedded(), 1) if row.owner.login == "microsoft")
     assert one.delete(f"/repository/{number}").status_code == 200
     assert other.get(f"/repository/{number}").status_code == 200
-    assert embedded().rows[number - 1].owner.login == "microsoft"
+    assert embedded()[number - 1].owner.login == "microsoft"
 
 
 def _password() -> object:

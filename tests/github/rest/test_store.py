@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.github.data import Repositories
 from gqlnb.github.rest.store import Store
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ MANY = 300
 
 def test_no_write_is_lost() -> None:
     """Threads that create, star and delete leave exactly what they did."""
-    store = Store(Repositories.of([]))
+    store = Store([])
 
     def work(hand: int) -> list[int]:
         made = [store.create("ada", f"{hand}-{it}", None).id for it in range(MANY)]
@@ -41,7 +40,7 @@ def test_no_write_is_lost() -> None:
 
 def test_a_name_is_taken_once() -> None:
     """Of many who want one name at once, one gets it."""
-    store = Store(Repositories.of([]))
+    store = Store([])
 
     def attempt(_: int) -> bool:
         try:
@@ -137,7 +136,7 @@ STEP = st.tuples(
 @given(st.lists(STEP, max_size=30))
 def test_the_store_does_what_a_plain_dict_does(steps: list[tuple[str, int, str, str]]) -> None:
     """Any sequence of writes gives the rows, the order and the refusals of a naive model."""
-    store, model = Store(Repositories.of([])), Model()
+    store, model = Store([]), Model()
     for step in steps:
         assert applied(store, *step) == model.step(*step)
     shown = [(-row.stars, row.id, row.login, row.name) for row in store.listing()]

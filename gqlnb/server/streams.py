@@ -166,14 +166,22 @@ class Slots:
             return None
         return f"At most {most:,} operations are streamed at once. Try again when one has ended."
 
+    def take(self) -> None:
+        """Count one more operation."""
+        self.taken += 1
+
+    def free(self) -> None:
+        """Count one less."""
+        self.taken -= 1
+
     @contextmanager
     def one(self) -> Iterator[None]:
         """Take a place for as long as an operation is streamed."""
-        self.taken += 1
+        self.take()
         try:
             yield
         finally:
-            self.taken -= 1
+            self.free()
 
 
 class Account:

@@ -303,6 +303,11 @@ def recording_of(
     return Recording(recording, mode)
 
 
+def path_named() -> str:
+    """Return the file that the environment names; empty if it names none."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
 @lru_cache(maxsize=1)
 def _named(path: str) -> Recording:
     """Return the recording that the environment names, the same one each time."""
@@ -317,7 +322,7 @@ def active(own: Recording | None = None) -> Recording | None:
     own
         The one the client was made with.
     """
-    path = os.environ.get(VARIABLE, "").strip()
+    path = path_named()
     if path:
         return _named(path)
     return _open[-1] if _open else own
@@ -345,7 +350,7 @@ def unrecorded(recording: Recording, what: str, why: str) -> ReplayError:
     why
         Why, as a sentence.
     """
-    if os.environ.get(VARIABLE, "").strip():
+    if path_named():
         way = f"unset {VARIABLE}"
     elif recording in _open:
         way = "ask outside of `with gqlnb.recorded(...)`, and of cells with --record or --replay"
@@ -359,7 +364,7 @@ def unrecorded(recording: Recording, what: str, why: str) -> ReplayError:
 
 def how_to(shown: str, key: bytes = b"") -> str:
     """Return the two lines that would record what is missing."""
-    first = f"To record it, unset {VARIABLE} and run" if VARIABLE in os.environ else "To record it"
+    first = f"To record it, unset {VARIABLE} and run" if path_named() else "To record it"
     connection = load(key)["connection"] if key else ""
     target = OBJECTS.get(connection, repr(connection)) if connection else "..."
     return (

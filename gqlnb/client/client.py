@@ -306,7 +306,10 @@ class Client(Schemed, Paged, Errands, Reaching):
             limits whose wait is within `limits`. Before the time that an endpoint named for its
             limit, to this client or another one with the same token, nothing is sent.
         """
-        request, asked = self._ask(text, variables, operation)
+        return self._send(*self._ask(text, variables, operation))
+
+    def _send(self, request: Request, asked: Asked) -> Result:
+        """Ask until there is an answer, or no other attempt may help."""
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
         while True:
             outcome = self._attempt(replace(request, until=attempts.until), asked)

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from gqlnb.client.addresses import address, loopback
 from gqlnb.client.files import replace_file
-from gqlnb.client.schema_reading import told
+from gqlnb.client.schema_reading import read_introspection
 from gqlnb.wire.json import JSONError, encode, load
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Entry(NamedTuple):
         if not unpacking.eof:
             msg = "it is cut, or too large"
             raise ValueError(msg)
-        return told(body)
+        return read_introspection(body)
 
     def age(self) -> float:
         """Return how many seconds ago it was given; what comes from the future is old."""

@@ -36,6 +36,12 @@ SECRET = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 PUBLIC = frozenset({"idempotency-key", "sec-websocket-key"})
+# Headers that the client sets by itself. They say where a request ends and how it is read: set a
+# second time, otherwise, they could have its body read as another request.
+FRAMING = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
+    | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+)
 
 
 class Secrets:
@@ -166,13 +172,6 @@ def checked_headers(headers: object) -> dict[str, str | Token]:
         msg = f"headers= takes a mapping of names and values, not a {type(headers).__name__}."
         raise TargetError(msg)
     return {checked_name(name): checked_value(name, value) for name, value in headers.items()}
-
-
-# Headers of which a second opinion would let a body be read as another request.
-FRAMING = frozenset(
-    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
-    | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
-)
 
 
 def checked_name(name: object) -> str:

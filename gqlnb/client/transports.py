@@ -117,7 +117,7 @@ class Asgi:
         self.secrets = Secrets(None, {}) if secrets is None else secrets
         self.path = path
         self.source = "ASGI app"
-        self.way: str | None = None  # of subscriptions, once it is known
+        self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""

@@ -13,7 +13,7 @@ from graphql import GraphQLError
 from gqlnb.errors import QueryError
 from gqlnb.model.variables import bind
 from gqlnb.server import workers
-from gqlnb.server.execution import Work, response
+from gqlnb.server.execution import Work, cancelled, response
 from gqlnb.server.journal import clocks
 from gqlnb.wire import sse
 from gqlnb.wire.http import HttpRequest
@@ -122,8 +122,7 @@ class Streamer:
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             yield broken(error, request)
         except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if cancelled():
                 raise
             yield broken(error, request)  # what the source awaited was cancelled, and not we
         finally:

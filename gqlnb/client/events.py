@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gqlnb.wire.request import Request
 
-__all__ = ["ACCEPTED", "Answers", "over_events"]
+__all__ = ["ACCEPTED", "CUT", "Answers", "over_events"]
 
 # Without packing: a packed stream would come in lumps.
 ACCEPTED: Mapping[str, str] = {"Accept": EVENTS, "Accept-Encoding": "identity"}

@@ -131,7 +131,7 @@ class Http:
         return outcome
 
     async def asend(self, request: Request) -> Response:
-        """Send a request from a thread and await the response; who is cancelled stops waiting."""
+        """Send a request from a thread and await the response; if cancelled, end the call."""
         call = self._call(request)
         loop = asyncio.get_running_loop()
         try:

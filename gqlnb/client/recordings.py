@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
 
 from gqlnb.client.misses import missed, used_up
 from gqlnb.client.tape import Answer, Tape, key_of, safe
-from gqlnb.errors import (
-    OptionError,
-    ReplayError,
-    plain,
-)
+from gqlnb.errors import OptionError, ReplayError, plain
 from gqlnb.model.normal import normal
 from gqlnb.wire.json import load
 
@@ -36,6 +32,7 @@ __all__ = [
     "SERVER",
     "VARIABLE",
     "Options",
+    "Question",
     "Recording",
     "active",
     "recorded",
@@ -331,7 +328,7 @@ def active(own: Recording | None = None) -> Recording | None:
 def spared(
     recording: Recording | str | os.PathLike[str] | None = None, mode: Mode = "auto"
 ) -> bool:
-    """Tell whether a client with these options may do without a token, as it may ask nobody."""
+    """Tell whether a client may be made without a token, since a recording may answer for it."""
     now = active()
     if now is None and recording is not None:
         return getattr(recording, "mode", mode) != "record"

@@ -17,7 +17,14 @@ from gqlnb.token import Token
 if TYPE_CHECKING:
     from gqlnb.wire.response import Response
 
-__all__ = ["Secrets", "checked_headers", "headers_of", "secret_name", "sendable"]
+__all__ = [
+    "Secrets",
+    "checked_headers",
+    "checked_value",
+    "headers_of",
+    "secret_name",
+    "sendable",
+]
 
 GIVE = "give text, a Token or 'env:NAME'."
 CLEAN = 256  # texts of headers that are remembered

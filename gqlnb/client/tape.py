@@ -36,7 +36,7 @@ except ImportError:  # not POSIX: a line is still written at once
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Answer", "Failure", "Line", "Tape", "key_of", "safe"]
+__all__ = ["Answer", "Failure", "Line", "Span", "Tape", "key_of", "safe"]
 
 VERSION = 1
 HEAD = encode({"gqlnb": "recording", "version": VERSION}) + b"\n"

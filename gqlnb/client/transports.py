@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from gqlnb.model.result import Result
     from gqlnb.wire.request import Request
 
-__all__ = ["LATE", "Asgi", "InProcess", "Transport", "answer_headers", "response_of"]
+__all__ = [
+    "ACCEPT",
+    "LATE",
+    "Asgi",
+    "InProcess",
+    "Transport",
+    "answer_headers",
+    "response_of",
+    "user_agent",
+]
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 LATE = "no answer in time. Try again, or pass a longer timeout=."

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gqlnb.server.streams import Receive, Send
     from gqlnb.wire.response import Response
 
-__all__ = ["App"]
+__all__ = ["App", "head_of"]
 
 Header = tuple[bytes, bytes]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gqlnb.server.app import App
     from gqlnb.server.cell import Cell
 
-__all__ = ["Address", "Listener", "bind", "resolve"]
+__all__ = ["GRACE", "Address", "Listener", "bind", "resolve"]
 
 BACKLOG = 2048  # connections that wait to be accepted; uvicorn's default
 GRACE = 1.0  # seconds in which running requests may finish when a server is closed
@@ -178,7 +178,7 @@ class Listener:
             return  # a resolver closes its own server: the loop does it once this call is over
         self._thread.join(grace + STUCK)
         if self.alive:
-            # A resolver blocks the loop. Nothing listens from here on, the thread ends with it.
+            # A resolver blocks the loop. Nothing listens any more; the thread ends when it does.
             with suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
 

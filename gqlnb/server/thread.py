@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gqlnb.model.limits import Limits
     from gqlnb.wire.access import Access
 
-__all__ = ["Server", "serve"]
+__all__ = ["Server", "allowed", "serve"]
 
 _listeners: set[Listener] = set()
 _lock = threading.RLock()  # who opens, replaces or closes; never held while a request is answered

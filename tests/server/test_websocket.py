@@ -15,7 +15,7 @@ from gqlnb.server.app import App
 from gqlnb.server.thread import serve
 from gqlnb.token import Token
 from gqlnb.wire.access import Access
-from tests.server.streaming import PATIENCE, SECRET, Life, streaming_schema
+from tests.server.streaming import PATIENCE, SECRET, streaming_schema
 
 SUBPROTOCOL = "graphql-transport-ws"
 ACK = {"type": "connection_ack"}
@@ -72,12 +72,6 @@ class Peer:
     def close(self):
         """Leave."""
         self._context.__exit__(None, None, None)
-
-
-@pytest.fixture
-def life():
-    """Return what the endless sources tell."""
-    return Life()
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.events import ACCEPTED, CUT, Answers
+from gqlnb.client.transports import LATE, answer_headers
 from gqlnb.client.websocket import Dropped, NotOfferedError
-from gqlnb.errors import TransportError, blame
+from gqlnb.errors import TransportError
 from gqlnb.sealing import bare
 from gqlnb.wire.graphql_ws import SUBPROTOCOL
 from gqlnb.wire.response import Response
@@ -27,7 +28,7 @@ Message = dict[str, Any]
 class Running:
     """An application that answers one scope, and the messages between it and us.
 
-    It is slowed by who does not take what it sends.
+    It waits with its next message until we have taken the last one.
 
     Parameters
     ----------
@@ -53,8 +54,7 @@ class Running:
         try:
             await self._asgi.app(scope, self._to.get, self._from.put)
         except Exception as error:
-            why = self._asgi.secrets.hide(blame(error))
-            end = TransportError(f"{self._asgi.source}: the application failed: {why}")
+            end = self._asgi.failure(error)
         await self._from.put(end)
 
     def say(self, message: Message) -> None:
@@ -164,20 +164,19 @@ async def over_asgi_events(
     running = Running(asgi, asgi.scope("http", said), first, {"type": "http.disconnect"})
     try:
         head: Message | None = None
-        deadline = asyncio.timeout(seconds)
         try:
-            async with deadline:
+            async with asyncio.timeout(seconds):
                 head = await running.hear()
         except TimeoutError:
-            msg = f"{asgi.source}: no answer in time. Try again, or pass a longer timeout=."
+            msg = f"{asgi.source}: {LATE}"
             raise TransportError(msg) from None
         if head is None:
             msg = f"{asgi.source}: the application ended without an answer."
             raise TransportError(msg)
-        pairs = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in head["headers"]}
-        if head["status"] != 200 or not is_events(pairs.get("content-type", "")):
+        headers = answer_headers(head)
+        if head["status"] != 200 or not is_events(headers.get("content-type", "")):
             parts = [part async for part in bodies(running.hear)]
-            yield asgi.secrets.unechoed(Response(head["status"], pairs, b"".join(parts)))
+            yield asgi.secrets.unechoed(Response(head["status"], headers, b"".join(parts)))
             return
         yield None
         answers = Answers()

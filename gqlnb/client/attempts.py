@@ -68,9 +68,9 @@ class Attempts:
         Raises
         ------
         TransportError
-            If there is no other attempt: the error, with what was tried in its message. Of those
-            of several attempts it is the first that said most: an answer with a status says more
-            than a connection that broke, perhaps because the endpoint is on its knees by now.
+            If there is no other attempt, with what was tried in its message. Of several errors it
+            is the first with an HTTP status, else the first: a connection that breaks after such an
+            answer says less about what is wrong.
         """
         ended = failure(error)
         if self._first is None or (self._first.status is None and error.status is not None):

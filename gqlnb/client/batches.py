@@ -72,9 +72,9 @@ def batch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[Outcome
             running[runtime.start(one(item, ask))] = len(outcomes)
             outcomes.append(None)
             if len(running) >= concurrency:
-                settle(running, outcomes, FIRST_COMPLETED)
+                settle(running, outcomes)
         while running:
-            settle(running, outcomes, FIRST_COMPLETED)
+            settle(running, outcomes)
     except BaseException as error:
         for future in running:
             future.cancel()
@@ -83,9 +83,9 @@ def batch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[Outcome
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def settle(running: dict[Future[Outcome], int], outcomes: list[Outcome | None], when: str) -> None:
-    """Wait for documents, and put their outcomes where they belong."""
-    for future in wait(running, return_when=when).done:
+def settle(running: dict[Future[Outcome], int], outcomes: list[Outcome | None]) -> None:
+    """Wait until a document is answered, and put its outcome where it belongs."""
+    for future in wait(running, return_when=FIRST_COMPLETED).done:
         outcomes[running.pop(future)] = future.result()
 
 

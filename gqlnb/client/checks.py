@@ -71,7 +71,7 @@ def without_files(value: Any) -> Any:
 
 
 def locate(error: QueryError, whence: str) -> None:
-    """Add to an error which endpoint was asked, where nobody had just named it."""
+    """Add to an error how the endpoint was chosen, where the caller did not name one."""
     if not whence:
         return
     said = f"Asked of {whence}."

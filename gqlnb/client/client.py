@@ -32,11 +32,7 @@ from gqlnb.client.uploads import carried
 from gqlnb.engine.adopting import is_schema
 from gqlnb.engine.documents import TEXT_KEPT
 from gqlnb.engine.schema import Schema
-from gqlnb.errors import (
-    QueryError,
-    TargetError,
-    TransportError,
-)
+from gqlnb.errors import QueryError, TargetError, TransportError
 from gqlnb.model.document import Document
 from gqlnb.model.limits import Limits
 from gqlnb.model.result import Result
@@ -142,6 +138,7 @@ class Client(Schemed, Paged, Errands, Reaching):
             raise TargetError(fault)
         self.name: str | None = None  # of its connection
         self._recording = recording_of(**options)
+        # Lacking: the error to raise if the token, not found now, is needed after all.
         self._secrets, self._lacking = granted(token, headers, self._recording)
         self._timeout, self._verify = timeout, verify
         self._limits, self._given_limits = limits or Limits(), limits
@@ -306,7 +303,10 @@ class Client(Schemed, Paged, Errands, Reaching):
             limits whose wait is within `limits`. Before the time that an endpoint named for its
             limit, to this client or another one with the same token, nothing is sent.
         """
-        request, asked = self._ask(text, variables, operation)
+        return self._send(*self._ask(text, variables, operation))
+
+    def _send(self, request: Request, asked: Asked) -> Result:
+        """Ask until there is an answer, or no other attempt may help."""
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
         while True:
             outcome = self._attempt(replace(request, until=attempts.until), asked)

@@ -23,16 +23,19 @@ __all__ = [
     "SERVE",
     "VARIABLE",
     "Connection",
+    "asks_nobody",
     "chosen",
     "close",
-    "default_target",
+    "current",
     "exists",
     "forget",
     "known",
     "named",
+    "opened",
     "provide",
     "register",
     "renew",
+    "succeed",
     "use",
 ]
 
@@ -103,9 +106,12 @@ def provide(name: str, make: Factory, about: str) -> None:
 def forget(name: str) -> None:
     """Remove a connection of this process; a name that is not known is no error."""
     with _lock:
-        if name in _known:
-            close(name)
-            del _known[name]
+        if _known.pop(name, None) is None:
+            return
+        shut = _taken(name)
+        if name in _current:
+            _current.remove(name)
+    shut()
 
 
 def close(name: str) -> None:
@@ -147,11 +153,12 @@ def known() -> tuple[Connection, ...]:
         If a settings file cannot be read.
     """
     with _lock:
-        return tuple({**_provided, **_listed(), **_known}.values())
+        return tuple(_all().values())
 
 
-def _listed() -> dict[str, Connection]:
-    return {name: Connection(name, it, it.about, it.place) for name, it in listed().items()}
+def _all() -> dict[str, Connection]:
+    named = {name: Connection(name, it, it.about, it.place) for name, it in listed().items()}
+    return {**_provided, **named, **_known}
 
 
 def use(name: str | None) -> None:
@@ -201,9 +208,10 @@ def named(name: str, **options: Any) -> Client:
 
 
 def renew(name: str) -> Client:
-    """Return the client of a connection, made anew: of its endpoint it remembers only since when.
+    """Return the client of a connection, made anew.
 
-    Changes of the schema are those since the first one that the session saw.
+    Of the one before it keeps only the schema that the session began with, so that changes are
+    told since then.
 
     Raises
     ------
@@ -226,7 +234,10 @@ def succeed(made: Client, before: Client) -> None:
 
 
 def _taken(name: str) -> Callable[[], None]:
-    """Take the client of a connection away, and return what closes it: not while others wait."""
+    """Take the client of a connection away, and return what closes it; call that without the lock.
+
+    Closing may take a while, and others ask meanwhile which names there are.
+    """
     opened = _open.pop(name, None)
     return opened[1].close if opened is not None else lambda: None
 
@@ -240,22 +251,17 @@ def opened(name: str) -> bool:
 def asks_nobody(name: str) -> bool:
     """Tell whether a connection's client can be made without asking a person for a token."""
     with _lock:
-        connection = ({**_provided, **_listed()} | _known).get(name)
+        connection = _all().get(name)
     options = dict(getattr(connection.make, "options", ())) if connection is not None else {}
     return connection is not None and name not in _known and options.get("token") != "prompt"
 
 
-def default_target() -> Any:
-    """Return what is meant when no target is named.
+def chosen() -> tuple[Any, str]:
+    """Return what is meant when no target is named, and where that was said; "" if nowhere.
 
     In this order: the current connection, the address in ``GQLNB_URL``, the newest open server of
     this process, ``/graphql`` on the current host.
     """
-    return chosen()[0]
-
-
-def chosen() -> tuple[Any, str]:
-    """Return what is meant when no target is named, and where that was said; "" if nowhere."""
     name = current()
     if name is not None:
         return name, f"{name!r}, the current connection"
@@ -266,12 +272,11 @@ def chosen() -> tuple[Any, str]:
 
 
 def _find(name: str) -> Connection:
-    if name in _known:
+    if name in _known:  # then no file is read
         return _known[name]
-    names = {**_provided, **_listed()}
+    names = _all()
     if name in names:
         return names[name]
-    names |= _known
     close_ones = difflib.get_close_matches(name, names, 1)
     guess = f" Did you mean {close_ones[0]!r}?" if close_ones else ""
     said = ", ".join(map(repr, names)) or "none"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.recordings import Recording
-    from gqlnb.client.secrets import Secrets
-    from gqlnb.client.transports import Transport
     from gqlnb.errors import TransportError
     from gqlnb.model.limits import Limits
 
@@ -87,8 +85,6 @@ class Errands(Part):
     """Asking a lot; it is a part of :class:`gqlnb.Client`."""
 
     name: str | None
-    _transport: Transport
-    _secrets: Secrets
     _recording: Recording | None
     _verify: Any
 

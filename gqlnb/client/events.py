@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 
     from gqlnb.wire.request import Request
 
-__all__ = ["ACCEPTED", "Answers", "over_events"]
+__all__ = ["ACCEPTED", "CUT", "Answers", "over_events"]
 
 # Without packing: a packed stream would come in lumps.
 ACCEPTED: Mapping[str, str] = {"Accept": EVENTS, "Accept-Encoding": "identity"}
 GONE = "nobody is there any more; the stream was not complete."
 CUT = "the stream breaks off before the subscription was complete."
-
-
-# Seconds of silence before the first question, seconds between them, how many: a minute in all.
+# TCP keep-alive: seconds of silence before the first probe, seconds between two, and how many go
+# unanswered before the connection counts as dead: a minute in all.
 PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 

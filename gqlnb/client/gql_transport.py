@@ -6,12 +6,12 @@ is asked for (:meth:`abc.ABCMeta.register`), so that gql is not imported before 
 
 from __future__ import annotations
 
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphql import ExecutionResult, print_ast, separate_operations
 
+from gqlnb.client.takes import formatted
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, OptionError, QueryError, TransportError
 from gqlnb.extras import need
 from gqlnb.model.result import Result
@@ -19,7 +19,7 @@ from gqlnb.model.upload import Upload
 from gqlnb.sealing import bare
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from gqlnb.client.batches import Item, Outcome
 
@@ -67,7 +67,10 @@ class GqlTransport:
         gql.transport.exceptions.TransportError
             If there is no answer; which of them it is follows gql's own transports.
         """
-        outcome = caught(partial(self._client.execute, *asked(request), **named(request)))
+        try:
+            outcome: Outcome = self._client.execute(*asked(request), **named(request))
+        except GqlnbError as error:
+            outcome = bare(error)
         return given(outcome)
 
     def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
@@ -171,7 +174,7 @@ def asked(request: Any) -> tuple[str, dict[str, Any] | None]:
         msg = "extensions= of a GraphQLRequest are not sent by a gqlnb client. Leave them out."
         raise OptionError(msg)
     variables = request.variable_values
-    return request.payload["query"], None if variables is None else without_files(variables)
+    return request.payload["query"], None if variables is None else with_uploads(variables)
 
 
 def named(request: Any) -> dict[str, Any]:
@@ -189,23 +192,15 @@ def alone(request: Any) -> Item:
     return (text if found is None else print_ast(found)), variables
 
 
-def without_files(value: Any) -> Any:
+def with_uploads(value: Any) -> Any:
     """Return variables with an Upload in the place of each ``FileVar`` of gql."""
     if isinstance(value, dict):
-        return {name: without_files(each) for name, each in value.items()}
+        return {name: with_uploads(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [without_files(each) for each in value]
+        return [with_uploads(each) for each in value]
     if type(value).__name__ == "FileVar" and type(value).__module__.startswith("gql."):
         return Upload(value.f, value.filename, value.content_type)
     return value
-
-
-def caught(ask: Any) -> Outcome:
-    """Return what came of asking: a result, or an error without the frames it came through."""
-    try:
-        return ask()  # type: ignore[no-any-return]
-    except GqlnbError as error:
-        return bare(error)
 
 
 def given(outcome: Outcome) -> ExecutionResult:
@@ -238,16 +233,6 @@ def refused(error: QueryError) -> Any:
     if said:
         return [dict(each) for each in said]
     return [formatted(problem) for problem in error.problems] or [{"message": str(error)}]
-
-
-def formatted(problem: Any) -> Mapping[str, Any]:
-    """Return a problem as an error of an answer."""
-    made: dict[str, Any] = {"message": problem.message}
-    if problem.line is not None:
-        made["locations"] = [{"line": problem.line, "column": problem.column}]
-    if problem.hint:
-        made["extensions"] = {"hint": problem.hint}
-    return made
 
 
 def foreign(error: TransportError | AnswerError) -> Exception:

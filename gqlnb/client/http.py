@@ -51,7 +51,7 @@ NONE: Mapping[str, str] = MappingProxyType({})
 NEVER = Retry(total=False, redirect=False)  # whether to ask again is not urllib3's to say
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """How requests travel: resolved once, of the environment and the address.
 
     Attributes
@@ -109,8 +109,8 @@ class Http:
         self.timeout = timeout
         self.cap = cap
         self.verify = verify
-        self.way: str | None = None  # of subscriptions, once it is known
-        self._open: Way | None = None
+        self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self._open: Route | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._started = 0  # the process that has the threads
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class Http:
         return outcome
 
     async def asend(self, request: Request) -> Response:
-        """Send a request from a thread and await the response; who is cancelled stops waiting."""
+        """Send a request from a thread and await the response; if cancelled, end the call."""
         call = self._call(request)
         loop = asyncio.get_running_loop()
         try:
@@ -146,10 +146,10 @@ class Http:
     def close(self) -> None:
         """Close the connections that are kept alive; sending after it opens new ones."""
         with self._lock:
-            way, self._open = self._open, None
+            route, self._open = self._open, None
             threads, self._threads = self._threads, None
-        if way is not None and way.process == os.getpid():
-            way.adapter.close()
+        if route is not None and route.process == os.getpid():
+            route.adapter.close()
         if threads is not None and not self._forked():
             threads.shutdown(wait=False)
 
@@ -221,10 +221,10 @@ class Http:
         self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NONE
     ) -> BaseHTTPResponse:
         """Send a request, and return its answer as far as the head; within ``with call``."""
-        way = self._way()
-        return way.pool.urlopen(
+        route = self._route()
+        return route.pool.urlopen(
             "POST",
-            target(url, whole=way.whole),
+            target(url, whole=route.whole),
             body=body,
             headers={**fixed_headers(), **headers, **self.secrets.lines()},
             retries=NEVER,
@@ -273,14 +273,14 @@ class Http:
         )
         raise TransportError(msg, status=response.status)
 
-    def _way(self) -> Way:
+    def _route(self) -> Route:
         """Return how requests travel."""
-        way = self._open
-        if way is not None and way.process == os.getpid():
-            return way
+        route = self._open
+        if route is not None and route.process == os.getpid():
+            return route
         with self._lock:
             if self._open is None or self._open.process != os.getpid():
-                self._open = opened(self.url, self.verify)
+                self._open = route_to(self.url, self.verify)
             return self._open
 
     def _executor(self) -> ThreadPoolExecutor:
@@ -305,14 +305,14 @@ class Http:
         return f"{why} {SERVE}" if why == NOTHING and origin(self.url) == origin(HERE) else why
 
 
-def opened(url: str, verify: bool | str) -> Way:
-    """Return the way to an address: through the proxy that the environment names, if any."""
+def route_to(url: str, verify: bool | str) -> Route:
+    """Return the route to an address: through the proxy that the environment names, if any."""
     proxies = {} if loopback(url) else get_environ_proxies(url)
     adapter = Adapter(pool_connections=1, pool_maxsize=KEPT)
     request = requests.Request("POST", url).prepare()
     pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
     whole = adapter.request_url(request, proxies) != request.path_url
-    return Way(adapter, pool, whole, os.getpid())
+    return Route(adapter, pool, whole, os.getpid())
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import get_introspection_query
 
-from gqlnb.client.schema_reading import told
+from gqlnb.client.schema_reading import read_introspection
 from gqlnb.errors import AuthError, QueryError, RateLimited, SchemaError, TransportError, plain
 from gqlnb.wire.expected import Place
 from gqlnb.wire.typed import Typed
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from gqlnb.model.result import Result
 
-__all__ = ["Refusal", "Told", "introspected", "query"]
+__all__ = ["IntrospectionReader", "Refusal", "introspected", "query"]
 
-REQUESTS = 4  # everything, less what was named, the plainest, the shallowest
+REQUESTS = 4  # for everything; without what it refused; without options; with shallow types
 DEEP, SHALLOW = 9, 3  # levels of a type: [[T!]!]! has five, and most schemas three
 REFUSING = frozenset({400, 403, 413, 422, 500})  # statuses of endpoints that want less, or nothing
 # What not every endpoint knows, and how one that does not names it.
@@ -85,7 +85,7 @@ def introspected(
     raise Refusal(msg)
 
 
-class Told(Typed):
+class IntrospectionReader(Typed):
     """Reads an answer to introspection, so that other threads have their turn meanwhile."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Told(Typed):
     def load(self, body: bytes) -> dict[str, Any] | None:
         """Return the members of an answer with a schema; None for any other."""
         try:
-            members = told(body)
+            members = read_introspection(body)
         except ValueError:
             return None
         data = members.get("data")

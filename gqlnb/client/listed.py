@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
 from gqlnb.client.addresses import checked_address, shown
+from gqlnb.client.files import replace_file
 from gqlnb.client.secrets import secret_name
 from gqlnb.client.settings import FORMAT, Settings, guess, project, user, user_file
 from gqlnb.client.settings import shown as shown_path
@@ -22,6 +19,8 @@ from gqlnb.leaks import looks_secret
 from gqlnb.token import SOURCES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gqlnb.client.client import Client
 
 __all__ = ["Listed", "keep", "listed", "made_by"]
@@ -247,12 +246,4 @@ def quoted(text: str) -> str:
 def write(path: Path, text: str) -> None:
     """Replace a file in one step by one that its owner alone may read."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, made = tempfile.mkstemp(dir=path.parent, prefix=".connections-")  # of mode 600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            opened.write(text)
-        Path(made).replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(made).unlink()
-        raise
+    replace_file(path.resolve(), text.encode(), keep_mode=False)  # where a link leads, if it is one

@@ -20,7 +20,8 @@ WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[\w$@]+|\.\.\.|[^\s,]')
 COMPARED = 200  # lines whose texts are compared
 TOKENS = 400  # of each text
 AROUND = 6  # tokens shown of a difference
-NAMES = 5
+NAMES = 5  # variables named that differ
+MISSING = object()
 
 
 def missed(key: bytes, tape: Tape, how: str) -> ReplayError:
@@ -102,15 +103,12 @@ def differences(asked: dict[str, Any], line: Line) -> list[str]:
     elif line.operation != asked["operation"]:
         found.append("the operation")
     mine, theirs = asked["variables"], line.variables
-    names = [n for n in {**mine, **theirs} if mine.get(n, _) != theirs.get(n, _)]
+    names = [n for n in {**mine, **theirs} if mine.get(n, MISSING) != theirs.get(n, MISSING)]
     if names:
         shown = ", ".join(f"${name}" for name in names[:NAMES])
         word = "the variable" if len(names) == 1 else "the variables"
         found.append(f"{word} {plain(shown, 200)}")
     return found or ["the order of its parts"]
-
-
-_ = object()
 
 
 def _piece(tokens: list[str], at: int) -> str:

@@ -45,7 +45,7 @@ FAILED, INTERRUPTED = "failed", "interrupted"
 ADVICE = "They are in error.result; client.resume() goes on from there."
 
 
-def blind(paging: Paging) -> bool:
+def finds_nothing(paging: Paging) -> bool:
     """Tell whether a query has nothing to follow, as far as can be told without a schema."""
     return paging.schema is None and not any(each.followed for each in paging.connections)
 
@@ -116,7 +116,7 @@ class Paged(Part):
     ) -> AsyncIterator[Result]:
         """Do as :meth:`pages`, without blocking the running loop."""
         make = partial(self._walk, text, variables, operation, options, keep=False)
-        return self._apages(make(school=False), make, Progress(progress))
+        return self._apages(make(ask_schema=False), make, Progress(progress))
 
     def execute_all(
         self,
@@ -174,8 +174,8 @@ class Paged(Part):
         **options: Unpack[Extent],
     ) -> Result:
         """Do as :meth:`execute_all`, without blocking the running loop."""
-        walk = self._walk(text, variables, operation, options, school=False)
-        if blind(walk.paging):
+        walk = self._walk(text, variables, operation, options, ask_schema=False)
+        if finds_nothing(walk.paging):
             walk = await asyncio.to_thread(self._walk, text, variables, operation, options)
         return await self._afinished(walk, progress)
 
@@ -256,7 +256,7 @@ class Paged(Part):
         options: Mapping[str, Any],
         *,
         keep: bool = True,
-        school: bool = True,
+        ask_schema: bool = True,
     ) -> Walk:
         path, chosen = checked(options)
         document = self.document(text, operation)
@@ -264,15 +264,15 @@ class Paged(Part):
             msg = f"Only queries are paged; this is a {document.kind}. Use execute()."
             raise QueryError(msg)
         paging = Paging(document, path)
-        if school and blind(paging):
-            paging = self._schooled(text, operation, path) or paging
+        if ask_schema and finds_nothing(paging):
+            paging = self._schema_paging(text, operation, path) or paging
         if path is not None and not any(each.followed for each in paging.connections):
             names = ", ".join(each.name for each in paging.connections) or "none"
             msg = f"No connection {plain(repr(path), 80)} to follow. The query has: {names}."
             raise QueryError(msg)
         return Walk(paging, bind(document, variables), chosen, self.source, keep=keep)
 
-    def _schooled(self, text: str, operation: str | None, path: str | None) -> Paging | None:
+    def _schema_paging(self, text: str, operation: str | None, path: str | None) -> Paging | None:
         """Return the paging of a text once the endpoint has told its schema; None if it does not.
 
         Without a schema only what looks like a connection is followed. Where nothing does, one
@@ -399,7 +399,7 @@ class Paged(Part):
     async def _apages(
         self, walk: Walk, make: Callable[[], Walk], progress: Progress
     ) -> AsyncIterator[Result]:
-        if blind(walk.paging):
+        if finds_nothing(walk.paging):
             walk = await asyncio.to_thread(make)
         with self._watching(walk), progress as bar:
             while True:

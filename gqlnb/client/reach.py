@@ -193,7 +193,7 @@ class Reaching(Part):
         self, documents: Iterable[Item], *, concurrency: int = 4, return_errors: bool = False
     ) -> list[Result] | list[Outcome]:
         """Do as :meth:`execute_many`, without blocking the running loop."""
-        outcomes = await abatch(documents, self._in_turn, concurrency)
+        outcomes = await abatch(documents, self._aexecute_in_turn, concurrency)
         return outcomes if return_errors else whole(outcomes)
 
     def as_gql(self, *, asynchronous: bool = False) -> Any:
@@ -230,9 +230,9 @@ class Reaching(Part):
         """Execute a document on the background loop; beside it where functions might block it."""
         if isinstance(self._transport, InProcess):
             return await runtime.aside(partial(self.execute, text, variables))
-        return await self._in_turn(text, variables)
+        return await self._aexecute_in_turn(text, variables)
 
-    async def _in_turn(self, text: str, variables: Mapping[str, Any] | None) -> Result:
+    async def _aexecute_in_turn(self, text: str, variables: Mapping[str, Any] | None) -> Result:
         """Execute a document when the endpoint may be asked; what is in process always may."""
         if isinstance(self._transport, InProcess):
             return await self.aexecute(text, variables)

@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
 
 from gqlnb.client.misses import missed, used_up
 from gqlnb.client.tape import Answer, Tape, key_of, safe
-from gqlnb.errors import (
-    OptionError,
-    ReplayError,
-    plain,
-)
+from gqlnb.errors import OptionError, ReplayError, plain
 from gqlnb.model.normal import normal
 from gqlnb.wire.json import load
 
@@ -36,6 +32,7 @@ __all__ = [
     "SERVER",
     "VARIABLE",
     "Options",
+    "Question",
     "Recording",
     "active",
     "recorded",
@@ -303,6 +300,11 @@ def recording_of(
     return Recording(recording, mode)
 
 
+def path_named() -> str:
+    """Return the file that the environment names; empty if it names none."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
 @lru_cache(maxsize=1)
 def _named(path: str) -> Recording:
     """Return the recording that the environment names, the same one each time."""
@@ -317,7 +319,7 @@ def active(own: Recording | None = None) -> Recording | None:
     own
         The one the client was made with.
     """
-    path = os.environ.get(VARIABLE, "").strip()
+    path = path_named()
     if path:
         return _named(path)
     return _open[-1] if _open else own
@@ -326,7 +328,7 @@ def active(own: Recording | None = None) -> Recording | None:
 def spared(
     recording: Recording | str | os.PathLike[str] | None = None, mode: Mode = "auto"
 ) -> bool:
-    """Tell whether a client with these options may do without a token, as it may ask nobody."""
+    """Tell whether a client may be made without a token, since a recording may answer for it."""
     now = active()
     if now is None and recording is not None:
         return getattr(recording, "mode", mode) != "record"
@@ -345,7 +347,7 @@ def unrecorded(recording: Recording, what: str, why: str) -> ReplayError:
     why
         Why, as a sentence.
     """
-    if os.environ.get(VARIABLE, "").strip():
+    if path_named():
         way = f"unset {VARIABLE}"
     elif recording in _open:
         way = "ask outside of `with gqlnb.recorded(...)`, and of cells with --record or --replay"
@@ -359,7 +361,7 @@ def unrecorded(recording: Recording, what: str, why: str) -> ReplayError:
 
 def how_to(shown: str, key: bytes = b"") -> str:
     """Return the two lines that would record what is missing."""
-    first = f"To record it, unset {VARIABLE} and run" if VARIABLE in os.environ else "To record it"
+    first = f"To record it, unset {VARIABLE} and run" if path_named() else "To record it"
     connection = load(key)["connection"] if key else ""
     target = OBJECTS.get(connection, repr(connection)) if connection else "..."
     return (

@@ -16,7 +16,6 @@ import hashlib
 import logging
 import os
 import re
-import tempfile
 import time
 import zlib
 from contextlib import suppress
@@ -25,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from gqlnb.client.addresses import address, loopback
-from gqlnb.client.schema_reading import told
+from gqlnb.client.files import replace_file
+from gqlnb.client.schema_reading import read_introspection
 from gqlnb.wire.json import JSONError, encode, load
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Entry(NamedTuple):
         if not unpacking.eof:
             msg = "it is cut, or too large"
             raise ValueError(msg)
-        return told(body)
+        return read_introspection(body)
 
     def age(self) -> float:
         """Return how many seconds ago it was given; what comes from the future is old."""
@@ -160,14 +160,7 @@ def store(path: Path, entry: Entry, source: str) -> None:
     head = {"gqlnb": "schema", "format": FORMAT, "source": source, "fetched": int(entry.fetched)}
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(dir=path.parent)  # with mode 600
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(encode(head) + b"\n" + entry.packed)
-            Path(name).replace(path)
-        except BaseException:
-            forget(Path(name))
-            raise
+        replace_file(path, encode(head) + b"\n" + entry.packed, keep_mode=False)
         make_room(path.parent)
     except OSError as error:
         _LOG.info("The schema of %s is not kept: %s.", source, error.strerror)

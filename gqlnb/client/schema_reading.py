@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -15,10 +15,7 @@ from gqlnb.engine.schema import Schema
 from gqlnb.errors import SchemaError, plain
 from gqlnb.wire.json import JSONError, bare_json, load
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["schema_of", "told"]
+__all__ = ["read_introspection", "schema_of"]
 
 LARGE = 8 * 2**20  # bytes; GitHub's has three to five million
 TAKES = (
@@ -124,7 +121,7 @@ _PARTS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def told(body: bytes) -> dict[str, Any]:
+def read_introspection(body: bytes) -> dict[str, Any]:
     """Read the JSON of an introspection result, with or without its envelope.
 
     A large one is read type by type: a decoder of JSON lets no other thread run before it is done,

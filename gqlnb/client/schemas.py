@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gqlnb.client.drift import SchemaChanges, compared
 from gqlnb.client.introspection import Refusal, introspected
 from gqlnb.client.schema_cache import Entry, find, place_of, store
-from gqlnb.client.schema_reading import schema_of, told
+from gqlnb.client.schema_reading import read_introspection, schema_of
 from gqlnb.engine.documents import TEXT_KEPT
 from gqlnb.engine.lenient import Described, collector_paused, from_introspection
 from gqlnb.errors import AuthError, GqlnbError, SchemaError, TransportError
@@ -81,12 +81,14 @@ class Schemas:
     def __init__(self) -> None:
         self.known: GraphQLSchema | None = None
         self._notes: tuple[str, ...] = ()
-        self._whence = ""
+        self._whence = ""  # GIVEN, CACHED or ASKED
         self._entry: Entry | None = None  # what `known` was built from
         self._before: Entry | GraphQLSchema | None = None  # what this session began with
-        self._refusal = ""
-        self._unsaid = ""
-        self._began = self._renewed = self._sought = False
+        self._refusal = ""  # of the endpoint, which is then not asked again
+        self._unsaid = ""  # a warning for whoever asks for the schema next
+        self._loading = False  # whether it was begun in the background
+        self._renewed = False  # whether the endpoint was asked since the cache
+        self._sought = False  # whether an answer without a schema made us look for one
         self._used: dict[str, None] = {}
         self._lock = threading.RLock()  # held while loading
         self._gate = threading.Lock()
@@ -136,11 +138,11 @@ class Schemas:
         return known
 
     def peek(self, endpoint: Endpoint) -> GraphQLSchema | None:
-        """Return the schema if it is there, else None; loading begins behind, once."""
+        """Return the schema if it is there; else None, and loading begins in the background."""
         if self.known is not None:
             return self.known
         with self._gate:
-            first, self._began = not self._began, True
+            first, self._loading = not self._loading, True
         if first:
             thread = threading.Thread(
                 target=self._load_quietly, args=(endpoint,), name="gqlnb-schema", daemon=True
@@ -206,7 +208,7 @@ class Schemas:
         return compared(before, now, texts, endpoint.source)
 
     def follow(self, other: Schemas) -> None:
-        """Begin where another one of the same endpoint did, with the texts asked of it."""
+        """Compare with what another one of the same endpoint began with; take over its texts."""
         self._before = other._before
         self._used.update(other._used)
 
@@ -279,7 +281,7 @@ class Schemas:
             raise SchemaError(said) from None
         body = encode({"__schema": data["__schema"]})
         if not (clean := holds_no_secret(body, endpoint)):  # it writes our token into its schema
-            data = told(body)
+            data = read_introspection(body)
             hide_texts(data, endpoint.hide)
             body = encode(data)
             clean = holds_no_secret(body, endpoint)

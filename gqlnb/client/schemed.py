@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gqlnb.client.attempts import Attempts
 from gqlnb.client.http import Http
-from gqlnb.client.introspection import Told
+from gqlnb.client.introspection import IntrospectionReader
 from gqlnb.client.part import Part
 from gqlnb.client.schemas import Endpoint, Schemas
 from gqlnb.client.transports import Asgi, InProcess
@@ -153,12 +150,14 @@ class Schemed(Part):
 
     def _endpoint(self, *, quiet: bool = False) -> Endpoint:
         """Return what loading the schema takes; quiet asks once and says nothing."""
-        kept = isinstance(self._transport, Http) and self._road is self._transport  # no recording
-        url = getattr(self._transport, "url", "") if kept else ""
+        through = self._transport
+        url = ""
+        if isinstance(through, Http) and self._road is through:  # no recording counts
+            url = through.url
         names = list(self._secrets.headers)
         if self._secrets.token is not None:
             names.append("authorization")
-        ask = self._told_once if quiet else self._told
+        ask = self._introspect_once if quiet else self._introspect
         return Endpoint(ask, self.source, self._secrets.hide, url, names)
 
     def _learner(self, document: Document) -> Learn | None:
@@ -185,17 +184,11 @@ class Schemed(Part):
             _LOG.info("%s: frames are inferred: %s", self.source, error)
         return None
 
-    def _told(self, text: str) -> Result:
+    def _introspect(self, text: str) -> Result:
         """Execute an introspection query, without checking it: the schema may be a wrong one."""
-        request, asked = self._unchecked(text)
-        attempts = Attempts("query", self.source, self._timeout, self._limits.wait)
-        while True:
-            outcome = self._attempt(replace(request, until=attempts.until), asked)
-            if isinstance(outcome, Result):
-                return outcome
-            time.sleep(attempts.pause(outcome))
+        return self._send(*self._unchecked(text))
 
-    def _told_once(self, text: str) -> Result:
+    def _introspect_once(self, text: str) -> Result:
         outcome = self._attempt(*self._unchecked(text))
         if isinstance(outcome, Result):
             return outcome
@@ -203,5 +196,5 @@ class Schemed(Part):
 
     def _unchecked(self, text: str) -> tuple[Request, Asked]:
         document = Document.parse(text)
-        asked = Asked(document, self.source, self._secrets.hide, expected=Told())
+        asked = Asked(document, self.source, self._secrets.hide, expected=IntrospectionReader())
         return Request(text, {}, None, document), asked

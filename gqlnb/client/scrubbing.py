@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.client.files import replace_file
 from gqlnb.errors import GqlnbError, TargetError, plain
 from gqlnb.leaks import MASK, Leak, found, known, quoted, replaced, telling
 from gqlnb.sealing import unseen
@@ -173,7 +172,7 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> Scrubbed:
         clean, in_file = _clean(file, data)
         findings += in_file
         if in_file and not dry_run:
-            _write(file.resolve(), clean)
+            replace_file(file.resolve(), clean, keep_mode=True)
     return Scrubbed(tuple(findings), read, dry_run)
 
 
@@ -199,9 +198,10 @@ def _clean(file: Path, data: bytes) -> tuple[bytes, list[Finding]]:
     findings: list[Finding] = []
     for _ in range(PASSES):
         notebook = _notebook(file, text)
-        extra = [] if notebook is None else list(_passwords(notebook, text))
-        found_here = [*_search(text), *extra]
-        clean, leaks = replaced(text, quoted(text, found_here) if recorded else found_here)
+        here = list(found(text, words()))
+        if notebook is not None:
+            here += _passwords(notebook, text)
+        clean, leaks = replaced(text, quoted(text, here) if recorded else here)
         if not leaks:
             break
         if notebook is not None and _notebook(file, clean) is None:
@@ -213,10 +213,6 @@ def _clean(file: Path, data: bytes) -> tuple[bytes, list[Finding]]:
             )
         text = clean
     return text.encode("utf-8", "surrogateescape"), findings
-
-
-def _search(text: str) -> list[Leak]:
-    return list(found(text, words()))
 
 
 def _notebook(file: Path, text: str) -> dict[str, Any] | None:
@@ -300,21 +296,6 @@ def _in_words(place: Place) -> str:
         case ("metadata", "widgets", *_):
             return "state of the widgets"
     return "metadata"
-
-
-def _write(file: Path, data: bytes) -> None:
-    """Put bytes in the place of a file, at once or not at all."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as made:
-            made.write(data)
-            made.flush()
-            os.fsync(made.fileno())
-        shutil.copymode(file, name)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink()
-        raise
 
 
 def counted(number: int, what: str) -> str:

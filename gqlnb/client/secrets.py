@@ -17,7 +17,14 @@ from gqlnb.token import Token
 if TYPE_CHECKING:
     from gqlnb.wire.response import Response
 
-__all__ = ["Secrets", "checked_headers", "headers_of", "secret_name", "sendable"]
+__all__ = [
+    "Secrets",
+    "checked_headers",
+    "checked_value",
+    "headers_of",
+    "secret_name",
+    "sendable",
+]
 
 GIVE = "give text, a Token or 'env:NAME'."
 CLEAN = 256  # texts of headers that are remembered
@@ -36,6 +43,12 @@ SECRET = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 PUBLIC = frozenset({"idempotency-key", "sec-websocket-key"})
+# Headers that the client sets by itself. They say where a request ends and how it is read: set a
+# second time, otherwise, they could have its body read as another request.
+FRAMING = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
+    | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+)
 
 
 class Secrets:
@@ -166,13 +179,6 @@ def checked_headers(headers: object) -> dict[str, str | Token]:
         msg = f"headers= takes a mapping of names and values, not a {type(headers).__name__}."
         raise TargetError(msg)
     return {checked_name(name): checked_value(name, value) for name, value in headers.items()}
-
-
-# Headers of which a second opinion would let a body be read as another request.
-FRAMING = frozenset(
-    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
-    | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
-)
 
 
 def checked_name(name: object) -> str:

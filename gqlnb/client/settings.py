@@ -14,7 +14,7 @@ from typing import Any
 
 from gqlnb.errors import OptionError, plain
 
-__all__ = ["FORMAT", "Settings", "guess", "project", "user", "user_file"]
+__all__ = ["FORMAT", "Settings", "guess", "project", "shown", "user", "user_file"]
 
 PROJECT = "pyproject.toml"
 FORMAT = 1  # of the user's file, which says it in `version`

@@ -2,7 +2,7 @@
 
 A timeout of requests is a limit for the next byte, so an endpoint that sends one every second keeps
 a caller for ever. Here each receive waits no longer than what is left of the call. The classes
-below slip that rule under urllib3, whose pools, TLS and proxies stay as they are.
+below have urllib3's connections keep that rule; its pools, TLS and proxies stay as they are.
 """
 
 from __future__ import annotations
@@ -190,6 +190,8 @@ class Incoming(io.RawIOBase):
     ----------
     ended : bool
         Whether the other side has closed.
+    held : bool
+        Whether to give nothing more: only what is buffered already counts.
     """
 
     def __init__(self, line: Line, raw: Any) -> None:
@@ -225,7 +227,7 @@ class Reader(io.BufferedReader):
     def close(self) -> None:
         """Close the connection too if more has come than the answer."""
         if not self.closed:
-            self.raw.held = True  # look at what is buffered already, and wait for nothing
+            self.raw.held = True  # so that the look waits for nothing
             surplus = bool(self.peek(1))
             self.raw.line.end(surplus=surplus)
         super().close()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gqlnb.model.result import Result
     from gqlnb.wire.request import Request
 
-__all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_init", "checked_ways"]
+__all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_ways"]
 
 AGAIN = 5  # attempts in a row to subscribe again, as graphql-ws makes
 FIRST = 0.5  # seconds before the first of them; doubled for each further one

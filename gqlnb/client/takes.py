@@ -25,7 +25,7 @@ from gqlnb.wire.retry import asked_wait
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Outcome", "answer_of", "replay"]
+__all__ = ["Outcome", "answer_of", "formatted", "replay"]
 
 Outcome = Response | TransportError | QueryError
 
@@ -51,7 +51,7 @@ def answer_of(outcome: Outcome) -> Answer:
         return Answer(failure=failure)
     if isinstance(outcome, QueryError):
         problems = outcome.problems or [Problem(str(outcome))]
-        return _graphql({"errors": list(map(said, problems))}, 400)
+        return _graphql({"errors": list(map(formatted, problems))}, 400)
     members = outcome.members
     if members is None and labelled(outcome):
         try:
@@ -95,7 +95,7 @@ def _wait(response: Response) -> float | None:
     return None if wait is None else round(wait)
 
 
-def said(problem: Problem) -> dict[str, Any]:
+def formatted(problem: Problem) -> dict[str, Any]:
     """Return what is wrong with a text as an error of a GraphQL response."""
     error: dict[str, Any] = {"message": problem.message}
     if problem.line is not None:

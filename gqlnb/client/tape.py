@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from gqlnb.client.files import replace_file
 from gqlnb.errors import ReplayError, plain
 from gqlnb.leaks import MASK, quoted, replaced
 from gqlnb.leaks import found as leaks_in
@@ -36,7 +36,7 @@ except ImportError:  # not POSIX: a line is still written at once
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Answer", "Failure", "Line", "Tape", "key_of", "safe"]
+__all__ = ["Answer", "Failure", "Line", "Span", "Tape", "key_of", "safe"]
 
 VERSION = 1
 HEAD = encode({"gqlnb": "recording", "version": VERSION}) + b"\n"
@@ -187,7 +187,7 @@ class Tape:
         """Return the lines that count, in their order."""
         with self._lock, self._opened("rb") as file:
             self._read(file)
-            return sorted(span for spans in self._takes.values() for span in spans)
+            return self._in_order()
 
     def append(self, question: bytes, answer: Answer) -> None:
         """Write a line at the end, at once.
@@ -232,11 +232,14 @@ class Tape:
             if file is None or not self._read(file) or not self._superseded or fcntl is None:
                 return
             kept = [HEAD]
-            for span in sorted(span for spans in self._takes.values() for span in spans):
+            for span in self._in_order():
                 file.seek(span.start)
                 kept.append(file.read(span.end - span.start).rstrip() + b"\n")
             self._replace(b"".join(kept))
             self._state = ()
+
+    def _in_order(self) -> list[Span]:
+        return sorted(span for spans in self._takes.values() for span in spans)
 
     def _spans(self, key: bytes) -> list[Span]:
         return self._takes.get(key) or self._loosely(key)
@@ -339,16 +342,9 @@ class Tape:
         return 0 if before else size
 
     def _replace(self, data: bytes) -> None:
-        """Put bytes in the place of the file, at once or not at all."""
-        target = self.path.resolve()
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
-            with os.fdopen(handle, "wb") as made:
-                made.write(data)
-            Path(name).chmod(target.stat().st_mode)
-            Path(name).replace(target)
+            replace_file(self.path.resolve(), data, keep_mode=True)
         except OSError as error:
-            Path(name).unlink(missing_ok=True)
             raise self._refused(error) from None
 
     def _refused(self, error: OSError) -> ReplayError:
@@ -454,7 +450,6 @@ def safe(data: bytes) -> bytes:
 
 def fits(known: bytes, asked: bytes) -> bool:
     """Tell whether a request may be the recorded one, which was written without its secrets."""
-    at = 0
     first, *rest = known.split(MASKED)
     if not asked.startswith(first):
         return False

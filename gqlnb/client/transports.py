@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from gqlnb.model.result import Result
     from gqlnb.wire.request import Request
 
-__all__ = ["Asgi", "InProcess", "Transport", "response_of"]
+__all__ = [
+    "ACCEPT",
+    "LATE",
+    "Asgi",
+    "InProcess",
+    "Transport",
+    "answer_headers",
+    "response_of",
+    "user_agent",
+]
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
+LATE = "no answer in time. Try again, or pass a longer timeout=."
 
 
 class Transport(Protocol):
@@ -116,7 +126,7 @@ class Asgi:
         self.secrets = Secrets(None, {}) if secrets is None else secrets
         self.path = path
         self.source = "ASGI app"
-        self.way: str | None = None  # of subscriptions, once it is known
+        self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""
@@ -144,17 +154,19 @@ class Asgi:
             async with deadline:
                 return await self._exchange(request.encode())
         except Exception as error:
-            why = self.secrets.hide(blame(error))
+            failure = self.failure(error)
         except BaseException as error:
             return bare(error)
-        if deadline.expired():
-            said = "no answer in time. Try again, or pass a longer timeout=."
-            return TransportError(f"{self.source}: {said}")
+        return TransportError(f"{self.source}: {LATE}") if deadline.expired() else failure
+
+    def failure(self, error: Exception) -> TransportError:
+        """Return the error for an application that raised an exception."""
+        why = self.secrets.hide(blame(error))
         return TransportError(f"{self.source}: the application failed: {why}")
 
     async def _exchange(self, body: bytes) -> Response:
         incoming = [{"type": "http.request", "body": body, "more_body": False}]
-        started: dict[str, Any] = {"status": 500, "headers": []}
+        started: dict[str, Any] = {"status": 500}
         parts: list[bytes] = []
 
         async def receive() -> dict[str, Any]:
@@ -168,7 +180,7 @@ class Asgi:
 
         length = {"content-length": str(len(body))}
         await self.app(self.scope("http", length), receive, send)
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in started["headers"]}
+        headers = answer_headers(started)
         return self.secrets.unechoed(Response(started["status"], headers, b"".join(parts)))
 
     def scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
@@ -206,6 +218,15 @@ class Asgi:
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
+
+
+def answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers of the message that starts an answer, by lower-case name.
+
+    An application may leave them out (ASGI, "Response Start").
+    """
+    pairs = start.get("headers", ())
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
 
 
 @cache

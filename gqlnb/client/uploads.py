@@ -27,7 +27,7 @@ def carried(values: dict[str, Any], document: Document, road: Transport) -> dict
     Parameters
     ----------
     values
-        Variables, some of them or of what they hold files.
+        Variables, some of which are files or hold some.
     document
         What they are the variables of.
     road

@@ -263,8 +263,8 @@ class Walk:
 
     def _cut(self, chain: Chain, page: dict[str, Any]) -> bool:
         """Cut a page of an outermost connection to what was asked for; tell if that is enough."""
-        most = self.options.max_results
-        if most is None or not chain.outermost:
+        most = self._most_of(chain)
+        if most is None:
             return False
         for each in chain.connection.items:
             items = page.get(each.key)

@@ -248,9 +248,8 @@ async def conversation(
     code = 1000
     gone: Dropped | None = None
     try:
-        greeting = asyncio.timeout(seconds)
         try:
-            async with greeting:
+            async with asyncio.timeout(seconds):
                 await link.send(operation.hello())
                 while not operation.greeted and gone is None:
                     _, gone = await step(link, operation)

@@ -9,7 +9,6 @@ It keeps nothing between requests, so any ASGI host may run it, in as many proce
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,12 +30,13 @@ from gqlnb.wire.rules import LOOPBACK, Documentation, Rules
 from gqlnb.wire.screening import screen, too_slow
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping, Sequence
+
+    from gqlnb.server.streams import Receive, Send
     from gqlnb.wire.response import Response
 
-__all__ = ["App"]
+__all__ = ["App", "head_of"]
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
 # Seconds to go on reading what is not wanted, so that who sends it reads our answer instead of a

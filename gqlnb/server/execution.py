@@ -33,7 +33,16 @@ if TYPE_CHECKING:
     from gqlnb.model.limits import Limits
     from gqlnb.server.placement import Known
 
-__all__ = ["Executable", "Execution", "Executor", "members", "response", "servable"]
+__all__ = [
+    "Executable",
+    "Execution",
+    "Executor",
+    "Work",
+    "cancelled",
+    "members",
+    "response",
+    "servable",
+]
 
 # Seconds an operation gets to notice by itself that its time is up, before it is answered for it.
 SLACK = 0.25

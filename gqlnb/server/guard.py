@@ -1,14 +1,14 @@
 """Bounds on connections, in front of uvicorn's protocols, which know none but the idle one.
 
-A connection is always in one stage, and for no stage but the work itself may it take for ever::
+A connection is always in one stage, and each but the work itself has its time::
 
     idle > head > body > running > sending > idle ...
      75 s   10 s   10 s   (the     as long as it gets on;
      close  408    408     app's)  75 s without: abort
 
 Nothing is timed per request. A :class:`Watch` looks at every connection about once a second, and
-a stage that it finds again tells how long it has lasted; data that leave a head or a body
-incomplete are looked at as they come. Whole requests, the usual case, cost a few attributes.
+where it finds the same stage again it knows how long that has lasted; data that leave a head or a
+body incomplete are looked at as they come. A whole request, the usual case, costs a few attributes.
 """
 
 from __future__ import annotations

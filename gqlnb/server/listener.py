@@ -24,12 +24,12 @@ from gqlnb.errors import PortInUseError, ServerError, plain
 from gqlnb.server.guard import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from gqlnb.server.app import App
     from gqlnb.server.cell import Cell
 
-__all__ = ["Address", "Listener", "bind", "resolve"]
+__all__ = ["GRACE", "Address", "Listener", "bind", "resolve"]
 
 BACKLOG = 2048  # connections that wait to be accepted; uvicorn's default
 GRACE = 1.0  # seconds in which running requests may finish when a server is closed
@@ -178,7 +178,7 @@ class Listener:
             return  # a resolver closes its own server: the loop does it once this call is over
         self._thread.join(grace + STUCK)
         if self.alive:
-            # A resolver blocks the loop. Nothing listens from here on, the thread ends with it.
+            # A resolver blocks the loop. Nothing listens any more; the thread ends when it does.
             with suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
 
@@ -204,7 +204,7 @@ class Listener:
 
     def _run(self) -> None:
         try:
-            protocol, self._watch = protocols(self.app, self._answer)
+            protocol, self._watch = protocols(self.app)
             loop = new_loop()
             try:
                 finish(loop, loop.create_task(self._serve(loop, protocol, self._watch)))
@@ -234,10 +234,7 @@ class Listener:
         watching.cancel()
         for connection in watch.all():
             connection.transport.abort()
-        await cancelled(watch.state.tasks)
-
-    def _answer(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
-        return self.app(scope, receive, send)
+        await cancel(watch.state.tasks)
 
     async def _quiet(self, watch: Watch, deadline: float) -> None:
         """Wait until no request runs and every answer has left, or until the deadline."""
@@ -266,7 +263,7 @@ def finish(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-def protocols(app: App, call: Any) -> tuple[Callable[[], Any], Watch]:
+def protocols(app: App) -> tuple[Callable[[], Any], Watch]:
     """Return a factory of uvicorn's protocols, guarded, and the watch over what they serve.
 
     They log to us instead of to uvicorn's loggers, which print to the cell, and whose settings
@@ -275,9 +272,7 @@ def protocols(app: App, call: Any) -> tuple[Callable[[], Any], Watch]:
     Parameters
     ----------
     app
-        Whose limits hold.
-    call
-        What is called for each request.
+        What answers, and whose limits hold.
     """
     from uvicorn import Config
     from uvicorn.server import ServerState
@@ -288,7 +283,7 @@ def protocols(app: App, call: Any) -> tuple[Callable[[], Any], Watch]:
         from gqlnb.server.over_h11 import Protocol  # type: ignore[assignment]
     watch = Watch(app, ServerState())
     config = Config(
-        call,
+        app,
         interface="asgi3",
         lifespan="off",
         http=Protocol,
@@ -328,7 +323,7 @@ def settle(stop: asyncio.Future[float], grace: float) -> None:
         stop.set_result(grace)
 
 
-async def cancelled(tasks: set[asyncio.Task[None]]) -> None:
+async def cancel(tasks: set[asyncio.Task[None]]) -> None:
     """Cancel what still runs and give it a moment to notice."""
     for task in list(tasks):
         task.cancel()

@@ -11,7 +11,7 @@ threads.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.model.variables import bind
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Done", "Known", "Placement", "Proof"]
 
-K = TypeVar("K")
-V = TypeVar("V")
-
 FAST = 0.001  # seconds; a hop takes a tenth of it, in an idle interpreter
-SLOW = 0.005  # seconds: as long as another thread may keep the interpreter, which is no fault of it
-TOO_SLOW = 0.05  # seconds
-SUSPECTED = 100  # fast executions
-PROOF = 2  # fast executions
-WAIT = 0.00001  # seconds; the shortest exchange with another thread takes some times as long
-MOST = 1024  # fast executions that are asked for at most
+# Seconds: for so long another thread may keep the interpreter, which is not the operation's fault.
+SLOW = 0.005
+TOO_SLOW = 0.05  # seconds; once is enough to begin anew
+SUSPECTED = 100  # fast executions after which a slow one is forgotten
+PROOF = 2  # fast executions in threads, at first
+# Seconds without work that are not counted as waiting; the shortest exchange with another thread
+# takes several times as long.
+WAIT = 0.00001
+MOST = 1024  # fast executions in threads, however often one was slow on the loop
 REQUESTS = 512  # remembered; the oldest are forgotten
 FLAT = frozenset({str, int, float, bool})
 BODY = 4096  # bytes of a request that is remembered, so that strangers fill two megabytes at most
@@ -148,7 +148,9 @@ class Placement:
         if known is None:
             # Bound anew: a resolver has had the others in its hands.
             variables = bind(done.document, request.variables)
-            known = added(self._known, body, Known(done.document, variables))
+            known = self._known[body] = Known(done.document, variables)
+            if len(self._known) > REQUESTS:
+                del self._known[next(iter(self._known))]
         if done.seconds > SLOW:
             known.proof.fast = 0
         elif done.seconds <= FAST and done.waited <= WAIT:
@@ -156,11 +158,3 @@ class Placement:
 
     def _now(self) -> int:
         return getattr(self.schema, "age", 0)
-
-
-def added(table: dict[K, V], key: K, value: V) -> V:
-    """Add to a table, from which the oldest entry goes if it is full."""
-    if len(table) >= REQUESTS:
-        del table[next(iter(table))]
-    table[key] = value
-    return value

@@ -4,7 +4,7 @@ Notebooks, pages and load tests ask the same thing in the same words. Most of wh
 is then spent to find out what is known: uvicorn parses the head, makes a scope and a task, and the
 steps of the protocol judge what they judged before. So a head that has passed them is remembered
 as the bytes it came in, with the length of the body it announced. Nothing of HTTP is parsed here:
-the same bytes were parsed, and found harmless, by whoever is good at it.
+uvicorn's parser has read the very same bytes before, and the protocol let them pass.
 
 A head that may hold a secret is not remembered, nor one that asks for more than an answer.
 """
@@ -38,8 +38,8 @@ __all__ = ["Head", "Heads", "answered"]
 
 HEADS = 256  # remembered
 LONGEST = 2048  # bytes of one that is: half a megabyte in all
-# Headers that a head may have to be remembered: none of them is a secret, or asks for another
-# protocol, a body in pieces, or a word before it.
+# The only headers that a head may have to be remembered: none of them is a secret, or asks for
+# another protocol, a body in pieces, or an answer before the body.
 USUAL = frozenset(
     {"accept", "accept-encoding", "accept-language", "cache-control", "connection"}
     | {"content-length", "content-type", "dnt", "host", "origin", "pragma", "priority", "referer"}

@@ -13,7 +13,7 @@ from graphql import GraphQLError
 from gqlnb.errors import QueryError
 from gqlnb.model.variables import bind
 from gqlnb.server import workers
-from gqlnb.server.execution import Work, response
+from gqlnb.server.execution import Work, cancelled, response
 from gqlnb.server.journal import clocks
 from gqlnb.wire import sse
 from gqlnb.wire.http import HttpRequest
@@ -122,8 +122,7 @@ class Streamer:
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             yield broken(error, request)
         except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if cancelled():
                 raise
             yield broken(error, request)  # what the source awaited was cancelled, and not we
         finally:
@@ -166,14 +165,22 @@ class Slots:
             return None
         return f"At most {most:,} operations are streamed at once. Try again when one has ended."
 
+    def take(self) -> None:
+        """Count one more operation."""
+        self.taken += 1
+
+    def free(self) -> None:
+        """Count one less."""
+        self.taken -= 1
+
     @contextmanager
     def one(self) -> Iterator[None]:
         """Take a place for as long as an operation is streamed."""
-        self.taken += 1
+        self.take()
         try:
             yield
         finally:
-            self.taken -= 1
+            self.free()
 
 
 class Account:

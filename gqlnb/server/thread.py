@@ -19,14 +19,12 @@ from gqlnb.token import Token
 from gqlnb.wire.rules import ENDPOINT, LOOPBACK
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pandas as pd
 
     from gqlnb.model.limits import Limits
     from gqlnb.wire.access import Access
 
-__all__ = ["Server", "serve"]
+__all__ = ["Server", "allowed", "serve"]
 
 _listeners: set[Listener] = set()
 _lock = threading.RLock()  # who opens, replaces or closes; never held while a request is answered
@@ -134,12 +132,7 @@ class Server:
     def __enter__(self) -> Server:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -329,11 +322,7 @@ def _after_fork() -> None:
     _listeners.clear()
 
 
-def _register() -> Any:
-    """Free every port when the interpreter exits, and at once in a forked child."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_after_fork)
-    return atexit.register(_close_all)
-
-
-_register()
+# Every port is free when the interpreter exits, and at once in a forked child.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_close_all)

@@ -153,27 +153,32 @@ class Socket:
         if reason := self._exchange.slots.full(self._streams.rules):
             await self._send(self._connection.error(action.id, [{"message": reason}]))
             return
+        # Counted here, since the next message may be read before the task runs.
+        self._exchange.slots.take()
         task = asyncio.create_task(self._operate(action.id, action.request))
         self._running[action.id] = task
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._exchange.slots.free()
 
     async def _operate(self, name: str, request: Request) -> None:
         """Run one operation to its end."""
         rules, journal = self._streams.rules, self._exchange.journal
         account = Account(journal, rules, 101, len(request.query))
-        with self._exchange.slots.one():
-            try:
-                begun = await self._streams.begin(request)
-                async with aclosing(self._streams.answers(request, begun)) as answers:
-                    async for done in answers:
-                        await self._tell(name, done, account)
-                account.end()
-                await self._say(name, self._connection.complete)
-            finally:
-                account.end()
-                if self._is(name):
-                    del self._running[name]
+        try:
+            begun = await self._streams.begin(request)
+            async with aclosing(self._streams.answers(request, begun)) as answers:
+                async for done in answers:
+                    await self._tell(name, done, account)
+            account.end()
+            await self._say(name, self._connection.complete)
+        finally:
+            account.end()
+            if self._is(name):
+                del self._running[name]
 
     async def _tell(self, name: str, done: Response, account: Account) -> None:
         """Send one answer: a result, or what is wrong with the operation."""

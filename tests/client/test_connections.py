@@ -1,5 +1,7 @@
 """Connections by name, and what is meant when nothing is named."""
 
+import threading
+
 import pytest
 
 import gqlnb
@@ -47,6 +49,22 @@ def test_a_closed_connection_opens_again():
     assert connect("mine") is not first
 
 
+@pytest.mark.parametrize("leave", [connections.forget, connections.close])
+def test_names_can_be_asked_for_while_a_client_closes(leave, monkeypatch):
+    """Closing may take a while, of a recording on a network drive say; completion does not wait."""
+    connections.register("mine", make, "hello")
+    asked = []
+
+    def close():
+        thread = threading.Thread(target=lambda: asked.append(connections.exists("demo")))
+        thread.start()
+        thread.join(5)
+
+    monkeypatch.setattr(connect("mine"), "close", close)
+    leave("mine")
+    assert asked == [True]
+
+
 def test_an_unknown_name_lists_the_known_ones():
     """With a guess at what was meant."""
     connections.register("mine", make, "hello")
@@ -65,11 +83,11 @@ def test_github_and_demo_exist_from_the_start():
 
 def test_the_order_in_which_a_target_is_chosen(monkeypatch):
     """Current connection, GQLNB_URL, newest server, this host."""
-    assert connections.default_target() == "http://127.0.0.1:4000/graphql"
+    assert connections.chosen()[0] == "http://127.0.0.1:4000/graphql"
     with serve(reference_schema(), port=0) as older, serve(reference_schema(), port=0) as newest:
-        assert connections.default_target() is newest
+        assert connections.chosen()[0] is newest
         newest.close()
-        assert connections.default_target() is older
+        assert connections.chosen()[0] is older
         monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:1/graphql")
         assert Client().source == "http://127.0.0.1:1/graphql"
         connections.register("mine", make, "hello")

@@ -160,6 +160,18 @@ def test_the_users_file_has_a_format(here):
         gqlnb.connect("work")
 
 
+def test_a_link_to_the_users_file_stays_one(here):
+    """As people have whose settings stand in a repository of their own."""
+    path = settings.user_file()
+    path.parent.mkdir(parents=True)
+    (here / "kept.toml").write_text("# mine\n")
+    path.symlink_to(here / "kept.toml")
+    keep("work", "http://127.0.0.1:1/a", None, {})
+    assert path.is_symlink()
+    assert (here / "kept.toml").read_text().startswith("# mine\n")
+    assert list(listed()) == ["work"]
+
+
 def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
     """Mode 600; comments and other connections stay."""
     shown = keep("work", 'http://127.0.0.1:1/"a"\\é😀', "env:A", {"X-Api-Key": "env:B"})

@@ -116,6 +116,15 @@ def test_every_client_is_recorded_within_the_block(path):
     assert again == firsts
 
 
+def test_an_environment_that_names_no_file_is_not_to_be_unset(path, monkeypatch):
+    """Blank, `GQLNB_REPLAY` counts for nothing, in errors too."""
+    monkeypatch.setenv("GQLNB_REPLAY", " ")
+    with recorded(path):
+        Client(counting()).execute("{ count }")
+    with recorded(path, mode="replay"), pytest.raises(ReplayError, match="To record it:"):
+        Client(counting()).execute("{ other: count }")
+
+
 def test_the_environment_replays_to_everyone(path, monkeypatch, tmp_path):
     """`GQLNB_REPLAY` counts whatever a client and a block say."""
     with recorded(path):

@@ -172,6 +172,17 @@ def test_a_connection_that_is_cut_is_subscribed_again(there):
         assert stream.reconnects == 1
 
 
+def test_an_application_may_answer_without_headers():
+    """ASGI lets it leave them out; what it answers is then no stream."""
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 418})
+        await send({"type": "http.response.body", "body": b"no tea here"})
+
+    with pytest.raises(TransportError, match="418"):
+        list(Client(app).subscribe("subscription { count(to: 1) }", transport="sse"))
+
+
 def test_a_token_in_the_greeting_is_let_in():
     """And without it, it is said what to do."""
     with running(apps()["guarded"]) as url:

@@ -10,6 +10,7 @@ import pytest
 
 from gqlnb.engine.schema import Schema
 from gqlnb.server.thread import Server, serve
+from tests.server.streaming import PATIENCE, Life
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ SDL = """
 type Query { hello: String wait: String later: String }
 type Mutation { count: Int }
 """
-PATIENCE = 20.0  # seconds until a test gives up; nothing waits that long unless it is broken
 
 
 class Gate:
@@ -40,6 +40,12 @@ def gate() -> Iterator[Gate]:
     made = Gate()
     yield made
     made.open.set()
+
+
+@pytest.fixture
+def life() -> Life:
+    """Return what the endless sources of a streaming schema tell."""
+    return Life()
 
 
 @pytest.fixture

@@ -13,15 +13,9 @@ from gqlnb.model.limits import Limits
 from gqlnb.server import streams
 from gqlnb.server.thread import serve
 from gqlnb.wire.access import Access
-from tests.server.streaming import PATIENCE, SECRET, Life, Reader, streaming_schema
+from tests.server.streaming import PATIENCE, SECRET, Reader, streaming_schema
 
 COMPLETE = ("complete", None)
-
-
-@pytest.fixture
-def life():
-    """Return what the endless sources tell."""
-    return Life()
 
 
 @pytest.fixture

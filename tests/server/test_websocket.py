@@ -15,7 +15,7 @@ from gqlnb.server.app import App
 from gqlnb.server.thread import serve
 from gqlnb.token import Token
 from gqlnb.wire.access import Access
-from tests.server.streaming import PATIENCE, SECRET, Life, streaming_schema
+from tests.server.streaming import PATIENCE, SECRET, streaming_schema
 
 SUBPROTOCOL = "graphql-transport-ws"
 ACK = {"type": "connection_ack"}
@@ -40,6 +40,15 @@ class Peer:
         """Start an operation."""
         self.send("subscribe", id=name, payload={"query": query})
 
+    def subscribe_at_once(self, query, names):
+        """Start operations by messages that travel in one piece."""
+        protocol = self.socket.protocol
+        with self.socket.protocol_mutex:
+            for name in names:
+                message = {"type": "subscribe", "id": name, "payload": {"query": query}}
+                protocol.send_text(json.dumps(message).encode())
+            self.socket.socket.sendall(b"".join(protocol.data_to_send()))
+
     def next(self):
         """Return the next message."""
         return json.loads(self.socket.recv(PATIENCE))
@@ -63,12 +72,6 @@ class Peer:
     def close(self):
         """Leave."""
         self._context.__exit__(None, None, None)
-
-
-@pytest.fixture
-def life():
-    """Return what the endless sources tell."""
-    return Life()
 
 
 @pytest.fixture
@@ -216,6 +219,18 @@ def test_operations_are_counted(life, served):
         peer.subscribe("{ hello }", "b")
         kinds = [kind for kind, _ in peer.rest()]
     assert kinds == ["next", "complete"]
+    peer.close()
+
+
+def test_operations_that_are_asked_for_at_once_are_counted(life, served):
+    """Although the server reads all of them before the first one runs."""
+    peer = Peer(served(limits=Limits(subscriptions=2)).url)
+    assert peer.next() == ACK
+    names = ["a", "b", "c", "d", "e"]
+    peer.subscribe_at_once("subscription { quiet }", names)
+    kinds = sorted(peer.next()["type"] for _ in names)
+    assert kinds == ["error", "error", "error", "next", "next"]
+    assert life.running == 2
     peer.close()
 
 

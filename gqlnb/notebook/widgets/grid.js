@@ -488,7 +488,7 @@ class Grid {
 
   // -- the whole of a cell, and copies
 
-  /** Show the whole of the cell that is meant, once it is for a while. */
+  /** Show the whole of the cell that is meant, once the person rests on it. */
   tell() {
     this.copied = false;
     this.rested();
@@ -497,8 +497,7 @@ class Grid {
   async showWhole() {
     const { row, column } = this.active;
     if (row < 0 || row >= this.rows || !this.columns[column]) return this.whole.replaceChildren();
-    const shown = this.value(row, column);
-    let { text } = { text: shown };
+    let text = this.value(row, column);
     try {
       ({ text } = await this.ask({ ask: "cell", query: this.query, row, column }));
     } catch {

@@ -348,7 +348,11 @@ class Grid {
       const { era, query } = this;
       this.ask({ ask: "rows", query, ...this.block(start, column) })
         .then((answer) => this.era === era && this.keep(answer))
-        .catch((error) => this.era === era && this.say(error.message))
+        .catch((error) => {
+          if (this.era !== era) return;
+          this.blocks.set(key, []); // else it would be asked for again and again
+          this.say(error.message);
+        })
         .finally(() => {
           if (this.era !== era) return;
           this.asked.delete(key);

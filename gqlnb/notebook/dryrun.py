@@ -14,6 +14,7 @@ from gqlnb.leaks import masked
 from gqlnb.model.document import type_text
 from gqlnb.model.measures import measure, total, unrolled
 from gqlnb.model.render import CLASSES
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
@@ -127,8 +128,3 @@ def metered(client: Client, document: Document) -> bool:
 
     query = document.schema.query_type if document.schema is not None else None
     return client.source == ENDPOINT or (query is not None and METER in query.fields)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

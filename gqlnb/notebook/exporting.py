@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, OptionError, plain
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from gqlnb.model.result import Result
@@ -18,7 +19,7 @@ __all__ = ["export", "exportable"]
 
 
 def exportable(name: str) -> Path:
-    """Return the file that an answer is to be written to; told before it is asked for.
+    """Return the file that an answer is to be written to; checked before anything is asked.
 
     Raises
     ------
@@ -74,16 +75,11 @@ def umask() -> int:
     return current
 
 
-def rows(count: int) -> str:
-    """Return a number of rows."""
-    return "1 row" if count == 1 else f"{count:,} rows"
-
-
 def csv(result: Result, path: Path) -> str:
     """Write the rows as CSV."""
     frame = result.frame()
     frame.to_csv(path, index=False, lineterminator="\n")
-    return rows(len(frame))
+    return counted(len(frame), "row")
 
 
 def parquet(result: Result, path: Path) -> str:
@@ -92,7 +88,7 @@ def parquet(result: Result, path: Path) -> str:
 
     table = result.arrow()
     write_table(table, path)
-    return rows(table.num_rows)
+    return counted(table.num_rows, "row")
 
 
 def data(result: Result, path: Path) -> str:

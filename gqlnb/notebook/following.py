@@ -11,8 +11,8 @@ from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.model.events import events_frames
 from gqlnb.notebook.exporting import export
 from gqlnb.notebook.paging import added
-from gqlnb.notebook.shown import Note, Text, raw, show
-from gqlnb.notebook.widgets.live_frame import LiveFrame, counted
+from gqlnb.notebook.shown import Note, Text, counted, raw, show
+from gqlnb.notebook.widgets.live_frame import LiveFrame
 from gqlnb.notebook.widgets.painting import in_kernel
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from gqlnb.notebook.shown import Listing, Text
 __all__ = ["Asked", "History"]
 
 KEPT = 1000  # cells; their texts are small
-SHOWN = 20
+SHOWN = 20  # cells of a listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Asked:
     operation
         Its kind and name.
     outcome
-        The rows that came, or the error.
+        What came, in a word or two: data, a number of errors or events, the name of an exception.
     text
         Its text; its variables are not kept.
     """
@@ -48,13 +48,17 @@ class History:
         self._asked.append(asked)
         self._count += 1
 
-    def listing(self, most: int = SHOWN) -> Listing:
+    @property
+    def _first(self) -> int:
+        """The number of the oldest operation that is still held."""
+        return self._count - len(self._asked) + 1
+
+    def listing(self) -> Listing:
         """Return the latest operations, the last one at the end."""
-        first = self._count - len(self._asked) + 1
         rows = [
             (number, it.connection, it.operation, it.outcome)
-            for number, it in enumerate(self._asked, first)
-        ][-most:]
+            for number, it in enumerate(self._asked, self._first)
+        ][-SHOWN:]
         note = "%graphql history NUMBER shows the text." if rows else "No cell has run yet."
         return Listing(["number", "connection", "operation", "outcome"], rows, note)
 
@@ -70,7 +74,7 @@ class History:
         OptionError
             If there is none of that number.
         """
-        first = self._count - len(self._asked) + 1
+        first = self._first
         if first <= number <= self._count:
             return Text(self._asked[number - first].text)
         told = f"{first} to {self._count}" if self._asked else "none yet"

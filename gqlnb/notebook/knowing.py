@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completing import Knowledge
-from gqlnb.notebook.completion.lines import Names, Words
+from gqlnb.notebook.completion.lines import Names, Words, actions_of
 from gqlnb.notebook.options import cell_parser, read_line
 from gqlnb.notebook.parsers import parser
 from gqlnb.notebook.subcommands import SUBCOMMANDS, askable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from graphql import GraphQLSchema
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Knowing"]
 
-# What the words of a line name whom they ask, where it is not the first of them.
+# Whom a line asks: named by an option, else by its first word.
 _NAMED = re.compile(r"(?:^|\s)(?:-c|--connection)(?:\s+|=)(\S+)")
 _FIRST = re.compile(r"\s*(?!-)(\S+)")
 # A line of the magic's help: an option, its value, what it does.
 _HELP = re.compile(r"^ +(?:-\w, )?(--[\w-]+)(?: [A-Z][\w=:]*)? +([a-z].*)$", re.MULTILINE)
 
 MAPPING = ("keys", "__getitem__")
-FIRST = 0.15  # seconds; the stand-in is made within it, once, and nobody notices
+OPENED_WITHIN = 0.15  # seconds that a key waits, once: enough for the stand-in to be made
 
 
 class Knowing:
@@ -59,7 +59,7 @@ class Knowing:
         return None if client is None else self._known(client)
 
     def _known(self, client: Client) -> GraphQLSchema | None:
-        """Return the schema of a client; if it is not there, it begins to be loaded."""
+        """Return the schema of a client; where it is not known yet, begin to load it."""
         if client.local is not None:
             return client.schema
         return client.peek_schema() if self.magic.introspect == "ask" else None
@@ -88,7 +88,7 @@ class Knowing:
             return True
         if name not in self._opening and connections.asks_nobody(name):
             self._opening.add(name)
-            begin(lambda: connections.named(name)).join(FIRST)
+            begin(lambda: connections.named(name)).join(OPENED_WITHIN)
         return connections.opened(name)
 
     def fragments(self) -> Mapping[str, str]:
@@ -102,7 +102,6 @@ class Knowing:
             "target": self.targets,
             "output": self.held,
             "vars": self.mappings,
-            "param": self.parameters,
         }
         first = _FIRST.match(line)
         word = first[1] if first and first.end() < len(line) else ""
@@ -110,15 +109,17 @@ class Knowing:
             subcommands = {} if cell else {n: summary(f) for n, f in SUBCOMMANDS.items()}
             return Words(documented_parser(), names, subcommands), 0
         assert first is not None  # noqa: S101 - a word of it was found
-        kinds: dict[str, Names] = {
+        named: dict[str, Names] = {
+            "connect": self.connections,
             "use": self.connections,
             "close": self.connections,
             "serve": self.schemas,
+            "snippets": self.saved,
         }
-        kinds |= {"connect": self.connections, "snippets": self.saved}
+        if word in named:
+            names["name"] = named[word]
         if word == "schema":
             names["type"] = lambda: self.types(line)
-        names["name"] = kinds.get(word, self.parameters)
         return Words(parser(word), names), first.end()
 
     def targets(self) -> Iterator[tuple[str, str]]:
@@ -150,10 +151,6 @@ class Knowing:
             if not isinstance(value, type) and all(hasattr(type(value), it) for it in MAPPING):
                 yield name, type(value).__name__
 
-    def parameters(self) -> Iterator[tuple[str, str]]:
-        """Yield nothing: what a variable is called stands in the cell."""
-        yield from ()
-
     def schemas(self) -> Iterator[tuple[str, str]]:
         """Yield the schemas of the notebook."""
         for name, value in self._namespace():
@@ -178,8 +175,8 @@ class Knowing:
                 yield name, value
 
 
-def begin(load: Any) -> threading.Thread:
-    """Do something in the background; a cell will say what goes wrong, when it runs."""
+def begin(load: Callable[[], object]) -> threading.Thread:
+    """Do something in the background; what goes wrong there, a cell will say when it runs."""
 
     def work() -> None:
         with suppress(Exception):
@@ -218,7 +215,7 @@ def documented_parser() -> Any:
 
     helps = dict(_HELP.findall(GraphQLMagic.graphql.__doc__ or ""))
     made = cell_parser()
-    for action in made._actions:  # noqa: SLF001 - argparse tells it nowhere else
+    for action in actions_of(made):
         for option in action.option_strings:
             action.help = action.help or helps.get(option)
     return made

@@ -61,6 +61,8 @@ class GraphQLMagic(Magics):
         The saved cells.
     history
         What was asked.
+    recordings
+        What cells are answered from, or kept in.
     """
 
     shell: InteractiveShell

@@ -140,12 +140,12 @@ def cell_parser() -> Parser:
 
 
 def checked(options: Namespace) -> Namespace:
-    """Return the options of a cell where they can be had together.
+    """Return the options of a cell, ``max_results`` as a number, if they can be had together.
 
     Raises
     ------
     OptionError
-        If they cannot, or a name is none.
+        If they exclude each other, or a name is no Python name.
     """
     for option, name in (("--output", options.output), ("--save", options.save)):
         if name is not None and not NAME.fullmatch(name):
@@ -180,7 +180,7 @@ def most(options: Namespace) -> int | None:
     Raises
     ------
     OptionError
-        If it is none, or nothing is paged.
+        If it is no whole number above 0.
     """
     given = options.max_results
     if given is None:

@@ -13,7 +13,7 @@ from gqlnb.model.learning import settled
 from gqlnb.notebook.binding import checked, gathered, hinted
 from gqlnb.notebook.history import Asked
 from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
-from gqlnb.notebook.shown import Note, raw, show
+from gqlnb.notebook.shown import Note, counted, raw, show
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -355,9 +355,7 @@ def shaped(result: Result, kind: str) -> Any:
 
 def told(result: Result) -> str:
     """Return what came, in a word or two; data are not decoded for it."""
-    if result.errors:
-        return "1 error" if len(result.errors) == 1 else f"{len(result.errors):,} errors"
-    return "data"
+    return counted(len(result.errors), "error") if result.errors else "data"
 
 
 def blank(text: str) -> bool:

@@ -19,6 +19,7 @@ from graphql import (
     GraphQLScalarType,
     GraphQLUnionType,
     get_named_type,
+    is_specified_scalar_type,
     print_schema,
     print_type,
 )
@@ -26,11 +27,12 @@ from graphql.utilities.print_schema import print_input_value
 
 from gqlnb.errors import TargetError, plain
 from gqlnb.model.render import CLASSES
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from graphql import GraphQLNamedType, GraphQLSchema
 
-__all__ = ["Page", "field_page", "overview", "page", "signature", "type_page"]
+__all__ = ["KINDS", "Page", "near", "noted", "own_types", "page", "type_named"]
 
 SHOWN = 60  # entries of a section; GitHub's Repository has 120 fields
 USERS = 12  # fields that are told to return a type
@@ -146,10 +148,7 @@ def page(schema: GraphQLSchema, place: str | None) -> Page:
     if place is None:
         return overview(schema)
     name, dot, field = place.partition(".")
-    kind = schema.type_map.get(name)
-    if kind is None:
-        msg = f"The schema has no type {plain(name, 40)!r}.{near(name, schema)}"
-        raise TargetError(msg)
+    kind = type_named(schema, name)
     if not dot:
         return type_page(schema, kind)
     known: Mapping[str, Any] = getattr(kind, "fields", {}) or getattr(kind, "values", {})
@@ -158,6 +157,27 @@ def page(schema: GraphQLSchema, place: str | None) -> Page:
         msg = f"{name} has no field {plain(field, 40)!r}.{told}"
         raise TargetError(msg)
     return field_page(kind, field, known[field])
+
+
+def type_named(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
+    """Return a type of a schema.
+
+    Raises
+    ------
+    TargetError
+        If there is none of that name; with what was meant.
+    """
+    kind = schema.type_map.get(name)
+    if kind is None:
+        msg = f"The schema has no type {plain(name, 40)!r}.{near(name, schema)}"
+        raise TargetError(msg)
+    return kind
+
+
+def own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:
+    """Return the types that a schema defines: not GraphQL's scalars, nor introspection's."""
+    kinds = schema.type_map.values()
+    return [it for it in kinds if it.name[:2] != "__" and not is_specified_scalar_type(it)]
 
 
 def near(word: str, schema: GraphQLSchema | Mapping[str, Any]) -> str:
@@ -178,20 +198,13 @@ def overview(schema: GraphQLSchema) -> Page:
     }
     for word, root in roots.items():
         sections.append(fields_of(root, f"{word}: {root.name}"))
-    builtin = {"Int", "Float", "String", "Boolean", "ID"}
-    own = [
-        kind
-        for name, kind in schema.type_map.items()
-        if name[:2] != "__" and name not in builtin and kind not in roots.values()
-    ]
+    own = [kind for kind in own_types(schema) if kind not in roots.values()]
     for sort, _, heading in KINDS:
         found = [kind for kind in own if isinstance(kind, sort)]
         if found:
             sections.append(section(heading, found, named))
-    count = "1 type" if len(own) == 1 else f"{len(own):,} types"
-    title = f"schema of {count} beside {', '.join(root.name for root in roots.values())}"
-    if not own:
-        title = f"schema: {', '.join(root.name for root in roots.values())}"
+    names = ", ".join(root.name for root in roots.values())
+    title = f"schema of {counted(len(own), 'type')} beside {names}" if own else f"schema: {names}"
     return Page(title, about(schema.description), tuple(sections), partial(print_schema, schema))
 
 

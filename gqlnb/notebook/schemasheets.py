@@ -24,7 +24,7 @@ from graphql import (
 from graphql.utilities.print_schema import print_input_value
 
 from gqlnb.errors import TargetError, plain
-from gqlnb.notebook.schemadocs import KINDS, near
+from gqlnb.notebook.schemadocs import KINDS, near, own_types, type_named
 from gqlnb.notebook.schemaindex import MEMBER, Link, index_of, kind_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Pieces = list[list[str]]
     Row = dict[str, Any]
 
-__all__ = ["LINKS", "Sheets", "count_types"]
+__all__ = ["LINKS", "Sheets"]
 
 FIRST = 60  # rows of a section that come with its sheet
 PART = 200  # rows of each further portion
@@ -84,10 +84,7 @@ class Sheets:
         owner, field, argument = parted(place)
         if owner.startswith("@"):
             return self._directive(owner, argument)
-        kind = self.schema.type_map.get(owner)
-        if kind is None:
-            msg = f"The schema has no type {plain(owner, 40)!r}.{near(owner, self.schema)}"
-            raise TargetError(msg)
+        kind = type_named(self.schema, owner)
         if not field:
             return self._type(kind, "")
         known: Any = getattr(kind, "fields", {}) or getattr(kind, "values", {})
@@ -120,10 +117,7 @@ class Sheets:
         TargetError
             If there is no such type.
         """
-        kind = self.schema.type_map.get(place)
-        if kind is None:
-            msg = f"The schema has no type {plain(place, 40)!r}.{near(place, self.schema)}"
-            raise TargetError(msg)
+        kind = type_named(self.schema, place)
         words = {"from": "leads here", "to": "leads to"}
         return [
             (words[side], link.name, ", ".join(link.via))
@@ -134,7 +128,7 @@ class Sheets:
     # -- sheets
 
     def _overview(self) -> dict[str, Any]:
-        types = count_types(self.schema)
+        types = len(own_types(self.schema))
         return {
             **blank("", "schema", "Schema"),
             "about": harmless(self.schema.description),
@@ -254,10 +248,9 @@ class Sheets:
     def _by_kind(self) -> dict[str, list[Any]]:
         if self._kinds is None:
             found: dict[str, list[Any]] = {heading: [] for *_, heading in KINDS}
-            for name, kind in sorted(self.schema.type_map.items()):
-                if name[:2] != "__" and not is_specified_scalar_type(kind):
-                    heading = next(head for sort, _, head in KINDS if isinstance(kind, sort))
-                    found[heading].append(kind)
+            for kind in sorted(own_types(self.schema), key=lambda kind: kind.name):
+                heading = next(head for sort, _, head in KINDS if isinstance(kind, sort))
+                found[heading].append(kind)
             self._kinds = found
         return self._kinds
 
@@ -303,12 +296,6 @@ def used_by(kind: Any) -> Iterator[tuple[str, Any]]:
     for name, field in fields.items():
         for argument_name, argument in getattr(field, "args", {}).items():
             yield f"{name}({argument_name})", get_named_type(argument.type)
-
-
-def count_types(schema: GraphQLSchema) -> int:
-    """Return how many types a schema has of its own."""
-    kinds = schema.type_map.items()
-    return sum(1 for name, kind in kinds if name[:2] != "__" and not is_specified_scalar_type(kind))
 
 
 def blank(place: str, kind: str, title: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.result import Result
 
-__all__ = ["Listing", "Note", "Text", "raw", "show"]
+__all__ = ["Listing", "Note", "Text", "counted", "raw", "show"]
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
 IN_TEXT, IN_HTML = 80, 400  # characters of a cell
@@ -108,6 +108,11 @@ def text(cell: Any) -> str:
     if cell is None or isinstance(cell, bool):
         return "✓" if cell else ""
     return str(cell)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` where that is irregular."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def raw(result: Result) -> Text:

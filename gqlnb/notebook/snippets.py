@@ -28,6 +28,8 @@ class Snippet:
         Its text.
     operations, fragments
         The names of what it defines.
+    conditions
+        The type that each of its fragments is on.
     uses
         The fragments that each of its fragments spreads.
     parts
@@ -37,6 +39,7 @@ class Snippet:
     name: str
     text: str
     operations: tuple[str, ...]
+    conditions: dict[str, str]
     uses: dict[str, tuple[str, ...]]
     parts: dict[str, str]
 
@@ -113,10 +116,7 @@ class Snippets:
 
     def conditions(self) -> dict[str, str]:
         """Return the type condition of each saved fragment."""
-        return {
-            name: saved.parts[name].split()[3].partition("{")[0]
-            for name, saved in self._fragments().items()
-        }
+        return {name: saved.conditions[name] for name, saved in self._fragments().items()}
 
     def listing(self) -> Listing:
         """Return what was saved."""
@@ -151,6 +151,7 @@ def read(name: str, text: str) -> Snippet:
         name,
         text,
         tuple(node.name.value if node.name else f"({node.operation.value})" for node in operations),
+        {node.name.value: node.type_condition.name.value for node in fragments},
         {node.name.value: tuple(spreads(node)) for node in fragments},
         {
             node.name.value: text[node.loc.start : node.loc.end] if node.loc else print_ast(node)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import plain
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +30,7 @@ def stats(result: Result, seconds: float) -> str:
     body = getattr(result.response, "body", b"")
     if body:
         parts.append(f"{len(body):,} bytes")
-    rows = len(result)
-    parts.append("1 row" if rows == 1 else f"{rows:,} rows")
+    parts.append(counted(len(result), "row"))
     left = budget(result)
     return ", ".join([*parts, left] if left else parts)
 

@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 __all__ = ["ASKING", "SUBCOMMANDS", "askable", "meant", "run_subcommand"]
 
 
-def run_subcommand(magics: GraphQLMagic, word: str, line: str) -> Any:
+def run_subcommand(magic: GraphQLMagic, word: str, line: str) -> Any:
     """Run ``%graphql WORD LINE``."""
     from gqlnb.github.entry import enter
 
     enter()
-    return SUBCOMMANDS[word](magics, line)
+    return SUBCOMMANDS[word](magic, line)
 
 
-def connections(magics: GraphQLMagic, line: str) -> Any:
+def connections(magic: GraphQLMagic, line: str) -> Any:
     """Return what can be asked: the connections by name, and what the notebook holds."""
     from gqlnb.client import connections as known
 
     read_line(parser("connections"), line)
     current = known.current()
-    rows = [(c.name, c.about, c.place, c.name == current) for c in known.known()]
+    rows = [(it.name, it.about, it.place, it.name == current) for it in known.known()]
     names = {row[0] for row in rows}
     held = [
         (name, about, "the notebook", False)
-        for name, value in magics.shell.user_ns.items()
+        for name, value in magic.shell.user_ns.items()
         if name not in names and name[:1] != "_" and (about := askable(value))
     ]
     note = "" if current else f"No connection is the current one: a bare cell asks {bare()}."
@@ -76,7 +76,7 @@ def askable(value: Any) -> str:
     return "a server" if type(value).__module__ == "gqlnb.server.thread" else ""
 
 
-def connect(magics: GraphQLMagic, line: str) -> Any:
+def connect(magic: GraphQLMagic, line: str) -> Any:
     """Enter a connection under a name and make it the current one."""
     from gqlnb.client import connections as known
     from gqlnb.client.client import Client
@@ -84,7 +84,7 @@ def connect(magics: GraphQLMagic, line: str) -> Any:
 
     options = read_line(parser("connect"), line)
     headers = headers_of(options.header)
-    names = magics.shell.user_ns
+    names = magic.shell.user_ns
     if options.target is None and (headers or options.token or options.keep):
         msg = (
             "%graphql connect: --token, --header and --keep need an address: "
@@ -94,7 +94,7 @@ def connect(magics: GraphQLMagic, line: str) -> Any:
     if options.target is None and options.name in names and not known.exists(options.name):
         options.target = options.name
     if options.target is None:
-        client = magics.clients.open(options.name).client
+        client = magic.clients.open(options.name).client
         known.use(options.name)
         return client
     target = names.get(options.target, options.target)
@@ -126,18 +126,18 @@ def kept(options: Namespace, target: Any, headers: Mapping[str, str]) -> None:
     show(Note([f"Kept in {keep(options.name, target, options.token, headers)}."]))
 
 
-def use(magics: GraphQLMagic, line: str) -> None:
+def use(magic: GraphQLMagic, line: str) -> None:
     """Make a connection, or an object of the notebook, the current one."""
     from gqlnb.client import connections as known
 
     name = one_name("use", line)
-    if name in magics.shell.user_ns and not known.exists(name):
-        connect(magics, name)
+    if name in magic.shell.user_ns and not known.exists(name):
+        connect(magic, name)
     else:
         known.use(name)
 
 
-def close(_magics: GraphQLMagic, line: str) -> None:
+def close(_magic: GraphQLMagic, line: str) -> None:
     """Close a connection; if it was the current one, none is then."""
     from gqlnb.client import connections as known
 
@@ -145,11 +145,11 @@ def close(_magics: GraphQLMagic, line: str) -> None:
 
 
 @contextmanager
-def opened(magics: GraphQLMagic, options: Namespace) -> Iterator[Opened]:
+def opened(magic: GraphQLMagic, options: Namespace) -> Iterator[Opened]:
     """Open the client that a line means, and close it if it was made for this line alone."""
     from gqlnb.client.secrets import headers_of
 
-    found = magics.clients.open(options.connection, headers_of(options.header))
+    found = magic.clients.open(options.connection, headers_of(options.header))
     try:
         yield found
     finally:
@@ -157,19 +157,19 @@ def opened(magics: GraphQLMagic, options: Namespace) -> Iterator[Opened]:
             found.client.close()
 
 
-def schema(magics: GraphQLMagic, line: str) -> Any:
+def schema(magic: GraphQLMagic, line: str) -> Any:
     """Return the documentation of a schema, a type or a field; or its SDL, or its changes."""
     from gqlnb.notebook.schemadocs import page
 
     options = read_line(parser("schema"), line)
-    with opened(magics, options) as found:
+    with opened(magic, options) as found:
         if options.changes:
-            return changes(magics, options, found)
+            return changes(magic, options, found)
         made = page(found.client.schema, options.type)
     return Text(made.sdl) if options.sdl else made
 
 
-def changes(magics: GraphQLMagic, options: Namespace, found: Opened) -> SchemaChanges:
+def changes(magic: GraphQLMagic, options: Namespace, found: Opened) -> SchemaChanges:
     """Return what has changed in a schema and may break queries, this notebook's first.
 
     Raises
@@ -181,50 +181,50 @@ def changes(magics: GraphQLMagic, options: Namespace, found: Opened) -> SchemaCh
         msg = "%graphql schema --changes [FILE] takes no type and no --sdl: it is about all of it."
         raise OptionError(msg)
     since = None if options.changes is True else options.changes
-    texts = map(magics.snippets.completed, magics.history.texts(found.name))
+    texts = map(magic.snippets.completed, magic.history.texts(found.name))
     made = found.client.schema_changes(since, documents=texts)
     return replace(made, source=found.name)
 
 
-def search(magics: GraphQLMagic, line: str) -> Any:
+def search(magic: GraphQLMagic, line: str) -> Any:
     """Return what a schema has about some words."""
     from gqlnb.notebook.searching import search as look
 
     options = read_line(parser("search"), line)
-    with opened(magics, options) as found:
+    with opened(magic, options) as found:
         return look(found.client.schema, options.words, max(1, options.limit))
 
 
-def history(magics: GraphQLMagic, line: str) -> Any:
+def history(magic: GraphQLMagic, line: str) -> Any:
     """Return the operations of this session, or the text of one."""
     options = read_line(parser("history"), line)
     if options.number is None:
-        return magics.history.listing()
-    return magics.history.text(options.number)
+        return magic.history.listing()
+    return magic.history.text(options.number)
 
 
-def snippets(magics: GraphQLMagic, line: str) -> Any:
+def snippets(magic: GraphQLMagic, line: str) -> Any:
     """Return the saved cells, or the text of one."""
     options = read_line(parser("snippets"), line)
     if options.name is None:
-        return magics.snippets.listing()
-    return magics.snippets.text(options.name)
+        return magic.snippets.listing()
+    return magic.snippets.text(options.name)
 
 
-def stars(magics: GraphQLMagic, line: str) -> Any:
+def stars(magic: GraphQLMagic, line: str) -> Any:
     """Return the repositories above a number of stars as a DataFrame."""
     from gqlnb.github.expressions import typed
     from gqlnb.github.starsearch import collect
 
     options = read_line(parser("stars"), kept_whole(line))
-    client = magics.clients.open(options.connection).client
+    client = magic.clients.open(options.connection).client
     query = typed(" ".join(options.query))
     frame = collect(query, limit=options.limit, client=client)
     for note in frame.attrs.get("notes", ()):
         sys.stderr.write(f"{note}\n")
     if options.output is None:
         return frame
-    magics.shell.user_ns[options.output] = frame
+    magic.shell.user_ns[options.output] = frame
     return None
 
 
@@ -243,18 +243,18 @@ def kept_whole(line: str) -> str:
     return " ".join(whole(word) for _, word, _ in words(line, "%graphql stars"))
 
 
-def serve(magics: GraphQLMagic, line: str) -> Any:
+def serve(magic: GraphQLMagic, line: str) -> Any:
     """Serve a schema of the notebook on ``/graphql``."""
     from gqlnb.server.thread import serve as start
 
     options = read_line(parser("serve"), line)
-    if options.name not in magics.shell.user_ns:
+    if options.name not in magic.shell.user_ns:
         msg = f"The notebook has no schema called {plain(options.name, 40)!r}."
         raise TargetError(msg)
-    return start(magics.shell.user_ns[options.name], port=options.port)
+    return start(magic.shell.user_ns[options.name], port=options.port)
 
 
-def stop(_magics: GraphQLMagic, line: str) -> None:
+def stop(_magic: GraphQLMagic, line: str) -> None:
     """Close the newest server of this notebook."""
     from gqlnb import runtime
 

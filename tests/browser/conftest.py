@@ -96,6 +96,11 @@ class Notebook:
         """Begin to run every cell, and wait for nothing."""
         self.page.evaluate(START)
 
+    def rerun(self, index: int) -> None:
+        """Run one cell as a person does, and wait for nothing."""
+        self.cell(index).locator(".cm-content").click()
+        self.page.keyboard.press("Shift+Enter")
+
     def wait_idle(self, seconds: float = SECONDS) -> None:
         """Wait until the kernel has nothing to do."""
         self.page.wait_for_function(IDLE, timeout=seconds * 1000)

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 import gqlnb
+from tests.browser.acting import fill_editor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,14 +62,6 @@ SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
 SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
 
-WRITE = """(element, text) => {
-    const all = globalThis.__MONACO.editor.getEditors();
-    const editor = all.find((each) => element.contains(each.getDomNode()));
-    editor.setValue(text);
-    editor.focus();
-    editor.setPosition(editor.getModel().getFullModelRange().getEndPosition());
-}"""
-
 
 class Widget:
     """One view of the explorer, in the words of a person who uses it."""
@@ -83,11 +76,8 @@ class Widget:
         self.said = self.root.locator(".gqlnb-about [role=status]")
 
     def write(self, text: str, editor: Locator | None = None) -> None:
-        """Replace what stands in an editor, by default that of the query; the cursor is behind it.
-
-        Typed key by key, its brackets would be closed.
-        """
-        (editor or self.query).evaluate(WRITE, text)
+        """Replace what stands in an editor, by default that of the query."""
+        fill_editor(editor or self.query, text)
 
     def press(self, name: str) -> None:
         """Press a button of GraphiQL."""
@@ -101,12 +91,6 @@ def shown(notebook: Notebook, index: int = 0) -> Widget:
     expect(widget.query.locator(".view-line").first).to_be_visible()
     print(f"shown after {time.monotonic() - begun:.2f} s")  # noqa: T201 - by -s
     return widget
-
-
-def rerun(notebook: Notebook, index: int) -> None:
-    """Run one cell as a person does."""
-    notebook.cell(index).locator(".cm-content").click()
-    notebook.page.keyboard.press("Shift+Enter")
 
 
 def saved(page: Page) -> None:
@@ -125,7 +109,7 @@ def test_a_query_goes_out_through_the_kernel(show: Show) -> None:
     widget.write('{\n  hello(name: "you")\n}')
     notebook.page.keyboard.press("Control+Enter")  # in a notebook: run the cell
     expect(widget.answer).to_contain_text("Hello you!")
-    rerun(notebook, 1)
+    notebook.rerun(1)
     expect(notebook.outputs(1)).to_contain_text("'Hello you!'")
     widget.write("{ he")
     notebook.page.keyboard.press("Control+Space")
@@ -143,7 +127,7 @@ def test_numbers_and_variables_stay_as_they_are_written(show: Show) -> None:
     widget.write('{"value": [18446744073709551617, 1.50]}', widget.variables)
     widget.execute.click()
     expect(widget.answer).to_contain_text("18446744073709551617")
-    rerun(notebook, 1)
+    notebook.rerun(1)
     expect(notebook.outputs(1)).to_contain_text("[18446744073709551617, 1.5]")
     widget.write("{value: 1}", widget.variables)
     widget.execute.click()
@@ -183,7 +167,7 @@ second"""
     notebook = show(f"{SETUP}explorer", "0", "print(sent)")
     first = shown(notebook)
     notebook.cell(1).locator(".cm-content").fill(other)
-    rerun(notebook, 1)
+    notebook.rerun(1)
     second = shown(notebook, 1)
     second.execute.click()
     expect(second.answer).to_contain_text('"other": null')
@@ -197,7 +181,7 @@ second"""
     first.write("{ he")
     notebook.page.keyboard.press("Control+Space")
     expect(first.root.locator(".suggest-widget")).to_contain_text("hello")
-    rerun(notebook, 2)
+    notebook.rerun(2)
     expect(notebook.outputs(2)).to_contain_text("'state'")
     expect(notebook.outputs(2)).not_to_contain_text("'bundle'")
 
@@ -240,7 +224,7 @@ def test_the_cell_that_asks_the_same_is_put_below(show: Show) -> None:
     expect(widget.said).to_have_text("The cell is below.")
     below = notebook.cell(1)
     expect(below).to_contain_text('%%graphql schema -p name="it\'s you"')
-    rerun(notebook, 1)
+    notebook.rerun(1)
     expect(notebook.outputs(1)).to_contain_text("Hello it's you!")
 
 

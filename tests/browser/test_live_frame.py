@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import photograph
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from playwright.sync_api import Page
 
     from tests.browser.conftest import Lab, Notebook
 
@@ -47,12 +47,6 @@ def pipe(tmp_path: Path) -> Path:
     """Return a pipe that gives the kernel its events."""
     os.mkfifo(tmp_path / "pipe")
     return tmp_path / "pipe"
-
-
-def photograph(page: Page, name: str) -> None:
-    """Leave a picture where WIDGET_PICTURES says, for people."""
-    if folder := os.environ.get("WIDGET_PICTURES"):
-        page.screenshot(path=Path(folder, f"{name}.png"))
 
 
 def saved(notebook: Notebook, lab: Lab, name: str) -> list[list[dict[str, Any]]]:

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from gqlnb.engine.schema import Schema
 from gqlnb.server import page as pages_module
 from gqlnb.server.thread import Server, serve
+from tests.browser.acting import fill_editor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,13 +31,6 @@ type Query {
 type Subscription { ticks(from: Int!): Int }
 """
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-WRITE = """(element, text) => {
-    const all = globalThis.__MONACO.editor.getEditors();
-    const editor = all.find((each) => element.contains(each.getDomNode()));
-    editor.setValue(text);
-    editor.focus();
-    editor.setPosition(editor.getModel().getFullModelRange().getEndPosition());
-}"""
 
 
 @pytest.fixture
@@ -86,8 +80,8 @@ def graphiql(schema: Schema, page: Page, bundled: None) -> Page:
 
 
 def write(page: Page, text: str, editor: str = ".graphiql-query-editor") -> None:
-    """Replace what stands in an editor of GraphiQL; typed, its brackets would be closed."""
-    page.locator(f"{editor} .monaco-editor").first.evaluate(WRITE, text)
+    """Replace what stands in an editor of GraphiQL."""
+    fill_editor(page.locator(f"{editor} .monaco-editor").first, text)
 
 
 def ask(page: Page, query: str, variables: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from gqlnb import Schema
+from tests.browser.acting import photograph, theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,21 +80,6 @@ def saved(lab: Any, tmp_path: Path) -> Callable[[], str]:
     return write
 
 
-def photograph(page: Page, name: str) -> None:
-    """Leave a picture where REPR_PICTURES says, for people."""
-    if folder := os.environ.get("REPR_PICTURES"):
-        page.screenshot(path=Path(folder, f"{name}.png"))
-
-
-def theme(page: Page, name: str) -> None:
-    """Change the theme, and wait until it is there."""
-    change = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
-    page.evaluate(change, name)
-    light = str("Light" in name).lower()
-    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
-    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
-
-
 @pytest.mark.parametrize("trusted", [False, True], ids=["untrusted", "trusted"])
 def test_hostile_values_are_text_in_every_view(
     open_notebook: Any, saved: Any, page: Page, trusted: bool
@@ -118,8 +103,8 @@ def test_hostile_values_are_text_in_every_view(
     tree.get_by_text("viewer").click()
     expect(tree).to_contain_text("6 items")
     notebook.cell(0)
-    for name in ("JupyterLab Light", "JupyterLab Dark"):
+    for name in ("Light", "Dark"):
         theme(page, name)
-        photograph(page, f"{'trusted' if trusted else 'untrusted'}-{name.split()[1]}")
-    theme(page, "JupyterLab Light")
+        photograph(page, f"{'trusted' if trusted else 'untrusted'}-{name}")
+    theme(page, "Light")
     assert page.evaluate(STRUCK) == 0

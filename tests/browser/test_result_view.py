@@ -120,6 +120,30 @@ def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     expect(notebook.outputs(1)).to_have_text("holding")
 
 
+def test_rows_that_fail_are_asked_for_once(show: Open) -> None:
+    """A value without words is told in words, and the rows elsewhere are there."""
+    notebook = show(
+        """import gqlnb, pandas as pd
+class Mute:
+    asked = 0
+    def __str__(self):
+        Mute.asked += 1
+        raise ValueError("no words")
+values = [f"repo{i}" for i in range(2000)]
+values[1003] = Mute()  # none of those that the width of the column is taken from
+gqlnb.ResultView(pd.DataFrame({"name": values}))""",
+        "print('asked', Mute.asked)",
+    )
+    view = View(notebook.cell(0))
+    expect(view.cell(2, 2)).to_have_text("repo0")
+    notebook.page.evaluate(JUMPS, [view.grid.element_handle(), [500]])
+    view.grid.evaluate("grid => (grid.scrollTop = 1000 * 26)")
+    expect(view.wrong).to_contain_text("no words")
+    notebook.rerun(1)
+    expect(notebook.outputs(1)).to_have_text("asked 1")
+    notebook.page.evaluate(JUMPS, [view.grid.element_handle(), [1500]])
+
+
 def test_the_keyboard_is_enough(show: Open) -> None:
     """Tab goes in and out, arrows move, Enter sorts, Ctrl-C copies; the cell stays as it is."""
     notebook = show(FRAME)

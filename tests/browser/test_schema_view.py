@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import photograph, theme
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator
 
     from tests.browser.conftest import Lab, Notebook
 
@@ -86,35 +88,6 @@ class View:
         """Return a section of the page."""
         heading = self.root.page.get_by_role("heading", level=4, name=name)
         return self.root.locator("section").filter(has=heading).first
-
-
-@pytest.fixture
-def show(
-    open_notebook: Callable[[str], Notebook], write_notebook: Callable[[list[str]], str]
-) -> Show:
-    """Return a function that opens a notebook of cells and runs it."""
-
-    def show_it(*cells: str) -> Notebook:
-        notebook = open_notebook(write_notebook(list(cells)))
-        notebook.run_all()
-        return notebook
-
-    return show_it
-
-
-def photograph(page: Page, name: str) -> None:
-    """Leave a picture where WIDGET_PICTURES says, for people."""
-    if folder := os.environ.get("WIDGET_PICTURES"):
-        page.screenshot(path=Path(folder, f"{name}.png"))
-
-
-def theme(page: Page, name: str) -> None:
-    """Change the theme, and wait until it is there."""
-    change = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
-    page.evaluate(change, f"JupyterLab {name}")
-    light = str(name == "Light").lower()
-    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
-    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
 
 
 def test_a_schema_is_searched_and_clicked_through(show: Show, axe: Callable[..., None]) -> None:

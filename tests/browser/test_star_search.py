@@ -158,12 +158,6 @@ def save(page: Page) -> None:
     page.wait_for_function(SAVED)
 
 
-def rerun(notebook: Notebook, index: int) -> None:
-    """Run one cell as a person does."""
-    notebook.cell(index).locator(".cm-content").click()
-    notebook.page.keyboard.press("Shift+Enter")
-
-
 def test_typing_and_clicking_fills_the_table(show: Show) -> None:
     """The table holds what was typed last, and the source is named; it sorts and filters.
 
@@ -288,10 +282,10 @@ def test_other_cells_and_views_have_what_a_click_found(show: Show) -> None:
     widget = Widget(notebook.cell(0))
     widget.search(">= 400,000", "2")
     widget.expect_answer(">=400000", 2)
-    rerun(notebook, 1)
+    notebook.rerun(1)
     expect(notebook.outputs(1)).to_contain_text("StarSearch('>=400000', limit=2, client='demo')")
     expect(notebook.outputs(1)).to_contain_text("1           awesome     sindresorhus      498692")
-    rerun(notebook, 2)
+    notebook.rerun(2)
     second = Widget(notebook.cell(2))
     second.expect_answer(">=400000", 2)
     second.search(">250000", "4")
@@ -306,7 +300,7 @@ def test_the_kernel_does_not_overwrite_what_is_being_typed(show: Show) -> None:
     widget = Widget(notebook.cell(0))
     expect(widget.stars).to_have_value(">300006")
     widget.stars.fill(">250000")
-    rerun(notebook, 1)
+    notebook.rerun(1)
     expect(widget.rows).to_have_value("7")
     expect(widget.stars).to_have_value(">250000")
     widget.run.click()

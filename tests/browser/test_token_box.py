@@ -79,8 +79,7 @@ def saving(
 
 def rerun(notebook: Notebook, index: int) -> None:
     """Run one cell as a person does, and wait for its end."""
-    notebook.cell(index).locator(".cm-content").click()
-    notebook.page.keyboard.press("Shift+Enter")
+    notebook.rerun(index)
     notebook.page.evaluate("""() => window.jupyterapp.shell.currentWidget.sessionContext
         .session.kernel.requestKernelInfo()""")
     notebook.wait_idle()

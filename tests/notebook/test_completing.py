@@ -110,7 +110,9 @@ def test_subcommands(tab):
 def test_saved_fragments_are_proposed(tab, shell):
     """A fragment of another cell can be spread here."""
     shell.run_cell("%%graphql schema --save parts\nfragment Parts on Row { n }")
+    shell.run_cell("%%graphql schema --save odd\nfragment,Odd # of rows\non Row{n}")
     assert tab("%%graphql schema\n{ rows { ...Pa|") == ["Parts"]
+    assert tab.types("%%graphql schema\n{ rows { ...O|")["Odd"] == "on Row"
 
 
 def test_the_stand_in_is_known_soon(tab):

@@ -262,7 +262,9 @@ def test_the_cell_names_what_is_asked(schema: Schema, monkeypatch: pytest.Monkey
     url = "http://127.0.0.1:1/graphql"
     assert Explorer(url, query="{ hello }").cell_text == f"%%graphql {url}\n{{ hello }}"
     assert "by its name in the notebook" in Explorer(schema).cell_text
-    monkeypatch.setattr(explorer_module, "namespace", lambda: {"_": schema, "mine": schema})
+    monkeypatch.setattr(
+        explorer_module, "names_of_the_notebook", lambda: {"_": schema, "mine": schema}
+    )
     assert Explorer(schema, query="{ hello }").cell_text == "%%graphql mine\n{ hello }"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from gqlnb.notebook.completion.proposal import Proposal
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
 
-__all__ = ["Words", "complete_line", "option_at"]
+__all__ = ["Names", "Words", "actions_of", "complete_line", "option_at"]
 
 Names = Callable[[], Iterable[tuple[str, str]]]  # names, each with what it is
 
@@ -24,14 +24,14 @@ class Words:
     Attributes
     ----------
     parser
-        The parser of the line; None where it takes no options.
+        The parser of the line.
     names
         What the value of a destination can be, by the parser's destinations.
     subcommands
         What the first word can be, each with what it does.
     """
 
-    parser: ArgumentParser | None
+    parser: ArgumentParser
     names: Mapping[str, Names] = field(default_factory=dict)
     subcommands: Mapping[str, str] = field(default_factory=dict)
 
@@ -88,20 +88,14 @@ def _values(words: Words, action: Action | None) -> Iterator[Proposal]:
         yield Proposal(name, "name", about)
 
 
-def _options(parser: ArgumentParser | None, given: list[str]) -> Iterator[Proposal]:
-    for action in parser._actions if parser is not None else ():  # noqa: SLF001 - argparse tells it nowhere else
+def _options(parser: ArgumentParser, given: list[str]) -> Iterator[Proposal]:
+    for action in actions_of(parser):
         once = action.__class__.__name__ != "_AppendAction"
         if action.option_strings and not (once and {*action.option_strings} & {*given}):
             yield Proposal(action.option_strings[-1], "option", action.help or "", "", action)
 
 
-def _positionals(parser: ArgumentParser | None) -> Iterator[Action]:
-    for action in parser._actions if parser is not None else ():  # noqa: SLF001 - argparse tells it nowhere else
-        if not action.option_strings:
-            yield action
-
-
-def _left(parser: ArgumentParser | None, given: list[str]) -> list[Action]:
+def _left(parser: ArgumentParser, given: list[str]) -> list[Action]:
     """Return what the next word can be that is no option."""
     taken, before = 0, ""
     for word in given:
@@ -112,13 +106,17 @@ def _left(parser: ArgumentParser | None, given: list[str]) -> list[Action]:
         elif not (valued or word.startswith("-") or word.endswith("<<")):
             taken += 1
         before = word
-    found = [*_positionals(parser)]
+    found = [action for action in actions_of(parser) if not action.option_strings]
     return [it for it in found[-1:] if it.nargs == "+"] or found[max(0, taken) :][:1]
 
 
-def _action(parser: ArgumentParser | None, option: str) -> Action | None:
-    actions = parser._actions if parser is not None else ()  # noqa: SLF001 - argparse tells it nowhere else
-    return next((it for it in actions if option in it.option_strings), None)
+def _action(parser: ArgumentParser, option: str) -> Action | None:
+    return next((it for it in actions_of(parser) if option in it.option_strings), None)
+
+
+def actions_of(parser: ArgumentParser) -> Sequence[Action]:
+    """Return what a parser takes: its options and positional arguments."""
+    return parser._actions  # noqa: SLF001 - argparse tells it nowhere else
 
 
 def _begin(found: Iterable[Proposal], word: str) -> list[Proposal]:

@@ -39,9 +39,10 @@ class Proposal:
         The text to insert.
     kind
         What it is: ``"field"``, ``"argument"``, ``"input field"``, ``"enum value"``, ``"type"``,
-        ``"directive"``, ``"variable"``, ``"fragment"``, ``"keyword"`` or ``"value"``.
+        ``"directive"``, ``"variable"``, ``"fragment"``, ``"keyword"`` or ``"value"``. On the line
+        of a magic: ``"option"``, ``"value"``, ``"name"``, or ``"keyword"`` for a subcommand.
     detail
-        Its type, as GraphQL writes it; empty where it has none.
+        Its type, as GraphQL writes it; on a line what it is for; empty where there is nothing.
     owner
         The name of the type, field or directive that it belongs to.
     thing

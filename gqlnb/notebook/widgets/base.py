@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     Message = Mapping[str, Any]
 
-__all__ = ["Widget", "forget_route", "in_words"]
+__all__ = ["Widget", "forget_route", "in_words", "names_of_the_notebook"]
 
 _HERE = Path(__file__).parent
 WORDS = 2000  # characters of an error that a view shows
@@ -190,6 +190,14 @@ def forget_route(comm: object) -> None:
     """
     if comm is not None:
         vars(comm).pop("_reply_subshell_id", None)
+
+
+def names_of_the_notebook() -> dict[str, Any]:
+    """Return what the names of the notebook mean now; nothing outside of IPython."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    return {} if shell is None else dict(shell.user_ns)
 
 
 def in_words(error: BaseException) -> str:

@@ -68,7 +68,7 @@ function drawBins(svg, bins, width) {
   const tall = TALL - above - below;
   const wide = Math.max(1, width - left - right) / bins.length;
   const at = (count) => above + tall * (1 - count / most);
-  const counted = wide >= 34;
+  const numbered = wide >= 34; // room for a number above each column
   const step = every(bins.length, width - left - right, 52);
   const lines = ticks(most).flatMap((tick) => [
     draw("line", { x1: left, x2: width - right, y1: at(tick), y2: at(tick) }),
@@ -76,13 +76,13 @@ function drawBins(svg, bins, width) {
   ]);
   const columns = bins.map(({ low, high, count }, i) => {
     const x = left + i * wide;
-    const high_ = count ? Math.max(1.5, (tall * count) / most) : 0;
+    const height = count ? Math.max(1.5, (tall * count) / most) : 0;
     return draw(
       "g",
       {},
-      draw("rect", { x: x + 1, y: above + tall - high_, width: Math.max(1, wide - 2), height: high_, rx: 1.5 }),
-      ...(counted && count
-        ? [text(x + wide / 2, above + tall - high_ - 4, grouped(count), { "text-anchor": "middle" })]
+      draw("rect", { x: x + 1, y: above + tall - height, width: Math.max(1, wide - 2), height, rx: 1.5 }),
+      ...(numbered && count
+        ? [text(x + wide / 2, above + tall - height - 4, grouped(count), { "text-anchor": "middle" })]
         : []),
       ...(i % step ? [] : [text(x + 1, above + tall + 15, compact(low), { class: "gqlnb-faint" })]),
       tip(`${ranged({ low, high })} stars: ${grouped(count)}`),

@@ -15,6 +15,7 @@ import numpy as np
 
 from gqlnb.errors import plain
 from gqlnb.model.grid import Grid, bar
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,10 +138,9 @@ def said_of_bins(bins: Sequence[Bin]) -> str:
         return "No repositories."
     most = max(bins, key=lambda each: each.count)
     number = sum(each.count for each in bins)
-    of = "1 repository" if number == 1 else f"{number:,} repositories"
     return (
-        f"{of} by stars, on a logarithmic scale in {len(bins)} "
-        f"range{'s'[: len(bins) != 1]}; most of them, {most.count:,}, have {ranged(most)} stars."
+        f"{counted(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
+        f"{counted(len(bins), 'range')}; most of them, {most.count:,}, have {ranged(most)} stars."
     )
 
 

@@ -17,20 +17,24 @@ export const isEnter = ({ key, isComposing, shiftKey, ctrlKey, altKey, metaKey }
 /** Return a name that no other element of the page has, for labels that belong to their box. */
 export const unique = (word) => `gqlnb-${word}-${Math.random().toString(36).slice(2)}`;
 
-/** Return an element with attributes and children; texts become text nodes, never HTML. */
-export function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
 }
 
+/** Return an element with attributes and children; texts become text nodes, never HTML. */
+export const make = (tag, attributes = {}, ...children) =>
+  filled(document.createElement(tag), attributes, children);
+
 /** Do the same for SVG. */
-export function draw(tag, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
+export const draw = (tag, attributes = {}, ...children) =>
+  filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+/** Return which tab a key leads to, of so many; null for a key that leads nowhere. */
+export function tabAt(key, now, count) {
+  const steps = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: count - 1 };
+  return key in steps ? (steps[key] + count) % count : null;
 }
 
 /**
@@ -51,7 +55,7 @@ export function keepKeys(root, ours = () => false) {
   root.toggleAttribute(name, true);
 }
 
-/** Return after how long `work` was not called again it is done, once: for what is typed. */
+/** Return a function that does `work` once it was not called again for `wait` ms: for what is typed. */
 export function debounced(work, wait = 150) {
   let timer = null;
   const later = (...given) => {
@@ -62,7 +66,7 @@ export function debounced(work, wait = 150) {
   return later;
 }
 
-/** Put a text where the person can paste it from; return whether that was allowed. */
+/** Put a text into the clipboard; return whether that was allowed. */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

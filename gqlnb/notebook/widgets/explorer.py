@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from gqlnb.client.client import Client, connect
 from gqlnb.errors import GqlnbError, OptionError, plain
 from gqlnb.model.render import result_bundle
-from gqlnb.notebook.widgets.base import Widget, in_words
+from gqlnb.notebook.widgets.base import Widget, in_words, names_of_the_notebook
 from gqlnb.notebook.widgets.exploring import (
     answer_of,
     cell_of,
@@ -219,8 +219,7 @@ class Explorer(Widget):
             parts.append(data["text/html"])
         return "".join(parts)
 
-    def _heard(self, message: Message, buffers: Sequence[memoryview]) -> Message | None:
-        del buffers  # all that a view tells is text
+    def _heard(self, message: Message, _buffers: Sequence[memoryview], /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 return self._state()
@@ -230,9 +229,9 @@ class Explorer(Widget):
                 self._begin(Running(ident), message)
             case {"kind": "stop", "run": str() as ident}:
                 self._stop(ident)
-            case {"kind": "edited" | "cell", "query": str() as query, "variables": str() as typed}:
+            case {"kind": "edited" | "cell", "query": str() as query, "variables": str() as text}:
                 with self._lock:
-                    self._query, self._variables = query, typed
+                    self._query, self._variables = query, text
                 if message["kind"] == "cell":
                     return {"kind": "cell", "text": self.cell_text}
         return None
@@ -358,7 +357,8 @@ class Explorer(Widget):
         target = self._target
         if isinstance(target, str) and connections.exists(target):
             return target
-        found = [name for name, it in namespace().items() if it is target or it is self.client]
+        held = names_of_the_notebook().items()
+        found = [name for name, it in held if it is target or it is self.client]
         names = sorted(name for name in found if name.isidentifier() and name[0] != "_")
         if target is not None and names:
             return names[0]
@@ -387,11 +387,3 @@ def typed(variables: Mapping[str, Any] | None) -> str:
         reason = plain(error, 120)
     msg = f"variables= takes JSON values by name: {reason}."
     raise OptionError(msg)
-
-
-def namespace() -> Mapping[str, Any]:
-    """Return the names of the notebook."""
-    from IPython.core.getipython import get_ipython
-
-    shell = get_ipython()
-    return {} if shell is None else dict(shell.user_ns)

@@ -348,7 +348,11 @@ class Grid {
       const { era, query } = this;
       this.ask({ ask: "rows", query, ...this.block(start, column) })
         .then((answer) => this.era === era && this.keep(answer))
-        .catch((error) => this.era === era && this.say(error.message))
+        .catch((error) => {
+          if (this.era !== era) return;
+          this.blocks.set(key, []); // else it would be asked for again and again
+          this.say(error.message);
+        })
         .finally(() => {
           if (this.era !== era) return;
           this.asked.delete(key);
@@ -488,7 +492,7 @@ class Grid {
 
   // -- the whole of a cell, and copies
 
-  /** Show the whole of the cell that is meant, once it is for a while. */
+  /** Show the whole of the cell that is meant, once the person rests on it. */
   tell() {
     this.copied = false;
     this.rested();
@@ -497,8 +501,7 @@ class Grid {
   async showWhole() {
     const { row, column } = this.active;
     if (row < 0 || row >= this.rows || !this.columns[column]) return this.whole.replaceChildren();
-    const shown = this.value(row, column);
-    let { text } = { text: shown };
+    let text = this.value(row, column);
     try {
       ({ text } = await this.ask({ ask: "cell", query: this.query, row, column }));
     } catch {

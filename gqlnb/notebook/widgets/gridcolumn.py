@@ -81,7 +81,7 @@ class Column:
             return "text"
         if types.is_numeric_dtype(dtype):
             return "number"
-        if pd.api.types.is_object_dtype(dtype):
+        if types.is_object_dtype(dtype):
             numbers = bool(self._sample) and all(map(is_number, self._sample))
             if numbers and all(map(is_number, self._present())):
                 return "number"

@@ -30,6 +30,7 @@ from gqlnb import runtime
 from gqlnb.errors import GqlnbError, OptionError, blame, plain
 from gqlnb.model.render import CLASSES, error_lines, noted
 from gqlnb.model.result import Result
+from gqlnb.notebook.shown import counted
 from gqlnb.notebook.widgets.painting import Painter, in_kernel
 from gqlnb.sealing import bare
 
@@ -47,7 +48,7 @@ ROWS = 1000  # what a person scrolls through, and a megabyte or so
 SECONDS_TO_END = 5.0  # for what runs at the end of a subscription
 END = object()
 WORDS = 2000  # characters of an error
-# Of the phases of its life.
+# The phases of its life.
 WAITING, LIVE, ENDED, FULL, STOPPED, FAILED = range(6)
 
 
@@ -163,7 +164,9 @@ class LiveFrame:
 
     def _take(self, result: Result) -> bool:
         """Hold one more result, and no more rows than wanted; return whether to go on."""
-        count = rows_of(result, self._path)
+        from gqlnb.model.events import rows_in
+
+        count = rows_in(result, self._path)
         with self._lock:
             self._phase = LIVE
             self._held.append((result, count))
@@ -457,18 +460,6 @@ async def ended(steps: Any) -> None:
             await done
 
 
-def rows_of(result: Result, path: str | None) -> int:
-    """Return how many rows a result has."""
-    from gqlnb.model.events import rows_in
-
-    return rows_in(result, path)
-
-
 def wrapped(body: str) -> str:
-    """Return HTML as the package's own."""
+    """Return HTML in an element of the package's own classes."""
     return f'<div class="{CLASSES}">{body}</div>'
-
-
-def counted(number: int, word: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

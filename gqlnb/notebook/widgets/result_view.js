@@ -1,12 +1,8 @@
 // The view of gqlnb.ResultView: a tab for each frame and for the data, made when it is first seen.
 
-import { connect, keepKeys, make, unique } from "./common.js";
+import { connect, keepKeys, make, tabAt, unique } from "./common.js";
 import { gridKeys, makeGrid } from "./grid.js";
 import { makeTree } from "./tree.js";
-
-/** Return which tab a key leads to, of so many, or null for another key. */
-export const stepTo = (key, at, count) =>
-  ({ ArrowRight: (at + 1) % count, ArrowLeft: (at + count - 1) % count, Home: 0, End: count - 1 })[key] ?? null;
 
 /** Build tabs with their panels; the panel of a tab is filled by `fill(tab, panel)` when first seen. */
 function tabbed(tabs, fill) {
@@ -29,7 +25,7 @@ function tabbed(tabs, fill) {
   };
   names.forEach((name, at) => name.addEventListener("click", () => show(at)));
   list.addEventListener("keydown", (event) => {
-    const next = stepTo(event.key, names.indexOf(event.target), names.length);
+    const next = tabAt(event.key, names.indexOf(event.target), names.length);
     if (next === null) return;
     event.preventDefault();
     names[next].focus();

@@ -13,6 +13,7 @@ from gqlnb.model.grid import ROWS_SHOWN, caption, grid_of
 from gqlnb.model.render import error_lines, frame_html, result_bundle, result_text
 from gqlnb.model.result import Result
 from gqlnb.model.tables import ALONE
+from gqlnb.notebook.shown import counted
 from gqlnb.notebook.widgets.base import TWIN, Widget
 from gqlnb.notebook.widgets.grid import GridSource
 from gqlnb.notebook.widgets.tree import TreeSource
@@ -91,7 +92,7 @@ class ResultView(Widget):
         if self.result is not None:
             return f"{name}({', '.join(label for label, _ in self._frames)})"
         rows, columns = self._first().shape
-        return f"{name}({_many(rows, 'row')}, {_many(columns, 'column')})"
+        return f"{name}({counted(rows, 'row')}, {counted(columns, 'column')})"
 
     def _text(self) -> str:
         if self.result is not None:
@@ -177,7 +178,3 @@ def frame_of(shown: Any) -> Frame:
         f"{type(shown).__name__}. Of rows make one: pandas.DataFrame(rows)."
     )
     raise OptionError(msg)
-
-
-def _many(number: int, word: str) -> str:
-    return f"1 {word}" if number == 1 else f"{number:,} {word}s"

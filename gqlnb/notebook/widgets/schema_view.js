@@ -201,8 +201,8 @@ function render({ model, el }) {
     return made;
   };
   /** Fill a list with its first rows, and ask for the others when they are wanted. */
-  const fill = (list, rows, total, make_row, ask) => {
-    list.append(...rows.map(make_row));
+  const fill = (list, rows, total, toRow, ask) => {
+    list.append(...rows.map(toRow));
     const more = make("button", { type: "button", class: "gqlnb-more" });
     const left = () => {
       const count = total - list.childElementCount;
@@ -214,7 +214,7 @@ function render({ model, el }) {
       try {
         const at = list.childElementCount;
         const { rows: further } = await kernel.ask({ ...ask, at });
-        list.append(...further.map(make_row));
+        list.append(...further.map(toRow));
         (list.children[at]?.querySelector("button") ?? view.body).focus();
       } catch (error) {
         showFailure(error.message);
@@ -352,6 +352,7 @@ function render({ model, el }) {
     searching = false;
     if (!view.box.value.trim()) clear();
   };
+  /** Ask for more hits: the person has scrolled near to the last of them. */
   const further = async () => {
     const left = hits.total - hits.rows.length;
     if (searching || left <= 0 || view.hits.hidden) return;

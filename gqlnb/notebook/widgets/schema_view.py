@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLSchema
 
 from gqlnb.errors import plain
-from gqlnb.notebook.schemadocs import page
+from gqlnb.notebook.schemadocs import own_types, page
 from gqlnb.notebook.schemaindex import index_of, indexed, words_of
-from gqlnb.notebook.schemasheets import LINKS, Sheets, count_types
+from gqlnb.notebook.schemasheets import LINKS, Sheets
 from gqlnb.notebook.searching import search
 from gqlnb.notebook.shown import Listing
 from gqlnb.notebook.widgets.base import Widget
@@ -138,7 +138,7 @@ class SchemaView(Widget):
     def _title(self) -> str:
         return "" if self._first is None else self._first.title
 
-    def _heard(self, message: Message, _buffers: Sequence[memoryview]) -> Message | None:
+    def _heard(self, message: Message, _buffers: Sequence[memoryview], /) -> Message | None:
         """Answer a view, in a thread of its own where the index is being made still."""
         work = partial(self._answered, dict(message))
         if indexed(self.schema) or (message.get("kind") == "hello" and not self._place):
@@ -183,7 +183,7 @@ class SchemaView(Widget):
         return made if len(made.encode()) <= SAVED else f"<p>{plain(first.title)}</p>"
 
     def __repr__(self) -> str:
-        types = count_types(self.schema)
+        types = len(own_types(self.schema))
         place = f", {self._place!r}" if self._place else ""
         return f"{type(self).__name__}({types:,} types{place})"
 

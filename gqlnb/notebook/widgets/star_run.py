@@ -9,13 +9,14 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, QueryError, plain
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
     import pandas as pd
 
-__all__ = ["IDLE", "Run", "caption", "pages_of", "read_limit", "rows_of"]
+__all__ = ["IDLE", "Run", "caption", "read_limit"]
 
 
 @dataclass(slots=True, eq=False)
@@ -98,15 +99,16 @@ class Run:
     @property
     def text(self) -> str:
         """How it goes, in a few words; nothing for a failure, which has words of its own."""
+        got, pages = counted(self.got, "row"), counted(self.pages, "page")
         match self.phase:
-            case "running" if self.wanted is None:
-                return "Searching …"
+            case "running" if self.wanted is not None:
+                return f"{self.got:,} of {counted(self.wanted, 'row')}, {pages} …"
             case "running":
-                return f"{self.got:,} of {rows_of(self.wanted)}, {pages_of(self.pages)} …"
+                return "Searching …"
             case "cancelled":
-                return f"Cancelled after {rows_of(self.got)}."
+                return f"Cancelled after {got}."
             case "done":
-                return f"{rows_of(self.got)} in {pages_of(self.pages)}."
+                return f"{got} in {pages}."
         return ""
 
     def state(self) -> dict[str, Any]:
@@ -153,16 +155,6 @@ def whole(value: SupportsIndex | str) -> int | None:
         return None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         return None
-
-
-def rows_of(number: int | None) -> str:
-    """Return ``1 row``, ``2,000 rows``."""
-    return "1 row" if number == 1 else f"{number or 0:,} rows"
-
-
-def pages_of(number: int) -> str:
-    """Return ``1 page``, ``20 pages``."""
-    return "1 page" if number == 1 else f"{number:,} pages"
 
 
 def caption(frame: pd.DataFrame) -> str:

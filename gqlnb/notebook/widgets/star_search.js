@@ -2,7 +2,7 @@
 // one message with all it needs, and the kernel reads what stands in the boxes.
 
 import { barChart, histogram } from "./charts.js";
-import { connect, copy, isEnter, keepKeys, make, unique } from "./common.js";
+import { connect, copy, grouped, isEnter, keepKeys, make, tabAt, unique } from "./common.js";
 import { gridKeys, makeGrid } from "./grid.js";
 
 const DECADE = 20; // steps of the slider
@@ -55,12 +55,6 @@ export const limitText = (limit) => (limit === null || limit === undefined ? "" 
 
 /** Return how much of a running search is done, from 0 to 1, or null while nobody knows. */
 export const fraction = ({ got, wanted }) => (got > 0 && wanted > 0 ? Math.min(1, got / wanted) : null);
-
-/** Return which tab a key leads to; null for a key that leads nowhere. */
-export function tabAt(key, now, count) {
-  const steps = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: count - 1 };
-  return key in steps ? (steps[key] + count) % count : null;
-}
 
 /** Build the boxes and buttons. */
 function buildForm() {
@@ -180,7 +174,7 @@ function showState(view, state) {
   if (view.alert.textContent !== (state.error ?? "")) view.alert.textContent = state.error ?? "";
 }
 
-/** Put a text into the clipboard, or where a person can do it. */
+/** Put a text into the clipboard; where that is not allowed, show it to be copied by hand. */
 async function handOver(view, text, what) {
   const done = await copy(text);
   view.copied.textContent = done ? `${what} copied` : "Copy it from here:";
@@ -209,7 +203,7 @@ function render({ model, el }) {
     const stars = startOf(view.stars.value);
     if (stars === null) return;
     view.slider.value = placeOf(stars);
-    view.slider.setAttribute("aria-valuetext", `${stars.toLocaleString("en-US")} stars`);
+    view.slider.setAttribute("aria-valuetext", `${grouped(stars)} stars`);
   };
   const setBoxes = () => {
     const now = { ...parts(model.get("query")), limit: limitText(model.get("limit")) };

@@ -21,7 +21,7 @@ from gqlnb.github.expressions import read
 from gqlnb.github.starsearch import collect
 from gqlnb.model.grid import ROWS_SHOWN
 from gqlnb.model.render import frame_html
-from gqlnb.notebook.widgets.base import Widget, in_words
+from gqlnb.notebook.widgets.base import Widget, in_words, names_of_the_notebook
 from gqlnb.notebook.widgets.charts import pictures, spread
 from gqlnb.notebook.widgets.grid import GridSource
 from gqlnb.notebook.widgets.kept import Kept
@@ -236,7 +236,7 @@ class StarSearch(Widget):
         bins = spread(frame)
         return f"{frame_html(frame, f'{caption(frame)}{note}')}{bins.html() if bins.rows else ''}"
 
-    def _heard(self, message: Message, _buffers: Sequence[memoryview]) -> Message | None:
+    def _heard(self, message: Message, _buffers: Sequence[memoryview], /) -> Message | None:
         match message:
             case {"kind": "hello"}:
                 self._tell(found=True)
@@ -378,11 +378,3 @@ class StarSearch(Widget):
             if run is not None:
                 run.told, run.due = time.monotonic(), False
             self.send(message)
-
-
-def names_of_the_notebook() -> Mapping[str, Any]:
-    """Return the names that cells use, if this is a notebook."""
-    from IPython.core.getipython import get_ipython
-
-    shell = get_ipython()
-    return {} if shell is None else dict(shell.user_ns)

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 globalThis.document ??= { createElement: () => ({ setAttribute() {}, append() {}, remove() {} }) };
-const { connect, debounced, grouped, helloWait, isEnter } = await import(
+const { connect, debounced, grouped, helloWait, isEnter, tabAt } = await import(
   "../../../gqlnb/notebook/widgets/common.js"
 );
 const { linked } = await import("../../../gqlnb/notebook/widgets/loader.js");
@@ -119,4 +119,12 @@ test("texts become modules that import each other, once a page", async () => {
   } finally {
     URL.createObjectURL = createObjectURL;
   }
+});
+
+test("arrows lead from tab to tab and around", () => {
+  assert.equal(tabAt("ArrowRight", 2, 3), 0);
+  assert.equal(tabAt("ArrowLeft", 0, 3), 2);
+  assert.equal(tabAt("Home", 2, 3), 0);
+  assert.equal(tabAt("End", 0, 3), 2);
+  assert.equal(tabAt("Tab", 0, 3), null);
 });

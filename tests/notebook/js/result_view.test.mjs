@@ -4,16 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { gridKeys } from "../../../gqlnb/notebook/widgets/grid.js";
-import view, { stepTo } from "../../../gqlnb/notebook/widgets/result_view.js";
+import view from "../../../gqlnb/notebook/widgets/result_view.js";
 import { meaning, rangesOf } from "../../../gqlnb/notebook/widgets/tree.js";
-
-test("arrows go around the tabs", () => {
-  assert.equal(stepTo("ArrowRight", 2, 3), 0);
-  assert.equal(stepTo("ArrowLeft", 0, 3), 2);
-  assert.equal(stepTo("Home", 2, 3), 0);
-  assert.equal(stepTo("End", 0, 3), 2);
-  assert.equal(stepTo("x", 0, 3), null);
-});
 
 test("few children stand by themselves", () => assert.deepEqual(rangesOf(0, 100), []));
 

@@ -54,10 +54,3 @@ test("the part done is unknown until a page and the number wanted are known, and
   assert.equal(view.fraction({ got: 50, wanted: 200 }), 0.25);
   assert.equal(view.fraction({ got: 300, wanted: 200 }), 1);
 });
-
-test("arrows lead from tab to tab and around", () => {
-  assert.equal(view.tabAt("ArrowRight", 2, 3), 0);
-  assert.equal(view.tabAt("ArrowLeft", 0, 3), 2);
-  assert.equal(view.tabAt("End", 0, 3), 2);
-  assert.equal(view.tabAt("Tab", 0, 3), null);
-});

@@ -1,0 +1,43 @@
+"""What several browser tests do with a page, beside what a notebook's fixture offers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+WRITE = """(element, text) => {
+    const all = globalThis.__MONACO.editor.getEditors();
+    const editor = all.find((each) => element.contains(each.getDomNode()));
+    editor.setValue(text);
+    editor.focus();
+    editor.setPosition(editor.getModel().getFullModelRange().getEndPosition());
+}"""
+
+
+def fill_editor(editor: Locator, text: str) -> None:
+    """Replace what stands in an editor of GraphiQL; the cursor is behind it.
+
+    Typed key by key, its brackets would be closed.
+    """
+    editor.evaluate(WRITE, text)
+
+
+def photograph(page: Page, name: str) -> None:
+    """Leave a picture where WIDGET_PICTURES says, for people."""
+    if folder := os.environ.get("WIDGET_PICTURES"):
+        page.screenshot(path=Path(folder, f"{name}.png"))
+
+
+def theme(page: Page, name: str) -> None:
+    """Change to JupyterLab's theme ``"Light"`` or ``"Dark"``, and wait until it is there."""
+    change = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
+    page.evaluate(change, f"JupyterLab {name}")
+    light = str(name == "Light").lower()
+    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{light}'")
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)

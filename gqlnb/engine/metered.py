@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from gqlnb.model.document import Document
 
-__all__ = ["Metered", "bounded", "counting", "stopped"]
+__all__ = ["HERE", "Metered", "bounded", "counting", "stopped"]
 
-HERE = "in-process"
+HERE = "in-process"  # the source of results that were executed here
 
 
 class Counted:

@@ -10,17 +10,15 @@ from graphql import (
     FieldNode,
     FragmentSpreadNode,
     GraphQLEnumType,
-    SchemaMetaFieldDef,
-    TypeMetaFieldDef,
-    TypeNameMetaFieldDef,
     get_named_type,
-    is_abstract_type,
     is_composite_type,
     is_list_type,
     is_non_null_type,
     value_from_ast_untyped,
 )
 from graphql.language import BooleanValueNode, VariableNode
+
+from gqlnb.model.shape import META, object_names
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema, SelectionSetNode
@@ -50,8 +48,6 @@ NAMES = {
     int: "an integer",
     float: "a number",
 }
-METAS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
-METAS["__typename"] = TypeNameMetaFieldDef
 
 Path = tuple[str | int, ...]
 Kinds = frozenset[str]  # names of object types
@@ -137,7 +133,7 @@ def deciding(document: Document) -> tuple[str, ...]:
 def decided(document: Document, name: str, variables: Mapping[str, Any]) -> bool | None:
     """Return the value that a variable has where it decides; None if that can't be told."""
     node = document.variables.get(name)
-    default = None if node is None or node.default_value is None else node.default_value
+    default = None if node is None else node.default_value
     value = variables.get(name, default and value_from_ast_untyped(default))
     return value if isinstance(value, bool) else None
 
@@ -235,15 +231,9 @@ def narrow(schema: GraphQLSchema, parent: Any, kinds: Kinds | None, on: Any) -> 
     """Return the object types that a fragment on `on` leaves of a parent's; None for all."""
     if on is parent:
         return kinds
-    had = possible(schema, parent) if kinds is None else kinds
-    left = had & possible(schema, on)
+    had = object_names(schema, parent) if kinds is None else kinds
+    left = had & object_names(schema, on)
     return kinds if left == had else left
-
-
-def possible(schema: GraphQLSchema, kind: Any) -> Kinds:
-    """Return the names of the object types that a composite type may be."""
-    kinds = schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
-    return frozenset(each.name for each in kinds)
 
 
 def included(
@@ -272,10 +262,9 @@ def included(
 def _place(parts: list[Part], planner: Planner) -> Place:
     """Return what a field must hold that is selected once or more."""
     first = parts[0]
-    name = first.node.name.value
-    definition = METAS.get(name) or first.parent.fields[name]
-    made, leaf = wrapped(definition.type)
-    named = get_named_type(definition.type)
+    declared = declared_type(first)
+    made, leaf = wrapped(declared)
+    named = get_named_type(declared)
     if not is_composite_type(named):
         leaf.kinds = TEXT if isinstance(named, GraphQLEnumType) else SCALARS.get(named.name)
         return made
@@ -284,13 +273,18 @@ def _place(parts: list[Part], planner: Planner) -> Place:
     for part in parts:
         if part.node.selection_set is None:
             continue
-        own = (METAS.get(part.node.name.value) or part.parent.fields[part.node.name.value]).type
-        kind = get_named_type(own)
+        kind = get_named_type(declared_type(part))
         # What is selected where the field may not be, is sure only where that is the one place.
         sure = (same or (part.sure and part.kinds is None)) and kind is named
         selected.append(Selected(part.node.selection_set, kind, None, sure))
     _fill(leaf, selected, planner)
     return made
+
+
+def declared_type(part: Part) -> Any:
+    """Return the type that the schema declares for a field."""
+    name = part.node.name.value
+    return (META.get(name) or part.parent.fields[name]).type
 
 
 def wrapped(kind: Any) -> tuple[Place, Place]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, compress, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,7 @@ from gqlnb.model import scalars, tables
 from gqlnb.model.decode import envelope, joined, span
 from gqlnb.model.shape import shape_of
 from gqlnb.wire.expected import missing
-from gqlnb.wire.typed import as_type
+from gqlnb.wire.typed import as_type, or_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -203,7 +203,7 @@ def decoders(typed: Typed, place: Place) -> tuple[msgspec.json.Decoder[Any], ...
 def as_struct(place: Place) -> Any:
     """Return a type that takes what :func:`as_type` takes; members have the numbers of fields."""
     if place.item is not None:
-        return maybe(list.__class_getitem__(as_struct(place.item)), place)
+        return or_null(list.__class_getitem__(as_struct(place.item)), place)
     if place.always is None:
         return as_type(place)
     there = len(place.always)
@@ -212,12 +212,7 @@ def as_struct(place: Place) -> Any:
         for n, inner in enumerate(place.fields.values())
     ]
     names = {f"g{n}": name for n, name in enumerate(place.fields)}
-    return maybe(msgspec.defstruct("Object", members, rename=names, gc=False), place)
-
-
-def maybe(made: Any, place: Place) -> Any:
-    """Return a type with null, where a place may be."""
-    return Optional[made] if place.null else made  # noqa: UP045 - Any | None is no type
+    return or_null(msgspec.defstruct("Object", members, rename=names, gc=False), place)
 
 
 def whole(typed: Typed, place: Place, values: list[Any]) -> bool:
@@ -329,7 +324,7 @@ def row_type(table: tables.Table, place: Any) -> Any:
     if isinstance(table.row, int):
         return value_type(table.columns[table.row], place)
     if isinstance(table.row, tables.Table):
-        return maybe(list.__class_getitem__(item_type(table.row, place.item)), place)
+        return or_null(list.__class_getitem__(item_type(table.row, place.item)), place)
     return members_type(table.row, table, place)
 
 
@@ -347,7 +342,7 @@ def members_type(read: tables.Place, table: tables.Table, place: Any) -> Any:
         raise LookupError  # something is read that is not expected
     names = {name: key for name, (key, _) in members.items()}
     kinds = [(name, kind) for name, (_, kind) in members.items()]
-    return maybe(msgspec.defstruct("Object", kinds, rename=names, gc=False), place)
+    return or_null(msgspec.defstruct("Object", kinds, rename=names, gc=False), place)
 
 
 def member_type(target: int | tables.Place | tables.Table, table: tables.Table, place: Any) -> Any:
@@ -357,7 +352,7 @@ def member_type(target: int | tables.Place | tables.Table, table: tables.Table, 
         return value_type(table.columns[target], place)
     if isinstance(target, tables.Place):
         return members_type(target, table, place)
-    return maybe(list.__class_getitem__(item_type(target, place.item)), place)
+    return or_null(list.__class_getitem__(item_type(target, place.item)), place)
 
 
 def value_type(column: tables.Column, place: Place) -> Any:

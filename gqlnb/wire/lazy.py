@@ -289,7 +289,7 @@ def read_at_once(came: Envelope, shape: Shape, typed: Typed, found: Sequence[Ite
         return False
     name = root.inner[0].name
     plan = tables.plan_of(shape, frozenset({name}), name)
-    if not all(plain(column) for table in plan.root.walk() for column in table.columns):
+    if not all(is_plain(column) for table in plan.root.walk() for column in table.columns):
         return False
     from gqlnb.model.reading import Answer, read
 
@@ -310,7 +310,7 @@ def no_data() -> Any:
     raise MisfitError
 
 
-def plain(column: tables.Column) -> bool:
+def is_plain(column: tables.Column) -> bool:
     """Tell whether Arrow takes the values of a column as they are."""
     return not column.shape.lists and bool(scalars.of(column.shape).exact)
 

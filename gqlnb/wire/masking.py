@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.limits import Limits
 
-__all__ = ["bounded", "masked", "unrevealing", "without_hints"]
+__all__ = ["Faults", "bounded", "dotted", "masked", "unrevealing", "without_hints"]
 
 Faults = list[tuple[str, BaseException]]
 

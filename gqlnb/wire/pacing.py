@@ -22,7 +22,7 @@ from gqlnb.wire.retry import unsaid
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GITHUB", "MARKS", "WIDTH", "Flow"]
+__all__ = ["MARKS", "WIDTH", "Flow"]
 
 WIDTH = 6  # requests at once; as many connections as browsers open to one host
 # GitHub works 60 s of a minute for somebody, "estimated by the total response time" (its

@@ -12,7 +12,7 @@ from gqlnb.wire.budget import LONGEST, MARGIN, from_headers, seconds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ATTEMPTS", "PASSING", "Attempt", "asked_wait", "decide", "failure", "unsaid"]
+__all__ = ["ATTEMPTS", "PASSING", "UNSAID", "Attempt", "asked_wait", "decide", "failure", "unsaid"]
 
 Failure = Literal["broken", "busy", "limited"]
 

@@ -23,7 +23,20 @@ from gqlnb.wire.negotiation import acceptable, wants_page
 from gqlnb.wire.response import GRAPHQL_JSON, GRAPHQL_TYPE, JSON, JSON_TYPE, Response
 from gqlnb.wire.rules import ENDPOINT, Rules
 
-__all__ = ["GRAPHQL_HEADERS", "HEADERS", "refusal", "screen", "shared", "too_large", "too_slow"]
+__all__ = [
+    "GRAPHQL_HEADERS",
+    "HEADERS",
+    "known_token",
+    "own_host",
+    "own_origin",
+    "refusal",
+    "screen",
+    "shared",
+    "shows_page",
+    "small_head",
+    "too_large",
+    "too_slow",
+]
 
 HEADERS: Mapping[str, str] = {"content-type": JSON, "x-content-type-options": "nosniff"}
 GRAPHQL_HEADERS: Mapping[str, str] = {**HEADERS, "content-type": GRAPHQL_JSON}

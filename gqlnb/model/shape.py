@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.document import Document
 
-__all__ = ["META", "Shape", "inferred", "object_names", "shape_of", "steps_of"]
+__all__ = ["META", "Shape", "included", "inferred", "object_names", "shape_of", "steps_of"]
 
 SHAPES_KEPT = 256  # of one schema; a notebook has some dozens of texts
 META = {  # the fields that introspection adds
@@ -193,11 +193,11 @@ def _fill(
 ) -> None:
     """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution."""
     for node in selections.selections:
-        included = _included(node, known.variables)
-        if included is False:
+        there = included(node, known.variables)
+        if there is False:
             continue
         here = asked._replace(
-            always=asked.always and included is True, certain=asked.certain and included is True
+            always=asked.always and there is True, certain=asked.certain and there is True
         )
         if isinstance(node, FieldNode):
             _fill_field(shape, kind, node, known, here)
@@ -219,9 +219,9 @@ def object_names(schema: GraphQLSchema, kind: Any) -> frozenset[str]:
     return frozenset(each.name for each in kinds)
 
 
-def _included(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | None:
+def included(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | None:
     """Tell by ``@skip`` and ``@include`` whether a selection is executed; None if it depends."""
-    included: bool | None = True
+    there: bool | None = True
     for directive in node.directives or ():
         name = directive.name.value
         if name not in {"skip", "include"} or not directive.arguments:
@@ -234,8 +234,8 @@ def _included(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool 
             given = value.value
         if given is (name == "skip"):
             return False
-        included = included if isinstance(given, bool) else None
-    return included
+        there = there if isinstance(given, bool) else None
+    return there
 
 
 def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known, asked: Asked) -> None:

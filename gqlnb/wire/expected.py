@@ -16,13 +16,12 @@ from graphql import (
     is_non_null_type,
     value_from_ast_untyped,
 )
-from graphql.language import BooleanValueNode, VariableNode
+from graphql.language import VariableNode
 
-from gqlnb.model.shape import META, object_names
+from gqlnb.model.shape import META, included, object_names
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema, SelectionSetNode
-    from graphql.language import DirectiveNode
 
     from gqlnb.model.document import Document
 
@@ -210,10 +209,11 @@ def _parts(selected: Selected, planner: Planner) -> Iterator[Part]:
     """Yield the fields of a selection set, fragments unrolled."""
     parent, kinds = selected.parent, selected.kinds
     for node in selected.node.selections:
-        there = included(node.directives or (), planner.variables)
+        there = included(node, planner.variables)
         if there is False:
             continue
-        sure = selected.sure and there is True
+        deferred = any(each.name.value == "defer" for each in node.directives or ())
+        sure = selected.sure and there is True and not deferred
         if isinstance(node, FieldNode):
             yield Part(node, parent, kinds, sure)
             continue
@@ -234,29 +234,6 @@ def narrow(schema: GraphQLSchema, parent: Any, kinds: Kinds | None, on: Any) -> 
     had = object_names(schema, parent) if kinds is None else kinds
     left = had & object_names(schema, on)
     return kinds if left == had else left
-
-
-def included(
-    directives: Iterable[DirectiveNode], variables: Mapping[str, bool | None]
-) -> bool | None:
-    """Tell whether ``@skip`` and ``@include`` leave a field; None if that can't be told."""
-    there: bool | None = True
-    for directive in directives:
-        name = directive.name.value
-        if name not in ("skip", "include"):
-            there = there and (None if name == "defer" else there)
-            continue
-        value = directive.arguments[0].value if directive.arguments else None
-        given: bool | None = None
-        if isinstance(value, BooleanValueNode):
-            given = value.value
-        elif isinstance(value, VariableNode):
-            given = variables.get(value.name.value)
-        if given is None:
-            there = None
-        elif given is (name == "skip"):
-            return False
-    return there
 
 
 def _place(parts: list[Part], planner: Planner) -> Place:

@@ -253,7 +253,7 @@ class MisfitError(Exception):
 
 
 class Checking:
-    """Decodes rows as a plan does, but nothing that does not fit.
+    """Decodes rows as a plan does, and refuses what does not fit.
 
     It has the method of :class:`gqlnb.model.decode.Decoders`.
     """
@@ -316,7 +316,7 @@ def is_plain(column: tables.Column) -> bool:
 
 
 def item_type(table: tables.Table, place: Any) -> Any:
-    """Return the type of an item of a table's lists: the struct of the plan, without leave."""
+    """Return the type of an item of a table's lists: the plan's struct, which takes what fits."""
     return row_type(table, place) if table.edge is None else members_type(table.edge, table, place)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Expectation", "Typed", "as_type", "or_null"]
 
-SMALL = 4096  # bytes; below, a first answer is looked through sooner than a decoder is made
+SMALL = 4096  # bytes; below, looking through a first answer takes less time than making a decoder
 
 
 class Expectation:

@@ -283,9 +283,7 @@ class Writer:
         alias = f"{pick.key}: " if pick.key != pick.name else ""
         return f"{alias}{pick.name}{f'({inside})' if inside else ''}{pick.directives}"
 
-    def way(
-        self, picks: Iterable[Pick], steps: Sequence[str], shared: Mapping[int, str]
-    ) -> str:
+    def way(self, picks: Iterable[Pick], steps: Sequence[str], shared: Mapping[int, str]) -> str:
         """Return what of a selection leads along response names, the last of them whole.
 
         `shared` names the fragments that hold what is in some picks, by the picks' `id`.

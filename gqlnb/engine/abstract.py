@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import default_type_resolver
 
+from gqlnb.engine.info import above
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gqlnb.engine.core import Run
     from gqlnb.engine.plan import FieldPlan, Plan
 
-__all__ = ["Chooser", "above"]
+__all__ = ["Chooser"]
 
 
 class Chooser:
@@ -103,7 +105,7 @@ class Chooser:
         kind = run.ensure_valid_runtime_type(name, self.kind, self.field.group, info, value)
         selection = self.plan.below(run, kind, self.field.group)
         if kind.is_type_of is not None:
-            return run.typed(value, self.field, selection, path, above(path))
+            return run.typed(value, self.field, selection, path)
         if type(name) is str:
             self.entered[name] = selection.compiled()
             self.dicts[name] = self.plan.maker.variant(selection, dicts=True)
@@ -113,10 +115,3 @@ class Chooser:
         """Await the name of the type."""
         made = self.first(await name, value, path, run)
         return await made if run.is_awaitable(made) else made
-
-
-def above(path: Any) -> Any:
-    """Return the path of the field that a place in its list belongs to."""
-    while path is not None and type(path[1]) is int:
-        path = path[0]
-    return path

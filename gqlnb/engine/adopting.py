@@ -16,22 +16,23 @@ from graphql import execute as core_execute
 from graphql import subscribe as core_subscribe
 
 from gqlnb.engine.metered import bounded, counting
-from gqlnb.engine.run import execute, execute_within, run
+from gqlnb.engine.run import execute, execute_within, finished, finished_later, run
 from gqlnb.engine.streaming import compiled
+from gqlnb.engine.subscription import RESOLVERS
 from gqlnb.engine.version import NEW
 from gqlnb.errors import Problem, QueryError, SchemaError, plain
 from gqlnb.model.document import Document, problems
-from gqlnb.model.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from graphql import DocumentNode, ExecutionResult
+    from graphql import DocumentNode
 
     from gqlnb.engine.budget import Budget
     from gqlnb.engine.explaining import Explanation
     from gqlnb.engine.streaming import Given
     from gqlnb.model.limits import Limits
+    from gqlnb.model.result import Result
 
 __all__ = ["Adoption", "adoption", "held", "is_schema", "remembered"]
 
@@ -40,12 +41,10 @@ T = TypeVar("T")
 # Where the schema objects of a library hold graphql-core's. Strawberry's attribute begins with an
 # underscore, but it is the one that its documentation and the packages built on it use.
 HELD = {"graphene": "graphql_schema", "strawberry": "_schema"}
-HERE = "in-process"
 KEPT_AS = "_gqlnb_adoption"  # the attribute by which an object remembers its adoption
 _PARAMETERS = tuple(inspect.signature(core_execute).parameters)
 OPTIONS = frozenset(_PARAMETERS[_PARAMETERS.index("operation_name") + 1 :])
 SUBSCRIBING = frozenset(inspect.signature(core_subscribe).parameters)
-COMPILED = frozenset({"field_resolver", "type_resolver"})  # options that the engine takes itself
 HOOKS = ("on_operation", "on_parse", "on_validate", "on_execute", "resolve", "get_results")
 INCREMENTAL = ("defer", "stream")
 SUGGESTION = "Did you mean"
@@ -75,7 +74,7 @@ class Adoption:
         self.graphql = graphql
         self.options = dict(options or {})
         self._context = context
-        foreign = sorted(self.options.keys() - COMPILED)
+        foreign = sorted(self.options.keys() - RESOLVERS)  # which the engine takes itself
         self.reason = f"graphql-core executes with {', '.join(foreign)}" if foreign else None
 
     def parse(
@@ -113,8 +112,12 @@ class Adoption:
             return run(self.graphql, document, variables, context, root, budget)
         given = (document, dict(variables), context, root)
         if budget is not None:
-            return bounded(partial(self.executed, budget, *given), budget, document, _result)
-        return finish(self.executed(None, *given), document)
+            finish = partial(finished, variables=variables)
+            return bounded(partial(self.executed, budget, *given), budget, document, finish)
+        outcome = self.executed(None, *given)
+        if isawaitable(outcome):
+            return finished_later(outcome, document, variables)
+        return finished(outcome, document, variables)
 
     def subscribed(self, document: Document, given: Given) -> Callable[[], Any]:
         """Return what begins a subscription; see :func:`gqlnb.engine.streaming.compiled`.
@@ -453,40 +456,3 @@ def _home(schema: Any) -> Any:
     """Return the module that defines Strawberry's schema class."""
     homes = (sys.modules.get(base.__module__) for base in type(schema).__mro__)
     return next((home for home in homes if hasattr(home, "validate_document")), None)
-
-
-# -- the answer
-
-
-def finish(outcome: Any, document: Document) -> Result | Awaitable[Result]:
-    """Return an outcome, or an awaitable of one, as a result.
-
-    Raises
-    ------
-    QueryError
-        If nothing was executed.
-    """
-    return _later(outcome, document) if isawaitable(outcome) else _result(outcome, document)
-
-
-async def _later(outcome: Awaitable[ExecutionResult], document: Document) -> Result:
-    return _result(await outcome, document)
-
-
-def _result(outcome: ExecutionResult, document: Document) -> Result:
-    errors = outcome.errors or []
-    if outcome.data is None and errors and all(refused(error) for error in errors):
-        raise QueryError(text=document.text, problems=problems(errors))
-    return Result(
-        outcome.data,
-        errors=tuple(dict(error.formatted) for error in errors),
-        extensions=dict(outcome.extensions or {}),
-        document=document,
-        source=HERE,
-        causes=tuple(error.original_error for error in errors),
-    )
-
-
-def refused(error: GraphQLError) -> bool:
-    """Tell an error about the request from one that arose while it was executed."""
-    return error.path is None and (bool(error.locations) or error.original_error is None)

@@ -21,7 +21,7 @@ from graphql.pyutils import did_you_mean, suggestion_list
 from gqlnb.engine.source import source_of
 from gqlnb.errors import SchemaError, plain
 
-__all__ = ["bind_all", "bind_field", "bind_type_resolver"]
+__all__ = ["adapted", "bind_all", "bind_field", "bind_type_resolver", "tidy"]
 
 Resolver = Callable[[Any, dict[str, Any], Any], Any]
 TypeResolver = Callable[[Any, Any], Any]

@@ -22,7 +22,7 @@ from gqlnb.model.document import problems
 if TYPE_CHECKING:
     from graphql import DocumentNode
 
-__all__ = ["REFERENCE_SDL", "built", "outline", "waits"]
+__all__ = ["REFERENCE_SDL", "built", "executable", "outline", "waits"]
 
 REFERENCE_SDL = """
 type Query {

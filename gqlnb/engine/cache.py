@@ -32,7 +32,7 @@ class Operation:
     __slots__ = ("document", "facts", "name", "only", "plans", "schema")
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
-        self.schema = schema  # held, so that their ids stay theirs
+        self.schema = schema  # held, so that no other object gets their ids
         self.document = document
         self.name = name
         self.facts = facts(document)

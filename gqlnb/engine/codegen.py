@@ -31,18 +31,7 @@ __all__ = ["Writer"]
 
 
 class Writer(Values):
-    """Writes the body of one function.
-
-    Parameters
-    ----------
-    plan
-        The plan it is part of.
-    rows
-        Returns the function that completes the lists of a field.
-    dicts
-        Whether to write for sources that are dicts, rather than for other objects.
-
-    """
+    """Writes the body of one function; the parameters are those of its base."""
 
     # -- whole functions
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphql.error import located_error
 from graphql.execution.values import get_argument_values
 
-from gqlnb.engine.info import Info, Lean, to_path
+from gqlnb.engine.info import Info, Lean, above, to_path
 from gqlnb.engine.version import (
     CORO,
     NEW,
@@ -33,8 +33,9 @@ from gqlnb.engine.version import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
 
+__all__ = ["FieldPlan", "Further", "Groups", "Run"]
+
 LONG = 64  # items of a list that is compiled when it is first seen
-__all__ = ["Further", "Groups", "Run"]
 
 
 class FieldPlan(Protocol):
@@ -299,18 +300,13 @@ class Run(Base):  # type: ignore[misc]
 
     def complete_item(self, value: Any, field: FieldPlan, kind: Any, path: Lean) -> Any:
         """Complete an item as graphql-core does: with the info of the list's field."""
-        above = path
-        while above is not None and type(above[1]) is int:
-            above = above[0]
-        given = (kind, field.group, self.info(field, above), to_path(path), value)
+        given = (kind, field.group, self.info(field, above(path)), to_path(path), value)
         return self.complete_value(*given, None) if NEW else self.complete_value(*given)
 
-    def typed(
-        self, value: Any, field: FieldPlan, selection: Selection, path: Lean, above: Lean
-    ) -> Any:
+    def typed(self, value: Any, field: FieldPlan, selection: Selection, path: Lean) -> Any:
         """Execute a selection on a value whose type has ``is_type_of``."""
         kind = selection.kind
-        answer = kind.is_type_of(value, self.info(field, above))
+        answer = kind.is_type_of(value, self.info(field, above(path)))
         if answer is True:
             return selection.enter(value, path, self)
         if self.is_awaitable(answer):

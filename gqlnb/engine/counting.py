@@ -17,7 +17,7 @@ from gqlnb.engine.lines import Lines
 if TYPE_CHECKING:
     from gqlnb.engine.plan import FieldPlan, Plan, Selection
 
-__all__ = ["DEEP", "WIDE", "Counting"]
+__all__ = ["Counting"]
 
 DEEP = 3  # levels of objects in one function
 WIDE = 40  # fields of an object that is written into the function of its parent

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphql import get_named_type, is_abstract_type, is_leaf_type
+from graphql import (
+    get_named_type,
+    get_nullable_type,
+    is_abstract_type,
+    is_leaf_type,
+    is_list_type,
+)
 
 from gqlnb import runtime
 from gqlnb.engine.core import Run
@@ -69,8 +75,9 @@ def explained(
     if not known.plannable:
         return Explanation(False, f"{title}: {HANDED}", "")
     plan = fresh(schema, document, variables, None, None, known).plan
-    lines = list(outline(plan, plan.top(plan.sample), 1))
-    sources = [plan.maker.text(plan.top(plan.sample)), *row_texts(plan, plan.top(plan.sample))]
+    top = plan.top(plan.sample)
+    lines = list(outline(plan, top, 1))
+    sources = [plan.maker.text(top), *row_texts(plan, top)]
     head = f"{title}: compiled" + (", its fields one after the other" if plan.serial else "")
     return Explanation(True, "\n".join([head, *lines]), "\n".join(sources))
 
@@ -125,15 +132,9 @@ def answer(field: FieldPlan) -> str:
     """Return what answers a field, in words."""
     if field.head[0] == "__typename":
         return "known beforehand"
-    arguments = (
-        ""
-        if field.constants == {}
-        else (
-            ", arguments from variables"
-            if field.constants is None
-            else f", arguments {field.constants}"
-        )
-    )
+    arguments = f", arguments {field.constants}" if field.constants else ""
+    if field.constants is None:
+        arguments = ", arguments from variables"
     if field.default:
         return f"looked up in its parent{arguments}"
     function = field.native or field.resolve
@@ -155,10 +156,8 @@ def place(function: Any) -> str:
 def row_texts(plan: Plan, selection: Selection) -> Iterator[str]:
     """Yield the source of the functions that complete lists below a selection."""
     for field in selection.fields:
-        kind = (
-            getattr(field.type, "of_type", field.type) if str(field.type)[-1] == "!" else field.type
-        )
-        if str(kind).startswith("["):
+        kind: Any = get_nullable_type(field.type)
+        if is_list_type(kind):
             yield plan.maker.rows_text(field, kind)
         for below in selections(plan, field):
             yield from row_texts(plan, below)

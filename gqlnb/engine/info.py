@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLResolveInfo
 from graphql.pyutils import Path
 
-__all__ = ["Info", "Lean", "to_path"]
+__all__ = ["Info", "Lean", "above", "to_path"]
 
 # A path as compiled code makes it: nested (previous, key, type name), which is the layout of
 # graphql-core's Path; only what leaves the compiled code becomes one.
@@ -26,6 +26,13 @@ def to_path(path: Lean) -> Any:
     for _, key, name in reversed(keys):
         made = Path(made, key, name)
     return made
+
+
+def above(path: Lean) -> Lean:
+    """Return the path of the field that a place in its list belongs to."""
+    while path is not None and type(path[1]) is int:
+        path = path[0]
+    return path
 
 
 # A reader of a tuple's member that ``__getitem__`` does not come between.

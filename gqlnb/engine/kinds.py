@@ -8,7 +8,7 @@ from typing import Any
 
 from graphql import Undefined
 
-__all__ = ["DICT", "HELD", "OBJECT", "UNUSUAL", "is_mapping", "kind_of", "kinds", "mappings"]
+__all__ = ["HELD", "OBJECT", "UNUSUAL", "is_mapping", "kind_of", "kinds", "mappings"]
 
 HELD = 1000  # Python types remembered; a program has few whose values it serves
 

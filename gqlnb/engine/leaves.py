@@ -12,8 +12,8 @@ from graphql import (
     get_named_type,
 )
 
-from gqlnb.engine.plan import META
-from gqlnb.engine.version import SERIALIZERS, serializer
+from gqlnb.engine.version import SERIALIZERS, serializer, serializes_by_name
+from gqlnb.model.shape import META
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
@@ -73,6 +73,6 @@ def leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
 def foreign(kind: Any) -> bool:
     """Tell whether a type may serialize values to what JSON cannot hold."""
     if isinstance(kind, GraphQLEnumType):
-        return getattr(serializer(kind), "__func__", None) is not serializer(GraphQLEnumType)
+        return not serializes_by_name(kind)
     usual = SERIALIZERS.get(kind) if isinstance(kind, GraphQLScalarType) else None
     return usual is None or serializer(kind) is not usual

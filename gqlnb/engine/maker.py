@@ -12,9 +12,8 @@ from weakref import finalize
 
 from graphql import get_nullable_type, is_leaf_type
 
-from gqlnb.engine.abstract import above
 from gqlnb.engine.codegen import Writer
-from gqlnb.engine.info import Info
+from gqlnb.engine.info import Info, above
 from gqlnb.engine.kinds import HELD, is_mapping, kind_of, kinds, mappings
 from gqlnb.engine.version import CORO, PLAIN
 

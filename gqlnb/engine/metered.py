@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from gqlnb.model.document import Document
 
-__all__ = ["Metered", "bounded", "counting", "stopped"]
+__all__ = ["HERE", "Metered", "bounded", "counting", "stopped"]
 
-HERE = "in-process"
+HERE = "in-process"  # the source of results that were executed here
 
 
 class Counted:
@@ -194,13 +194,14 @@ def close_unawaited(error: BaseException) -> None:
             each.close()
 
 
-# Where compiled code, ours and graphql-core's is, and what it calls the places of coroutines.
+# How the names of files begin: of compiled code, of the engine and of graphql-core.
 HOMES = ("<gqlnb ", str(Path(__file__).parent), str(Path(graphql.__file__).parent))
+# The local names of lists and dicts in which such code holds coroutines; compiled code: w1, w2, ...
 HOLDERS = frozenset({"completed_results", "results", "values", "waiting"})
 
 
 def coroutines(names: Mapping[str, Any]) -> list[Any]:
-    """Return the coroutines among the local names of a function of these homes."""
+    """Return the coroutines among the local variables of a function in `HOMES`."""
     found = list(names.values())
     for name, value in names.items():
         if name in HOLDERS or re.fullmatch(r"w\d*", name):
@@ -211,7 +212,7 @@ def coroutines(names: Mapping[str, Any]) -> list[Any]:
 
 
 def heard(task: asyncio.Task[Any]) -> None:
-    """Take note of how a task has ended that nobody waits for, so that nobody complains."""
+    """Ask a task that nobody waits for how it ended, or asyncio would log its exception."""
     if not task.cancelled():
         task.exception()
 

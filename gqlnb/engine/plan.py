@@ -15,9 +15,6 @@ from graphql import (
     GraphQLObjectType,
     GraphQLString,
     OperationType,
-    SchemaMetaFieldDef,
-    TypeMetaFieldDef,
-    TypeNameMetaFieldDef,
     VariableNode,
     Visitor,
     default_field_resolver,
@@ -29,29 +26,22 @@ from graphql.execution.values import get_argument_values
 
 from gqlnb.engine.core import Further, Groups, Run
 from gqlnb.engine.version import NEW, PLAIN, SERIALIZERS, TOO_DEEP, new, serializer
+from gqlnb.model.shape import META
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphql import GraphQLSchema
 
-__all__ = ["FieldPlan", "Plan", "Selection", "facts"]
+__all__ = ["Facts", "FieldPlan", "Plan", "Selection", "facts"]
 
 # Compiling a selection takes about as long as graphql-core takes for this many rows of it, so
 # waiting for as many costs at most twice the better choice.
 HOT = 96
 DEEP = 60  # levels of selections beyond which a document is compiled when it is first seen
 CLASHING = {"source", "info"}  # arguments of these names are the default resolver's own
-EXACT: dict[Any, type] = {
-    GraphQLString: str,
-    GraphQLID: str,
-    GraphQLBoolean: bool,
-}  # no range to check
-META = {
-    "__schema": SchemaMetaFieldDef,
-    "__type": TypeMetaFieldDef,
-    "__typename": TypeNameMetaFieldDef,
-}
+# Leaf types whose values need no more than a look at their Python type.
+EXACT: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 
 
 class FieldPlan:
@@ -318,11 +308,8 @@ class Plan:
             raise GraphQLError(message, self.operation)
         groups = dict(self.top(run).groups)
         given = (self.kind, run.root_value, None, groups)
-        return (
-            run.execute_fields_serially(*given, None)
-            if NEW
-            else (run.execute_fields_serially(*given))
-        )
+        more = (None,) if NEW else ()
+        return run.execute_fields_serially(*given, *more)
 
     def respond(self, run: Run, data: Any) -> Any:
         """Return the result of a run by its data or its error; an awaitable, if it must wait."""

@@ -13,7 +13,7 @@ from graphql.execution.values import get_variable_values
 from gqlnb.engine.cache import Operation, known, operation_of
 from gqlnb.engine.core import Further, Run
 from gqlnb.engine.maker import Maker
-from gqlnb.engine.metered import Metered, bounded, counting
+from gqlnb.engine.metered import HERE, Metered, bounded, counting
 from gqlnb.engine.plan import Facts, Plan
 from gqlnb.engine.version import NEW, check_arguments
 from gqlnb.errors import QueryError
@@ -28,19 +28,12 @@ if TYPE_CHECKING:
     from gqlnb.engine.budget import Budget
     from gqlnb.model.document import Document
 
-__all__ = ["execute", "execute_within", "finished", "planned", "run"]
+__all__ = ["execute", "execute_within", "finished", "finished_later", "planned", "run"]
 
-HERE = "in-process"
 SIGNATURE = inspect.signature(core_execute)
 # Arguments we execute with; any other that is not as by default is for graphql-core itself.
-OURS = frozenset(
+OPTIONS = frozenset(
     {
-        "schema",
-        "document",
-        "root_value",
-        "context_value",
-        "variable_values",
-        "operation_name",
         "field_resolver",
         "type_resolver",
         "subscribe_field_resolver",
@@ -49,6 +42,16 @@ OURS = frozenset(
         "hide_suggestions",
     }
 )
+OURS = OPTIONS | {
+    "schema",
+    "document",
+    "root_value",
+    "context_value",
+    "variable_values",
+    "operation_name",
+}
+METERED = "metered"  # in the key of an operation: code that counts is not for runs without a budget
+CLASS = "executor_class" if NEW else "execution_context_class"
 
 
 def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
@@ -121,14 +124,6 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
 
 
 execute.__signature__ = SIGNATURE  # type: ignore[attr-defined]
-OPTIONS = OURS - {
-    "schema",
-    "document",
-    "root_value",
-    "context_value",
-    "variable_values",
-    "operation_name",
-}
 
 
 def ours(arguments: Mapping[str, Any]) -> bool:
@@ -176,10 +171,6 @@ def execute_within(
     if plan is not None and variables is None and not plan.stale():
         return plan.execute(again(plan, root, context, plan.no_variables, budget))
     return prepared(operation, root, context, variables, options, budget)
-
-
-METERED = "metered"  # of the key of an operation: compiled code that counts is not for others
-CLASS = "executor_class" if NEW else "execution_context_class"
 
 
 def handed(budget: Budget | None, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -364,10 +355,10 @@ def finished(
     QueryError
         If nothing was executed: a variable does not fit its type.
     """
-    errors = outcome.errors
-    if not errors:
+    errors = outcome.errors or []
+    if not errors and not outcome.extensions:
         return Result.whole(outcome.data, document, HERE, variables)
-    if outcome.data is None and all(map(is_of_request, errors)):
+    if outcome.data is None and errors and all(map(is_of_request, errors)):
         raise QueryError(text=document.text, problems=problems(errors))
     return Result(
         data=outcome.data,
@@ -381,8 +372,9 @@ def finished(
 
 
 def is_of_request(error: GraphQLError) -> bool:
-    """Tell an error of a request from one of its execution, whose words nobody wrote for a client.
+    """Tell an error about the request from one that arose while it was executed.
 
-    What a library's extension raises has neither a place in the answer nor one in the text.
+    What an extension of a library raises has neither a path nor a location, but an exception
+    behind it: that arose in the execution.
     """
     return error.path is None and (error.original_error is None or bool(error.locations))

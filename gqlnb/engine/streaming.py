@@ -16,16 +16,14 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from graphql.execution.values import get_variable_values
-
 from gqlnb import runtime
 from gqlnb.engine.budget import Budget
 from gqlnb.engine.metered import bounded, stopped
 from gqlnb.engine.run import execute, execute_within, finished
-from gqlnb.engine.subscription import stream
+from gqlnb.engine.subscription import RESOLVERS, stream
 from gqlnb.errors import QueryError
-from gqlnb.model.document import problems
 from gqlnb.model.result import Result
+from gqlnb.model.variables import check as check_variables
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
@@ -188,7 +186,7 @@ def compiled(
         "variable_values": variables,
         "operation_name": document.name,
     }
-    asked = {k: v for k, v in resolvers.items() if k in {"field_resolver", "type_resolver"}}
+    asked = {name: function for name, function in resolvers.items() if name in RESOLVERS}
     shared = (given.context, variables or None, document.name)
 
     def executed(event: Any, budget: Budget | None) -> Any:
@@ -243,8 +241,4 @@ def check(document: Document, variables: Mapping[str, Any]) -> None:
     if document.kind != "subscription":
         message = f"A {document.kind} gives one result. Use execute() for it."
         raise QueryError(message, text=document.text)
-    declared = document.operation.variable_definitions or ()
-    if declared and document.schema is not None:
-        found = get_variable_values(document.schema, declared, dict(variables))
-        if isinstance(found, list):
-            raise QueryError(text=document.text, problems=problems(found))
+    check_variables(document, dict(variables))

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLSchema
 
-__all__ = ["stream", "subscribe"]
+__all__ = ["RESOLVERS", "stream", "subscribe"]
 
 SIGNATURE = inspect.signature(core_subscribe)
 # Arguments we subscribe with; any other is for graphql-core itself.
 OURS = ("field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors")
+RESOLVERS = frozenset({"field_resolver", "type_resolver"})  # those that execute an event
+PLAIN_NAMES = ("context_value", "variable_values", "operation_name")
 _execution: Any = graphql.execution
 
 
@@ -65,9 +67,6 @@ def subscribe(schema: GraphQLSchema, document: DocumentNode, *args: Any, **optio
     return stream(schema, document, root, plain, resolvers, each)
 
 
-PLAIN_NAMES = ("context_value", "variable_values", "operation_name")
-
-
 def stream(
     schema: GraphQLSchema,
     document: DocumentNode,
@@ -103,7 +102,7 @@ def _executor(
     schema: GraphQLSchema, document: DocumentNode, plain: dict[str, Any], resolvers: dict[str, Any]
 ) -> Callable[[Any], Any]:
     """Return the function that executes one event."""
-    asked = {n: f for n, f in resolvers.items() if n in ("field_resolver", "type_resolver") and f}
+    asked = {name: f for name, f in resolvers.items() if name in RESOLVERS and f is not None}
 
     def each(payload: Any) -> Any:
         return execute(schema, document, payload, **plain, **asked)
@@ -155,7 +154,7 @@ async def _subscribe_old(
     each: Callable[[Any], Any],
 ) -> Any:
     """Subscribe as graphql-core 3.2 does."""
-    resolvers = {k: v for k, v in resolvers.items() if k not in ("field_resolver", "type_resolver")}
+    resolvers = {name: f for name, f in resolvers.items() if name not in RESOLVERS}
     source = await _execution.create_source_event_stream(
         schema, document, root, **plain, **resolvers
     )

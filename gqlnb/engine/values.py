@@ -24,7 +24,7 @@ from gqlnb.engine.abstract import Chooser
 from gqlnb.engine.counting import Counting
 from gqlnb.engine.kinds import OBJECT, UNUSUAL
 from gqlnb.engine.lines import Single, Spot
-from gqlnb.engine.version import SERIALIZERS, serializer
+from gqlnb.engine.version import SERIALIZERS, serializer, serializes_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,8 +123,8 @@ class Values(Counting):
 
     def enum(self, kind: GraphQLEnumType, spot: Spot) -> None:
         """Write the look-up of an enum member's name."""
-        usual = getattr(serializer(kind), "__func__", None) is serializer(GraphQLEnumType)
-        known = kind._value_lookup if usual else {}  # noqa: SLF001 - what it serializes by
+        # What it serializes by.
+        known = kind._value_lookup if serializes_by_name(kind) else {}  # noqa: SLF001
         names = {value: name for value, name in known.items() if safe(value)}
         self.add(f"try: {spot.v} = {self.constant('n', names)}[{spot.v}]")
         with self.block("except Exception:"):

@@ -12,7 +12,14 @@ from types import CoroutineType
 from typing import Any
 
 import graphql
-from graphql import GraphQLBoolean, GraphQLFloat, GraphQLID, GraphQLInt, GraphQLString
+from graphql import (
+    GraphQLBoolean,
+    GraphQLEnumType,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLString,
+)
 
 __all__ = [
     "CORO",
@@ -29,6 +36,7 @@ __all__ = [
     "invalid_return_type_error",
     "new",
     "serializer",
+    "serializes_by_name",
 ]
 
 NEW = graphql.version_info[:2] >= (3, 3)
@@ -53,6 +61,11 @@ PLAIN = frozenset({str, int, float, bool})
 def serializer(kind: Any) -> Any:
     """Return the function by which a leaf type makes answers of values."""
     return getattr(kind, SERIALIZER)
+
+
+def serializes_by_name(kind: GraphQLEnumType) -> bool:
+    """Tell whether an enum makes answers as graphql-core does, not by a function of its own."""
+    return getattr(serializer(kind), "__func__", None) is serializer(GraphQLEnumType)
 
 
 STANDARD = (GraphQLString, GraphQLID, GraphQLInt, GraphQLBoolean, GraphQLFloat)

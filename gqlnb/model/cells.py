@@ -10,11 +10,11 @@ from gqlnb.model import scalars
 from gqlnb.model.shape import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gqlnb.model.tables import Column
 
-__all__ = ["arrow_type", "fitted", "holds_json", "item_of", "joined", "present"]
+__all__ = ["arrow_type", "fitted", "has_node", "holds_json", "item_of", "node_with_edge"]
 
 TYPES = {
     "int64": pa.int64(),
@@ -39,12 +39,12 @@ def item_of(column: Column) -> Shape:
     return Shape(lists=shape.lists, children=beside | node.children)
 
 
-def present(edge: Any, node: str) -> bool:
+def has_node(edge: Any, node: str) -> bool:
     """Tell whether an edge has a node."""
     return isinstance(edge, dict) and edge.get(node) is not None
 
 
-def joined(edge: dict[str, Any], column: Column) -> Any:
+def node_with_edge(edge: dict[str, Any], column: Column) -> Any:
     """Return a node with what its edge says beside it, such as the size of a language."""
     node = column.node or ""
     row = edge[node]
@@ -70,7 +70,7 @@ def arrow_type(shape: Shape) -> pa.DataType:
 
 
 def _form(shape: Shape) -> str:
-    """Return the Arrow type of a leaf in a cell."""
+    """Return the name of the Arrow type of a leaf in a cell; empty for text."""
     kind = scalars.of(shape)
     return kind.arrow or "" if kind.exact and kind.stored != "large_string" else ""
 
@@ -92,22 +92,27 @@ def fitted(shape: Shape, written: Callable[[Any], str], json: Callable[[Any], st
     written, json
         What makes text of any value, and of one of a scalar that holds any JSON.
     """
+    fit: Callable[[Any], Any]
     if shape.children:
-        below = {name: fitted(child, written, json) for name, child in shape.children.items()}
-
-        def fit(value: Any) -> Any:
-            if not isinstance(value, dict):
-                raise TypeError
-            return {name: below[name](value.get(name)) for name in below}
+        fit = _members(
+            {name: fitted(child, written, json) for name, child in shape.children.items()}
+        )
     elif _form(shape) in TYPES:
         return _as_it_is
     else:
-        text = json if scalars.of(shape).arrow == "json" else written
-
-        def fit(value: Any) -> Any:
-            return text(value)
-
+        fit = json if scalars.of(shape).arrow == "json" else written
     return _over(fit, shape.lists)
+
+
+def _members(below: Mapping[str, Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Return what does to the members of an object what is given for each of them."""
+
+    def fit(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise TypeError
+        return {name: below[name](value.get(name)) for name in below}
+
+    return fit
 
 
 def _as_it_is(value: Any) -> Any:
@@ -119,8 +124,10 @@ def _over(fit: Callable[[Any], Any], lists: int) -> Callable[[Any], Any]:
     below = _over(fit, lists - 1) if lists else fit
 
     def over(value: Any) -> Any:
-        if value is None or not lists:
-            return None if value is None else below(value)
+        if value is None:
+            return None
+        if not lists:
+            return below(value)
         if not isinstance(value, (list, tuple)):
             raise TypeError
         return [below(item) for item in value]

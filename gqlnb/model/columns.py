@@ -13,7 +13,14 @@ import pyarrow.compute as pc
 
 from gqlnb.errors import FrameError, at, plain
 from gqlnb.model import scalars, spans
-from gqlnb.model.cells import arrow_type, fitted, holds_json, item_of, joined, present
+from gqlnb.model.cells import (
+    arrow_type,
+    fitted,
+    has_node,
+    holds_json,
+    item_of,
+    node_with_edge,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from gqlnb.model.shape import Shape
     from gqlnb.model.tables import Column
 
-__all__ = ["Filled", "UnfitError", "to_pandas"]
+__all__ = ["Filled", "UnfitError"]
 
 TYPES: dict[str, pa.DataType] = {
     "large_string": pa.large_string(),
@@ -120,7 +127,7 @@ class Filled:
         """
         if self.cells and not self.kept:
             cells = self._cells(values, start)
-            self._values += cells if checked else [c and _present(c) for c in cells]
+            self._values += cells if checked else [c and _with_none(c) for c in cells]
         elif not self.objects:
             try:
                 self._arrays.append(self._array(values, start, checked=checked))
@@ -128,12 +135,12 @@ class Filled:
                 self._widen(start)
                 self.add(values, start, checked=checked)
         else:
-            present = values if checked or self.kept else _present(values)
+            known = values if checked or self.kept else _with_none(values)
             fix = self.kind.fix
-            self._values += present if fix is None else self._fixed(present, fix, start)
+            self._values += known if fix is None else self._fixed(known, fix, start)
 
     def _widen(self, start: int) -> None:
-        """Go on as the wider form of the scalar, of which the row at `start` or behind has need."""
+        """Go on as the wider form of the scalar, which a row from `start` on needs."""
         self.kind = self.kind.wider or self.kind
         if self.objects:
             self._values = [value for array in self._arrays for value in array.to_pylist()]
@@ -164,7 +171,7 @@ class Filled:
                 return pa.array(values, TYPES[kind.stored]).cast(made)
         except FAILURES:
             pass  # one by one, then, to make them right or to say which is wrong
-        right = _present(values)
+        right = _with_none(values)
         right = right if kind.fix is None else self._fixed(right, kind.fix, start)
         try:
             return pa.array(right, made)
@@ -202,7 +209,8 @@ class Filled:
                 what = f"is {shown}, no list"
                 raise self._unfit(what, start + len(made))
             elif node is not None:
-                made.append([joined(edge, self.column) for edge in value if present(edge, node)])
+                edges = [edge for edge in value if has_node(edge, node)]
+                made.append([node_with_edge(edge, self.column) for edge in edges])
             elif drops:
                 made.append([item for item in value if item is not None])
             else:
@@ -300,7 +308,7 @@ class Filled:
     def pandas(self) -> Any:
         """Return the column as a pandas array of its dtype."""
         if not self.objects:
-            return to_pandas(self.arrow(), self.kind, self.column.shape)
+            return _to_pandas(self.arrow(), self.kind, self.column.shape)
         if self.kind.dtype != "object":
             return self._own
         if (lengths := self._spans()) is not None:
@@ -349,7 +357,7 @@ class Filled:
         return pa.DictionaryArray.from_arrays(codes, known)
 
 
-def to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
+def _to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
     """Return an Arrow array as a pandas array of the dtype of its scalar."""
     if shape.values:
         codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
@@ -392,8 +400,8 @@ def _plainly(value: Any) -> Any:
     return None if _missing(value) else str(value)
 
 
-def _present(values: list[Any]) -> list[Any]:
-    """Return values with None for those that NumPy and pandas have for none: NaN, NaT, NA."""
+def _with_none(values: list[Any]) -> list[Any]:
+    """Return values with None for the missing ones of NumPy and pandas: NaN, NaT and NA."""
     if PLAIN.issuperset(map(type, values)):
         return values
     return [None if _missing(value) else value for value in values]

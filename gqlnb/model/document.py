@@ -19,12 +19,12 @@ from graphql import (
     is_abstract_type,
     is_composite_type,
     is_leaf_type,
+    is_required_argument,
     print_ast,
     validate,
     visit,
 )
 from graphql import NoSchemaIntrospectionCustomRule as NoIntrospectionRule
-from graphql import is_required_argument as needed
 from graphql.pyutils import did_you_mean, suggestion_list
 
 from gqlnb.errors import Problem, QueryError, plain
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.limits import Limits
 
-__all__ = ["Document", "problems"]
+__all__ = ["Document", "parsed", "problems", "type_text", "wrong"]
 
 FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 FIELDS_IN_EXAMPLE = 3
@@ -129,7 +129,7 @@ class Document:
         """
         ast = parsed(text, limits)
         if schema is not None and (found := wrong(text, ast, schema, limits, introspection)):
-            hints = selections(ast, schema) if introspection else None
+            hints = selection_hints(ast, schema) if introspection else None
             raise QueryError(text=text, problems=problems(found, hints))
         return cls(text, ast, chosen(ast, text, operation), schema)
 
@@ -177,7 +177,7 @@ def wrong(
     limits: Limits | None,
     introspection: bool,
 ) -> list[GraphQLError]:
-    """Return what is wrong with a parsed text on a schema, at most as much as is told."""
+    """Return the errors of a parsed text on a schema, no more than `limits` lets be told."""
     most = None if limits is None else limits.errors
     if not all(isinstance(node, ExecutableDefinitionNode) for node in ast.definitions):
         # The other rules would compare names with those of the text's own types, character by
@@ -225,7 +225,11 @@ def chosen(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitio
 
 
 def similar(name: str, names: Sequence[str]) -> list[str]:
-    """Return the names one may have meant; finding them takes the product of the lengths."""
+    """Return the names that may have been meant.
+
+    Comparing two names takes the product of their lengths, so long names, and more than some, are
+    not compared.
+    """
     if len(name) > NAME_COMPARED:
         return []
     return suggestion_list(name, [n for n in names if len(n) <= NAME_COMPARED][:NAMES_COMPARED])
@@ -261,7 +265,7 @@ def _hint(error: Mapping[str, Any]) -> str | None:
     return plain(hint) if isinstance(hint, str) else None
 
 
-class _Bare(Visitor):
+class _HintVisitor(Visitor):
     """Finds fields of composite type without a selection set, and says what could be selected."""
 
     def __init__(
@@ -296,11 +300,12 @@ def _possible(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]
     if not kinds:
         return
     yield f"{kind.name} is one of: {_listed([str(each) for each in kinds])}."
-    example = max(kinds, key=lambda each: len(each.fields))  # the one most is known of
+    example = max(kinds, key=lambda each: len(each.fields))  # it has most to choose from
     leaves = [
         name
         for name, field in example.fields.items()
-        if is_leaf_type(get_named_type(field.type)) and not any(map(needed, field.args.values()))
+        if is_leaf_type(get_named_type(field.type))
+        and not any(map(is_required_argument, field.args.values()))
     ]
     leaves.sort(key=lambda name: name not in FAMILIAR)  # stable: the rest as it is declared
     shown = leaves[:FIELDS_IN_EXAMPLE] or ["__typename"]
@@ -308,11 +313,11 @@ def _possible(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]
     yield f"Choose with: ... on {example} {{ {', '.join(shown)}{more} }}"
 
 
-def selections(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
-    """Return, by place, the fields to choose from where a selection was left out."""
+def selection_hints(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
+    """Return the fields to choose from where a selection was left out, by line and column."""
     hints: dict[tuple[int, int], str] = {}
     types = TypeInfo(schema)
-    visit(ast, TypeInfoVisitor(types, _Bare(schema, types, hints)))
+    visit(ast, TypeInfoVisitor(types, _HintVisitor(schema, types, hints)))
     return hints
 
 

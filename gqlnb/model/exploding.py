@@ -55,7 +55,10 @@ def exploded(
 
 
 def _joined(at: NDArray[np.int64], inner: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return which row so far, and which row of a list, or -1, each row of the join is of."""
+    """Return for each row of the join the number of its row so far, and of its row of the list.
+
+    The latter is -1 where the list is empty or null.
+    """
     parents = inner.parents
     sizes = np.bincount(parents, minlength=int(at.max(initial=-1)) + 2)
     first = np.cumsum(sizes) - sizes

@@ -14,8 +14,8 @@ import pyarrow as pa
 from gqlnb.errors import FrameError, plain
 from gqlnb.model.exploding import exploded
 from gqlnb.model.places import places_of, reached
-from gqlnb.model.reading import Answer, read
-from gqlnb.model.shape import Shape, inferred, steps_of
+from gqlnb.model.reading import read
+from gqlnb.model.shape import steps_of
 from gqlnb.model.tables import ALONE, Place, Table, plan_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gqlnb.model.columns import Filled
-    from gqlnb.model.reading import Rows
+    from gqlnb.model.reading import Answer, Rows
+    from gqlnb.model.shape import Shape
 
 __all__ = [
     "Frames",
@@ -32,24 +33,12 @@ __all__ = [
     "Preview",
     "arrow_of",
     "assembled",
-    "beside",
     "choose",
     "frame_made",
-    "frame_of",
     "parts_of",
     "preview",
     "shortened",
 ]
-
-
-def answer_of(data: Any, shape: Shape | None) -> Answer:
-    """Return data of this process as an answer; without a shape the values show it."""
-    return Answer(inferred(data) if shape is None else shape, lambda: data)
-
-
-def frame_of(data: Any, shape: Shape | None, path: str | None = None) -> pd.DataFrame:
-    """Return the frame of data: :func:`frame_made` with nothing but a path."""
-    return frame_made(answer_of(data, shape), path)
 
 
 def frame_made(
@@ -297,25 +286,13 @@ def _chain(chosen: Table, explode: str) -> list[str]:
 # -- what stands beside the rows
 
 
-def beside(answer: Answer, path: str | None = None) -> dict[str, Any]:
+def _beside(shape: Shape, outline: Any, table: Table) -> dict[str, Any]:
     """Return what was asked for beside the rows of a frame.
 
-    Parameters
-    ----------
-    answer, path
-        As for :func:`frame_made`.
-
-    Returns
-    -------
-    dict
-        JSON values by dotted response name, in the order of selection: the scalars beside a list,
-        and all of a connection but its rows. Empty where the frame is not of a list. Other lists
-        are left out: they have frames of their own.
+    JSON values by dotted response name, in the order of selection: the scalars beside a list, and
+    all of a connection but its rows. Empty where the frame is not of a list. Other lists are left
+    out: they have frames of their own.
     """
-    return _beside(answer.shape, answer.outline, choose(answer, path))
-
-
-def _beside(shape: Shape, outline: Any, table: Table) -> dict[str, Any]:
     if table.parent is None:
         return {}
     place = table.outermost.place

@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["COLUMNS_SHOWN", "ROWS_SHOWN", "Grid", "caption", "grid_of"]
+__all__ = [
+    "COUNTED",
+    "IN_HTML",
+    "ROWS_SHOWN",
+    "Grid",
+    "bar",
+    "caption",
+    "clipped",
+    "grid_of",
+    "named",
+    "shown_value",
+]
 
 ROWS_SHOWN = 20  # a screenful; the frame has the rest
 COLUMNS_SHOWN = 20
@@ -24,9 +35,9 @@ IN_TEXT, IN_HTML = 60, 200  # characters of a cell
 BAR = 20  # characters of the longest bar
 ALIKE = 0.8  # of the largest: bars from there on look the same
 MISSING = "<NA>"  # as pandas shows it
-# ASCII alone, and nothing that ends an attribute: whatever else stands in a link is not one.
+# ASCII alone, without what would end an attribute; a text with anything else is no link.
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
-COUNTED = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)  # numbers, no amounts
+COUNTED = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)  # not amounts
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 

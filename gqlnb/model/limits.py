@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from gqlnb.errors import OptionError, plain
 
-__all__ = ["Limits"]
+__all__ = ["MIB", "Limits"]
 
 KIB, MIB = 2**10, 2**20
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.limits import Limits
 
-__all__ = ["parse_within", "refuse_beyond"]
+__all__ = ["measure", "parse_within", "refuse_beyond", "total", "unrolled"]
 
 MOST_SAID = 10**12  # a document can spell numbers of a hundred digits
 Definition = FragmentDefinitionNode | OperationDefinitionNode
@@ -228,7 +228,7 @@ def named(node: Definition) -> str:
 
 
 def start(node: Any) -> Any:
-    """Return the token a node begins with; None if it was not read from a text."""
+    """Return the token that a node begins with; None if the node was not read from a text."""
     return None if node.loc is None else node.loc.start_token
 
 

@@ -39,7 +39,7 @@ def say(result: Result, answer: Answer, level: int) -> None:
 
 def counted(errors: Collection[object]) -> str:
     """Return how many errors there are, in words."""
-    return "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+    return "1 error" if len(errors) == 1 else f"{len(errors):,} errors"
 
 
 def partial(count: str, said: set[str | None]) -> Iterator[str]:

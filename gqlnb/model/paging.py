@@ -21,7 +21,7 @@ from gqlnb.model.connections import Finder, name_of
 from gqlnb.model.picking import PREFIX, Pick, Writer, added, grouped, hidden, variables_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gqlnb.model.connections import Connection, Items
     from gqlnb.model.document import Document
@@ -171,6 +171,7 @@ class Paging:
         """
         writer, parts, declared = Writer(), [], []
         shared = self._shared(turns)
+        names = {id(pick): name for name, pick in shared.items()}
         for number, turn in enumerate(turns):
             connection = turn.connection
             cursor, count = ("before", "last") if connection.backward else ("after", "first")
@@ -181,11 +182,10 @@ class Paging:
             writer.edits = {**_sized(sizes), **edits}
             declared.append(f"${PREFIX}c{number}: {connection.cursor_type}")
             anchor = connection.anchor
-            way = _Way(writer, shared if connection in shared.values() else {}, connection)
             if turn.on is None or anchor is None:
-                parts.append(way.text(self.picks, connection.steps))
+                parts.append(writer.way(self.picks, connection.steps, names))
                 continue
-            inside = way.text(anchor.picks, connection.steps[anchor.depth :])
+            inside = writer.way(anchor.picks, connection.steps[anchor.depth :], names)
             kind = self._finder.lookup[0] if self._finder.lookup else "ID!"
             declared.append(f"${PREFIX}i{number}: {kind}")
             lookup = f"{PREFIX}{number}: node(id: ${PREFIX}i{number})"
@@ -194,18 +194,19 @@ class Paging:
         writer.edits = _sized(sizes)
         fragments = [
             f"fragment {name} on {pick.kind} {writer.selection(pick.inner or ())}"
-            for name, pick, _ in _named(shared)
+            for name, pick in shared.items()
         ]
         text = self._operation(f"{{ {' '.join(parts)} }}", declared, writer.used)
         return "\n".join([text, *fragments]), writer.used
 
-    def _shared(self, turns: Sequence[Turn]) -> dict[int, Connection]:
-        """Return the picks that several turns ask for, so that they are written once."""
+    def _shared(self, turns: Sequence[Turn]) -> dict[str, Pick]:
+        """Return the picks that several turns ask for, by the fragment that each is written as."""
         if self.schema is None:
             return {}
         asked = [turn.connection for turn in turns]
         several = [each for each in dict.fromkeys(asked) if asked.count(each) > 1]
-        return {id(pick): each for each in several for pick in each.picks}
+        picks = [pick for each in several for pick in each.picks]
+        return {f"{PREFIX}f{number}": pick for number, pick in enumerate(picks)}
 
     def _operation(self, body: str, declared: list[str], used: set[str]) -> str:
         operation = self.document.operation
@@ -215,26 +216,6 @@ class Paging:
         name = f" {self.document.name}" if self.document.name else ""
         marks = "".join(f" {print_ast(each)}" for each in operation.directives or ())
         return f"query{name}{given}{marks} {body}"
-
-
-class _Way(NamedTuple):
-    """Writes the way to a connection, what several turns share as the spread of a fragment."""
-
-    writer: Writer
-    shared: Mapping[int, Connection]
-    connection: Connection
-
-    def text(self, picks: Iterable[Pick], steps: Sequence[str]) -> str:
-        if not self.shared:
-            return self.writer.way(picks, steps)
-        names = {id(pick): name for name, pick, _ in _named(self.shared)}
-        return self.writer.way(picks, steps, names)
-
-
-def _named(shared: Mapping[int, Connection]) -> Iterator[tuple[str, Pick, Connection]]:
-    seen = {id(pick): pick for each in shared.values() for pick in each.picks}
-    for number, (key, connection) in enumerate(shared.items()):
-        yield f"{PREFIX}f{number}", seen[key], connection
 
 
 def _sized(sizes: Mapping[Connection, int]) -> dict[int, Mapping[str, str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from graphql import FieldNode, FragmentSpreadNode, Node, VariableNode, get_named_type, print_ast
@@ -36,7 +35,6 @@ __all__ = [
 ]
 
 PREFIX = "gqlnb_"  # of every name that is added to a text
-NOTHING: Mapping[int, str] = MappingProxyType({})
 UNROLLED = 20_000  # picks; a kilobyte of fragments can spell millions
 
 
@@ -285,9 +283,7 @@ class Writer:
         alias = f"{pick.key}: " if pick.key != pick.name else ""
         return f"{alias}{pick.name}{f'({inside})' if inside else ''}{pick.directives}"
 
-    def way(
-        self, picks: Iterable[Pick], steps: Sequence[str], shared: Mapping[int, str] = NOTHING
-    ) -> str:
+    def way(self, picks: Iterable[Pick], steps: Sequence[str], shared: Mapping[int, str]) -> str:
         """Return what of a selection leads along response names, the last of them whole.
 
         `shared` names the fragments that hold what is in some picks, by the picks' `id`.

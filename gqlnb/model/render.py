@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb.errors import UNSEEN, GqlnbError, blame, plain
 from gqlnb.model.grid import IN_HTML, ROWS_SHOWN, caption, grid_of, named
+from gqlnb.model.notes import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
 
 __all__ = [
-    "dotted",
+    "CLASSES",
+    "ERRORS_SHOWN",
     "error_line",
     "error_lines",
     "frame_html",
@@ -274,7 +276,6 @@ def error_lines(result: Answer) -> list[str]:
     """Return the errors of an answer as lines: where, what, and which line asked for it."""
     if not result.errors:
         return []
-    count = "1 error" if len(result.errors) == 1 else f"{len(result.errors):,} errors"
     causes = [*result.causes, *[None] * len(result.errors)]
     lines = [
         f"  {error_line(error if cause is None else {**error, 'message': blame(cause)})}"
@@ -285,4 +286,4 @@ def error_lines(result: Answer) -> list[str]:
     ]
     more = len(result.errors) - len(lines)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
-    return [f"Partial answer, {count}:", *lines, *rest]
+    return [f"Partial answer, {counted(result.errors)}:", *lines, *rest]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gqlnb.errors import AnswerError, PartialError, plain
 from gqlnb.model import notes
 from gqlnb.model.learning import taught
-from gqlnb.model.render import error_line, result_bundle, result_text
+from gqlnb.model.render import ERRORS_SHOWN, error_line, result_bundle, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -410,12 +410,12 @@ class Result:
             return self
         lines = [
             f"{error_line(error)} ({place})" if place else error_line(error)
-            for error, place in zip(self.errors[:10], self.selections, strict=False)
+            for error, place in zip(self.errors[:ERRORS_SHOWN], self.selections, strict=False)
         ]
-        more = [f"... and {len(self.errors) - 10} more."] if len(self.errors) > 10 else []
-        message = "\n  ".join(
-            [f"The answer is partial: {notes.counted(self.errors)}.", *lines, *more]
-        )
+        left = len(self.errors) - ERRORS_SHOWN
+        more = [f"... and {left} more."] if left > 0 else []
+        head = f"The answer is partial: {notes.counted(self.errors)}."
+        message = "\n  ".join([head, *lines, *more])
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
 

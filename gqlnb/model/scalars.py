@@ -14,7 +14,7 @@ from gqlnb.errors import OptionError, plain
 if TYPE_CHECKING:
     from gqlnb.model.shape import Shape
 
-__all__ = ["Scalar", "WiderError", "of", "scalar", "sent", "version"]
+__all__ = ["SPAN", "UNKNOWN", "Scalar", "WiderError", "of", "scalar", "sent", "version"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FINER = re.compile(r"[.,]\d{6}(\d+)")  # what comes behind microseconds, as far as Python's go

@@ -8,7 +8,7 @@ member answers ("field selection merging"), so nothing need be added to the requ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,16 +24,15 @@ from graphql import (
     TypeNameMetaFieldDef,
     VariableNode,
     get_named_type,
-    get_nullable_type,
     is_abstract_type,
     is_list_type,
     is_non_null_type,
+    is_wrapping_type,
 )
 
 if TYPE_CHECKING:
     from graphql import (
         FragmentDefinitionNode,
-        GraphQLObjectType,
         GraphQLSchema,
         SelectionNode,
         SelectionSetNode,
@@ -41,10 +40,10 @@ if TYPE_CHECKING:
 
     from gqlnb.model.document import Document
 
-__all__ = ["Shape", "inferred", "shape_of", "steps_of"]
+__all__ = ["META", "Shape", "included", "inferred", "object_names", "shape_of", "steps_of"]
 
 SHAPES_KEPT = 256  # of one schema; a notebook has some dozens of texts
-META = {
+META = {  # the fields that introspection adds
     "__typename": TypeNameMetaFieldDef,
     "__schema": SchemaMetaFieldDef,
     "__type": TypeMetaFieldDef,
@@ -163,7 +162,7 @@ def shape_of(document: Document, variables: Mapping[str, Any] | None = None) -> 
         root = Shape(nullable=False)
         top = document.schema.get_root_type(document.operation.operation)
         known = Known(document.schema, document.fragments, conditions)
-        asked = Asked(True, _names(known.schema, top), None, True)
+        asked = Asked(True, object_names(known.schema, top), None, True)
         _fill(root, top, document.operation.selection_set, known, asked)
         if len(kept) >= SHAPES_KEPT:
             kept.clear()
@@ -194,11 +193,11 @@ def _fill(
 ) -> None:
     """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution."""
     for node in selections.selections:
-        included = _asked(node, known.variables)
-        if included is False:
+        there = included(node, known.variables)
+        if there is False:
             continue
         here = asked._replace(
-            always=asked.always and included is True, certain=asked.certain and included is True
+            always=asked.always and there is True, certain=asked.certain and there is True
         )
         if isinstance(node, FieldNode):
             _fill_field(shape, kind, node, known, here)
@@ -208,24 +207,21 @@ def _fill(
             target = known.fragments[node.name.value]
         on = target.type_condition
         inner = known.schema.get_type(on.name.value) if on else kind
-        names = _names(known.schema, inner)
-        always = here.always and _names(known.schema, kind) <= names
+        names = object_names(known.schema, inner)
+        always = here.always and object_names(known.schema, kind) <= names
         here = here._replace(always=always, types=here.types & names)
         _fill(shape, inner, target.selection_set, known, here)
 
 
-def _names(schema: GraphQLSchema, kind: Any) -> frozenset[str]:
-    """Return the names of the object types that values of a type can have."""
-    return frozenset(member.name for member in _members(schema, kind))
+def object_names(schema: GraphQLSchema, kind: Any) -> frozenset[str]:
+    """Return the names of the object types that values of a composite type can have."""
+    kinds = schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
+    return frozenset(each.name for each in kinds)
 
 
-def _members(schema: GraphQLSchema, kind: Any) -> Sequence[GraphQLObjectType]:
-    return schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
-
-
-def _asked(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | None:
+def included(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | None:
     """Tell by ``@skip`` and ``@include`` whether a selection is executed; None if it depends."""
-    asked: bool | None = True
+    there: bool | None = True
     for directive in node.directives or ():
         name = directive.name.value
         if name not in {"skip", "include"} or not directive.arguments:
@@ -238,8 +234,8 @@ def _asked(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | N
             given = value.value
         if given is (name == "skip"):
             return False
-        asked = asked if isinstance(given, bool) else None
-    return asked
+        there = there if isinstance(given, bool) else None
+    return there
 
 
 def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known, asked: Asked) -> None:
@@ -258,17 +254,16 @@ def _fill_field(shape: Shape, kind: Any, node: FieldNode, known: Known, asked: A
         child.composite = True
         inner = get_named_type(declared.type)
         place = None if asked.always else (objects, None if asked.certain else id(node))
-        below = Asked(asked.always, _names(known.schema, inner), place, True)
+        below = Asked(asked.always, object_names(known.schema, inner), place, True)
         child.objects |= frozenset((place, name) for name in below.types)
         _fill(child, inner, node.selection_set, known, below)
 
 
 def _leaf(kind: Any, name: str) -> Shape:
     lists, nullable = 0, not is_non_null_type(kind)
-    while is_list_type(kind) or is_non_null_type(kind):
-        lists += is_list_type(get_nullable_type(kind))
-        kind = get_nullable_type(kind)
-        kind = kind.of_type if is_list_type(kind) else kind
+    while is_wrapping_type(kind):
+        lists += is_list_type(kind)
+        kind = kind.of_type
     values = tuple(kind.values) if isinstance(kind, GraphQLEnumType) else ()
     return Shape(str(kind), lists, values, own=name, nullable=nullable)
 

@@ -16,7 +16,7 @@ from gqlnb.model.shape import Shape, steps_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ALONE", "NODE", "Column", "Place", "Plan", "Table", "plan_of"]
+__all__ = ["ALONE", "NODE", "TOTALS", "Column", "Place", "Plan", "Table", "plan_of"]
 
 ALONE = "data"  # the name of the one table of an answer without lists
 NODE = -1  # stands in an edge where its node does

@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 from gqlnb.errors import OptionError, plain
 from gqlnb.wire.http import bare_origin, host_name
 
-__all__ = ["PROFILES", "Access"]
+__all__ = ["Access"]
 
 PROFILES = ("audit", "draft")
 # RFC 6454, 6.2: scheme, host and port, and nothing after them.

@@ -31,7 +31,6 @@ from gqlnb.wire.retry import asked_wait
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
     from gqlnb.model.learning import Learn
-    from gqlnb.wire.lazy import Postponed
     from gqlnb.wire.response import Response
     from gqlnb.wire.typed import Typed
 
@@ -46,7 +45,9 @@ LIMITED = frozenset(
 LIMITED_WORDS = re.compile(r"rate limit|abuse detection", re.IGNORECASE)
 # It may come while the budget is far from used up, so that budget's reset time says nothing of it.
 SECONDARY = re.compile(r"secondary rate limit|abuse detection", re.IGNORECASE)
-UNKNOWN = frozenset({"UNAUTHENTICATED"})  # Apollo's code for a token that is missing or wrong
+UNAUTHENTICATED = frozenset(
+    {"UNAUTHENTICATED"}
+)  # Apollo's code for a token that is missing or wrong
 REFUSING = frozenset({401, 403, 429})
 # Beside 2xx, the statuses of answers that were executed, or refused for what the query says.
 ABOUT_THE_QUERY = frozenset({400, 422})
@@ -150,10 +151,13 @@ def read(response: Response, asked: Asked) -> Result:
 
 
 def _read(response: Response, asked: Asked) -> Result:
-    later = _postponed(response, asked)
-    if later is not None:
-        return _result(later.members, response, asked).postponed(later.came)
-    typed = _typed(response, asked)
+    typed = None
+    if asked.expected is not None and response.members is None and labelled(response):
+        # Most answers are just as expected; the data of large ones can wait.
+        later = postponed(response.body, asked.expected, asked.document, asked.variables)
+        if later is not None:
+            return _result(later.members, response, asked).postponed(later.came)
+        typed = asked.expected.load(response.body)
     members = typed or _members(response, asked)
     result = _result(members, response, asked)
     if result.data is not None:
@@ -174,26 +178,6 @@ def _read(response: Response, asked: Asked) -> Result:
     if "data" in members:
         return result
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
-
-
-def _postponed(response: Response, asked: Asked) -> Postponed | None:
-    """Return a large answer that is just as expected, and whose data can wait."""
-    expected = _expected(response, asked)
-    if expected is None:
-        return None
-    return postponed(response.body, expected, asked.document, asked.variables)
-
-
-def _typed(response: Response, asked: Asked) -> Mapping[str, Any] | None:
-    """Return the members of an answer that is just as expected; most are."""
-    expected = _expected(response, asked)
-    return None if expected is None else expected.load(response.body)
-
-
-def _expected(response: Response, asked: Asked) -> Typed | None:
-    """Return what a response must hold, if it came as JSON."""
-    came = response.members is None and labelled(response)
-    return asked.expected if came else None
 
 
 def labelled(response: Response) -> bool:
@@ -217,7 +201,7 @@ def _members(response: Response, asked: Asked) -> Mapping[str, Any]:
     )
     if graphql and labelled(response):
         return members  # type: ignore[no-any-return]
-    said = members.get("message") if isinstance(members, dict) else None
+    said = _message(members)
     errors = [{"message": said}] if isinstance(said, str) else []
     _refused(response, asked, errors, None)
     raise _foreign(response, asked, members, fault)
@@ -226,7 +210,7 @@ def _members(response: Response, asked: Asked) -> Mapping[str, Any]:
 def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | None) -> GqlnbError:
     """Return the error for a body that is no GraphQL response."""
     where = f"{asked.source}: HTTP {response.status}"
-    said = members.get("message") if isinstance(members, dict) else None
+    said = _message(members)
     said = asked.clean(said, 200) if isinstance(said, str) else None
     if not 200 <= response.status < 300:
         shown = said or repr(asked.excerpt(response.body))
@@ -359,7 +343,7 @@ def _refused(
     """Raise if the endpoint refused the token or asks to wait."""
     first = errors[0].get("message") if errors else None
     if first is None and response.status in REFUSING:
-        first = _said(response.body)
+        first = _message_in(response.body)
     words = asked.clean(first, 200) if first and isinstance(first, str) else "no reason given"
     where = f"{asked.source}: HTTP {response.status}"
     codes = set().union(*map(_codes, errors))
@@ -372,7 +356,7 @@ def _refused(
         pause = f" Wait {wait:.0f} s." if wait is not None else ""
         msg = f"{where}, rate limit reached: {sentence(words)}{pause}"
         raise RateLimited(msg, wait=wait, status=response.status, result=result)
-    if response.status == 401 or not UNKNOWN.isdisjoint(codes):
+    if response.status == 401 or not UNAUTHENTICATED.isdisjoint(codes):
         msg = f"{where}: {sentence(words)} {ADVICE}"
         raise AuthError(msg, status=response.status, result=result)
 
@@ -399,9 +383,13 @@ def _codes(error: Mapping[str, Any]) -> set[str]:
     return {name.upper() for name in found if isinstance(name, str)}
 
 
-def _said(body: bytes) -> object:
+def _message_in(body: bytes) -> object:
+    """Return the message of a body that is JSON, as GitHub refuses with; None for none."""
     try:
-        members = load(body)
+        return _message(load(body))
     except JSONError:
         return None
+
+
+def _message(members: Any) -> Any:
     return members.get("message") if isinstance(members, dict) else None

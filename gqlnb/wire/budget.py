@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = [
     "LONGEST",
+    "MARGIN",
     "TELLING",
     "UNKNOWN",
     "Budget",
@@ -23,6 +24,7 @@ __all__ = [
     "until_restored",
 ]
 
+MARGIN = 1.0  # seconds that the clock of an endpoint may differ from its reset time
 LONGEST = 1e9  # seconds, 30 years: an endpoint may ask for more digits than a number should have
 SAID = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(?:[,;].*)?")  # a policy may stand behind
 # The IETF's draft, from its 7th revision on: `limit=100, remaining=50, reset=5`, then

@@ -10,21 +10,18 @@ from graphql import (
     FieldNode,
     FragmentSpreadNode,
     GraphQLEnumType,
-    SchemaMetaFieldDef,
-    TypeMetaFieldDef,
-    TypeNameMetaFieldDef,
     get_named_type,
-    is_abstract_type,
     is_composite_type,
     is_list_type,
     is_non_null_type,
     value_from_ast_untyped,
 )
-from graphql.language import BooleanValueNode, VariableNode
+from graphql.language import VariableNode
+
+from gqlnb.model.shape import META, included, object_names
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema, SelectionSetNode
-    from graphql.language import DirectiveNode
 
     from gqlnb.model.document import Document
 
@@ -50,8 +47,6 @@ NAMES = {
     int: "an integer",
     float: "a number",
 }
-METAS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
-METAS["__typename"] = TypeNameMetaFieldDef
 
 Path = tuple[str | int, ...]
 Kinds = frozenset[str]  # names of object types
@@ -137,7 +132,7 @@ def deciding(document: Document) -> tuple[str, ...]:
 def decided(document: Document, name: str, variables: Mapping[str, Any]) -> bool | None:
     """Return the value that a variable has where it decides; None if that can't be told."""
     node = document.variables.get(name)
-    default = None if node is None or node.default_value is None else node.default_value
+    default = None if node is None else node.default_value
     value = variables.get(name, default and value_from_ast_untyped(default))
     return value if isinstance(value, bool) else None
 
@@ -214,10 +209,11 @@ def _parts(selected: Selected, planner: Planner) -> Iterator[Part]:
     """Yield the fields of a selection set, fragments unrolled."""
     parent, kinds = selected.parent, selected.kinds
     for node in selected.node.selections:
-        there = included(node.directives or (), planner.variables)
+        there = included(node, planner.variables)
         if there is False:
             continue
-        sure = selected.sure and there is True
+        deferred = any(each.name.value == "defer" for each in node.directives or ())
+        sure = selected.sure and there is True and not deferred
         if isinstance(node, FieldNode):
             yield Part(node, parent, kinds, sure)
             continue
@@ -235,47 +231,17 @@ def narrow(schema: GraphQLSchema, parent: Any, kinds: Kinds | None, on: Any) -> 
     """Return the object types that a fragment on `on` leaves of a parent's; None for all."""
     if on is parent:
         return kinds
-    had = possible(schema, parent) if kinds is None else kinds
-    left = had & possible(schema, on)
+    had = object_names(schema, parent) if kinds is None else kinds
+    left = had & object_names(schema, on)
     return kinds if left == had else left
-
-
-def possible(schema: GraphQLSchema, kind: Any) -> Kinds:
-    """Return the names of the object types that a composite type may be."""
-    kinds = schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
-    return frozenset(each.name for each in kinds)
-
-
-def included(
-    directives: Iterable[DirectiveNode], variables: Mapping[str, bool | None]
-) -> bool | None:
-    """Tell whether ``@skip`` and ``@include`` leave a field; None if that can't be told."""
-    there: bool | None = True
-    for directive in directives:
-        name = directive.name.value
-        if name not in ("skip", "include"):
-            there = there and (None if name == "defer" else there)
-            continue
-        value = directive.arguments[0].value if directive.arguments else None
-        given: bool | None = None
-        if isinstance(value, BooleanValueNode):
-            given = value.value
-        elif isinstance(value, VariableNode):
-            given = variables.get(value.name.value)
-        if given is None:
-            there = None
-        elif given is (name == "skip"):
-            return False
-    return there
 
 
 def _place(parts: list[Part], planner: Planner) -> Place:
     """Return what a field must hold that is selected once or more."""
     first = parts[0]
-    name = first.node.name.value
-    definition = METAS.get(name) or first.parent.fields[name]
-    made, leaf = wrapped(definition.type)
-    named = get_named_type(definition.type)
+    declared = declared_type(first)
+    made, leaf = wrapped(declared)
+    named = get_named_type(declared)
     if not is_composite_type(named):
         leaf.kinds = TEXT if isinstance(named, GraphQLEnumType) else SCALARS.get(named.name)
         return made
@@ -284,13 +250,18 @@ def _place(parts: list[Part], planner: Planner) -> Place:
     for part in parts:
         if part.node.selection_set is None:
             continue
-        own = (METAS.get(part.node.name.value) or part.parent.fields[part.node.name.value]).type
-        kind = get_named_type(own)
+        kind = get_named_type(declared_type(part))
         # What is selected where the field may not be, is sure only where that is the one place.
         sure = (same or (part.sure and part.kinds is None)) and kind is named
         selected.append(Selected(part.node.selection_set, kind, None, sure))
     _fill(leaf, selected, planner)
     return made
+
+
+def declared_type(part: Part) -> Any:
+    """Return the type that the schema declares for a field."""
+    name = part.node.name.value
+    return (META.get(name) or part.parent.fields[name]).type
 
 
 def wrapped(kind: Any) -> tuple[Place, Place]:

@@ -72,6 +72,7 @@ class Close(NamedTuple):
 
 Action = Send | Start | Stop | Close
 UNACCEPTABLE = Close(4406, "Subprotocol not acceptable")
+TOO_LATE = "Connection initialisation timeout"
 
 
 def handshake(request: HttpRequest, rules: Rules) -> Response | None:
@@ -212,9 +213,6 @@ class Connection:
         self.closed = True
         self.active.clear()
         return Close(code, cut(reason))
-
-
-TOO_LATE = "Connection initialisation timeout"
 
 
 def read(message: str) -> Mapping[str, Any]:

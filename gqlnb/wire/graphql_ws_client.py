@@ -21,7 +21,7 @@ from gqlnb.wire.response import JSON, Response
 if TYPE_CHECKING:
     from gqlnb.wire.request import Request
 
-__all__ = ["BAD_MESSAGE", "BadMessageError", "Closed", "Operation", "closed"]
+__all__ = ["BAD_MESSAGE", "HEADERS", "BadMessageError", "Closed", "Operation", "closed"]
 
 ID = "1"
 PONG = Send('{"type":"pong"}')

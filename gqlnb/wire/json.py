@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,7 @@ def fault_of(body: bytes, error: Exception) -> tuple[str, int | None]:
 
 def bare_json(body: bytes) -> bytes:
     """Return a body without the byte order mark that some servers put before it."""
-    return body.removeprefix(b"\xef\xbb\xbf")
+    return body.removeprefix(BOM_UTF8)
 
 
 def dump(value: Any) -> bytes:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, compress, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,7 @@ from gqlnb.model import scalars, tables
 from gqlnb.model.decode import envelope, joined, span
 from gqlnb.model.shape import shape_of
 from gqlnb.wire.expected import missing
-from gqlnb.wire.typed import as_type
+from gqlnb.wire.typed import as_type, or_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -203,7 +203,7 @@ def decoders(typed: Typed, place: Place) -> tuple[msgspec.json.Decoder[Any], ...
 def as_struct(place: Place) -> Any:
     """Return a type that takes what :func:`as_type` takes; members have the numbers of fields."""
     if place.item is not None:
-        return maybe(list.__class_getitem__(as_struct(place.item)), place)
+        return or_null(list.__class_getitem__(as_struct(place.item)), place)
     if place.always is None:
         return as_type(place)
     there = len(place.always)
@@ -212,12 +212,7 @@ def as_struct(place: Place) -> Any:
         for n, inner in enumerate(place.fields.values())
     ]
     names = {f"g{n}": name for n, name in enumerate(place.fields)}
-    return maybe(msgspec.defstruct("Object", members, rename=names, gc=False), place)
-
-
-def maybe(made: Any, place: Place) -> Any:
-    """Return a type with null, where a place may be."""
-    return Optional[made] if place.null else made  # noqa: UP045 - Any | None is no type
+    return or_null(msgspec.defstruct("Object", members, rename=names, gc=False), place)
 
 
 def whole(typed: Typed, place: Place, values: list[Any]) -> bool:
@@ -258,7 +253,7 @@ class MisfitError(Exception):
 
 
 class Checking:
-    """Decodes rows as a plan does, but nothing that does not fit.
+    """Decodes rows as a plan does, and refuses what does not fit.
 
     It has the method of :class:`gqlnb.model.decode.Decoders`.
     """
@@ -294,7 +289,7 @@ def read_at_once(came: Envelope, shape: Shape, typed: Typed, found: Sequence[Ite
         return False
     name = root.inner[0].name
     plan = tables.plan_of(shape, frozenset({name}), name)
-    if not all(plain(column) for table in plan.root.walk() for column in table.columns):
+    if not all(is_plain(column) for table in plan.root.walk() for column in table.columns):
         return False
     from gqlnb.model.reading import Answer, read
 
@@ -315,13 +310,13 @@ def no_data() -> Any:
     raise MisfitError
 
 
-def plain(column: tables.Column) -> bool:
+def is_plain(column: tables.Column) -> bool:
     """Tell whether Arrow takes the values of a column as they are."""
     return not column.shape.lists and bool(scalars.of(column.shape).exact)
 
 
 def item_type(table: tables.Table, place: Any) -> Any:
-    """Return the type of an item of a table's lists: the struct of the plan, without leave."""
+    """Return the type of an item of a table's lists: the plan's struct, which takes what fits."""
     return row_type(table, place) if table.edge is None else members_type(table.edge, table, place)
 
 
@@ -329,7 +324,7 @@ def row_type(table: tables.Table, place: Any) -> Any:
     if isinstance(table.row, int):
         return value_type(table.columns[table.row], place)
     if isinstance(table.row, tables.Table):
-        return maybe(list.__class_getitem__(item_type(table.row, place.item)), place)
+        return or_null(list.__class_getitem__(item_type(table.row, place.item)), place)
     return members_type(table.row, table, place)
 
 
@@ -347,7 +342,7 @@ def members_type(read: tables.Place, table: tables.Table, place: Any) -> Any:
         raise LookupError  # something is read that is not expected
     names = {name: key for name, (key, _) in members.items()}
     kinds = [(name, kind) for name, (_, kind) in members.items()]
-    return maybe(msgspec.defstruct("Object", kinds, rename=names, gc=False), place)
+    return or_null(msgspec.defstruct("Object", kinds, rename=names, gc=False), place)
 
 
 def member_type(target: int | tables.Place | tables.Table, table: tables.Table, place: Any) -> Any:
@@ -357,7 +352,7 @@ def member_type(target: int | tables.Place | tables.Table, table: tables.Table, 
         return value_type(table.columns[target], place)
     if isinstance(target, tables.Place):
         return members_type(target, table, place)
-    return maybe(list.__class_getitem__(item_type(target, place.item)), place)
+    return or_null(list.__class_getitem__(item_type(target, place.item)), place)
 
 
 def value_type(column: tables.Column, place: Place) -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.limits import Limits
 
-__all__ = ["bounded", "masked", "unrevealing", "without_hints"]
+__all__ = ["Faults", "bounded", "dotted", "masked", "unrevealing", "without_hints"]
 
 Faults = list[tuple[str, BaseException]]
 
@@ -74,13 +74,16 @@ def bounded(
     told = [shortened(error, limits.message) for error in errors[: limits.errors]]
     more = total - len(told)
     if more > 0:
-        errors_ = "error is" if more == 1 else "errors are"
-        told.append({"message": f"{more:,} more {errors_} not shown."})
+        are = "error is" if more == 1 else "errors are"
+        told.append({"message": f"{more:,} more {are} not shown."})
     return told
 
 
 def shortened(error: Mapping[str, Any], most: int | None) -> Mapping[str, Any]:
-    """Return an error whose message, and hint, ends after so many characters: it may be an echo."""
+    """Return an error whose message and hint have so many characters at most.
+
+    Either may repeat what a client has sent, which can be long.
+    """
     if most is None:
         return error
     found = dict(error)

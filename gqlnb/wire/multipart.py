@@ -35,26 +35,23 @@ def body_of(request: Request) -> bytes | Multipart:
     try:
         return request.encode()
     except JSONError:
-        variables, places = taken_out(request.variables or {}, "variables", [])
+        places: list[tuple[str, Upload]] = []
+        variables = taken_out(request.variables or {}, "variables", places)
         if not places:
             raise
     return Multipart(replace(request, variables=variables), places)
 
 
-def taken_out(
-    value: Any, path: str, places: list[tuple[str, Upload]]
-) -> tuple[Any, list[tuple[str, Upload]]]:
-    """Return a value with null for each file, and the files with their places."""
+def taken_out(value: Any, path: str, places: list[tuple[str, Upload]]) -> Any:
+    """Return a value with null for each file, which is added to `places` with its path."""
     if isinstance(value, Upload):
         places.append((path, value))
-        return None, places
+        return None
     if isinstance(value, dict):
-        items = {k: taken_out(item, f"{path}.{k}", places)[0] for k, item in value.items()}
-        return items, places
+        return {key: taken_out(item, f"{path}.{key}", places) for key, item in value.items()}
     if isinstance(value, list):
-        rows = [taken_out(item, f"{path}.{at}", places)[0] for at, item in enumerate(value)]
-        return rows, places
-    return value, places
+        return [taken_out(item, f"{path}.{at}", places) for at, item in enumerate(value)]
+    return value
 
 
 class Multipart:

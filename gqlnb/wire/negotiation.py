@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gqlnb.wire.response import GRAPHQL_JSON, JSON
+from gqlnb.wire.response import GRAPHQL_JSON, GRAPHQL_TYPE, JSON, JSON_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,6 @@ __all__ = ["acceptable", "negotiate", "quality", "ranges", "wants_page"]
 
 # RFC 9110, 12.4.2: at most three decimals; anything else is no weight.
 _WEIGHT = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
-_GRAPHQL, _PLAIN = "application/graphql-response+json", "application/json"
 
 
 def ranges(accept: str) -> dict[str, float]:
@@ -50,8 +49,8 @@ def negotiate(accept: str | None) -> str:
     Source: GraphQL over HTTP, "Accept"; audits 47DE and 80D8 for ``*/*`` and no header.
     """
     weights = ranges(accept or "")
-    graphql, plain = quality(weights, _GRAPHQL), quality(weights, _PLAIN)
-    named = _GRAPHQL in weights
+    graphql, plain = quality(weights, GRAPHQL_TYPE), quality(weights, JSON_TYPE)
+    named = GRAPHQL_TYPE in weights
     return GRAPHQL_JSON if graphql > plain or (named and graphql == plain > 0) else JSON
 
 
@@ -63,7 +62,7 @@ def acceptable(accept: str | None) -> bool:
     head does not tell.
     """
     weights = ranges(accept or "*/*")
-    if quality(weights, _GRAPHQL) > 0 or quality(weights, _PLAIN) > 0:
+    if quality(weights, GRAPHQL_TYPE) > 0 or quality(weights, JSON_TYPE) > 0:
         return True
     return weights.get("text/event-stream", 0.0) > 0
 
@@ -72,4 +71,4 @@ def wants_page(accept: str | None) -> bool:
     """Tell whether an ``Accept`` names HTML and likes it at least as much as JSON: a browser."""
     weights = ranges(accept or "")
     html = weights.get("text/html", 0.0)
-    return html > 0 and html >= quality(weights, _PLAIN)
+    return html > 0 and html >= quality(weights, JSON_TYPE)

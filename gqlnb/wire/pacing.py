@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gqlnb.wire.budget import TELLING, UNKNOWN, Budget
+from gqlnb.wire.budget import MARGIN, TELLING, UNKNOWN, Budget
 from gqlnb.wire.retry import unsaid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GITHUB", "MARKS", "WIDTH", "Flow"]
+__all__ = ["MARKS", "WIDTH", "Flow"]
 
 WIDTH = 6  # requests at once; as many connections as browsers open to one host
 # GitHub works 60 s of a minute for somebody, "estimated by the total response time" (its
@@ -31,7 +31,6 @@ GITHUB_WIDTH = 1
 MINUTE = 60.0
 GITHUB = frozenset({"x-github-request-id", "x-github-media-type"})  # headers of its own
 MARKS = TELLING | GITHUB
-MARGIN = 1.0  # seconds that the clock of an endpoint may differ from its reset time
 SAME = 2.0  # seconds by which the reset times of one window differ, where they count from now on
 EASED = 10  # answers in a row after which one more request may go at once again
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["GRAPHQL_JSON", "JSON", "Response"]
+__all__ = ["GRAPHQL_JSON", "GRAPHQL_TYPE", "JSON", "JSON_TYPE", "Response"]
 
-JSON = "application/json; charset=utf-8"
-GRAPHQL_JSON = "application/graphql-response+json; charset=utf-8"
+# The two media types of answers, by themselves and as a Content-Type.
+JSON_TYPE, GRAPHQL_TYPE = "application/json", "application/graphql-response+json"
+JSON, GRAPHQL_JSON = f"{JSON_TYPE}; charset=utf-8", f"{GRAPHQL_TYPE}; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)

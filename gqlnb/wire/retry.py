@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from gqlnb.errors import RateLimited, TransportError
-from gqlnb.wire.budget import LONGEST, from_headers, seconds
+from gqlnb.wire.budget import LONGEST, MARGIN, from_headers, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ATTEMPTS", "PASSING", "Attempt", "asked_wait", "decide", "failure", "unsaid"]
+__all__ = ["ATTEMPTS", "PASSING", "UNSAID", "Attempt", "asked_wait", "decide", "failure", "unsaid"]
 
 Failure = Literal["broken", "busy", "limited"]
 
@@ -123,6 +123,5 @@ def asked_wait(headers: Mapping[str, str], now: float, *, limited: bool) -> floa
         return max(0.0, until - (now if told is None else told))
     said = from_headers(headers, now)
     if said.reset is not None and (limited or said.remaining == 0):
-        # One second for clocks that differ.
-        return min(max(0.0, said.reset.timestamp() + 1 - now), LONGEST)
+        return min(max(0.0, said.reset.timestamp() + MARGIN - now), LONGEST)
     return None

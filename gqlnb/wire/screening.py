@@ -20,10 +20,23 @@ from gqlnb.wire import sse
 from gqlnb.wire.http import HttpRequest, bare_origin, host_name, is_json, same_origin
 from gqlnb.wire.json import dump
 from gqlnb.wire.negotiation import acceptable, wants_page
-from gqlnb.wire.response import GRAPHQL_JSON, JSON, Response
+from gqlnb.wire.response import GRAPHQL_JSON, GRAPHQL_TYPE, JSON, JSON_TYPE, Response
 from gqlnb.wire.rules import ENDPOINT, Rules
 
-__all__ = ["GRAPHQL_HEADERS", "HEADERS", "refusal", "screen", "shared", "too_large", "too_slow"]
+__all__ = [
+    "GRAPHQL_HEADERS",
+    "HEADERS",
+    "known_token",
+    "own_host",
+    "own_origin",
+    "refusal",
+    "screen",
+    "shared",
+    "shows_page",
+    "small_head",
+    "too_large",
+    "too_slow",
+]
 
 HEADERS: Mapping[str, str] = {"content-type": JSON, "x-content-type-options": "nosniff"}
 GRAPHQL_HEADERS: Mapping[str, str] = {**HEADERS, "content-type": GRAPHQL_JSON}
@@ -94,7 +107,7 @@ def known_method(request: HttpRequest, rules: Rules) -> Response | None:
         return None
     if method == "OPTIONS" and asks_first(request, rules):
         return None
-    return no_such_method(method, "GET, POST" if rules.access.get else "POST")
+    return no_such_method(method, methods(rules))
 
 
 def shows_page(request: HttpRequest, rules: Rules) -> bool:
@@ -105,8 +118,13 @@ def shows_page(request: HttpRequest, rules: Rules) -> bool:
 
 
 def asks_first(request: HttpRequest, rules: Rules) -> bool:
-    """Tell a preflight, where there is a page to which it may say yes."""
+    """Tell a preflight, where pages of other origins are allowed at all."""
     return bool(rules.access.origins) and "access-control-request-method" in request.headers
+
+
+def methods(rules: Rules) -> str:
+    """Return the methods by which operations may be asked for, as a header lists them."""
+    return "GET, POST" if rules.access.get else "POST"
 
 
 def no_such_method(method: str, allowed: str) -> Response:
@@ -149,10 +167,10 @@ def preflight(request: HttpRequest, rules: Rules) -> Response | None:
     if request.method != "OPTIONS":
         return None
     if bare_origin(request.headers.get("origin", "")) not in rules.access.origins:
-        return no_such_method("OPTIONS", "GET, POST" if rules.access.get else "POST")
+        return no_such_method("OPTIONS", methods(rules))
     asked = request.headers.get("access-control-request-headers", "")
     headers = {
-        "access-control-allow-methods": "GET, POST" if rules.access.get else "POST",
+        "access-control-allow-methods": methods(rules),
         "access-control-allow-headers": asked if _NAMES.fullmatch(asked) else "content-type",
         "access-control-max-age": str(_PREFLIGHT),
     }
@@ -176,7 +194,7 @@ def known_token(request: HttpRequest, rules: Rules) -> Response | None:
 
 
 def page(request: HttpRequest, rules: Rules) -> Response | None:
-    """Give a browser the page or an asset of it; with a token there is none."""
+    """Give a browser the page or one of its assets; where there is a token, neither."""
     if request.method != "GET" or not shows_page(request, rules):
         return None
     return rules.pages[request.path] if rules.token is None else no_such_method("GET", "POST")
@@ -187,7 +205,7 @@ def readable(request: HttpRequest, rules: Rules) -> Response | None:
     accept = request.headers.get("accept")
     if not rules.statuses.refusing or acceptable(accept) or sse.welcome(accept) != "never":
         return None
-    return refusal(406, f"Accept {GRAPHQL_JSON.partition(';')[0]} or {JSON.partition(';')[0]}.")
+    return refusal(406, f"Accept {GRAPHQL_TYPE} or {JSON_TYPE}.")
 
 
 def json_body(request: HttpRequest, rules: Rules) -> Response | None:  # noqa: ARG001 - a step

@@ -9,11 +9,12 @@ other status than 200; what is wrong with the request itself is answered as alwa
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gqlnb.wire.negotiation import quality, ranges
-from gqlnb.wire.response import GRAPHQL_JSON, JSON
+from gqlnb.wire.response import GRAPHQL_TYPE, JSON_TYPE
 from gqlnb.wire.unpack import BodyTooLargeError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def welcome(accept: str | None) -> Literal["always", "subscriptions", "never"]:
     events = weights.get(EVENTS, 0.0)  # named: no client means events by */*
     if not events:
         return "never"
-    json = max(quality(weights, media.partition(";")[0]) for media in (JSON, GRAPHQL_JSON))
+    json = max(quality(weights, media) for media in (JSON_TYPE, GRAPHQL_TYPE))
     return "always" if events > json else "subscriptions"
 
 
@@ -136,7 +137,7 @@ class Reader:
 
     def _take(self, line: bytes) -> Event | None:
         if self._first:
-            line, self._first = line.removeprefix(b"\xef\xbb\xbf"), False
+            line, self._first = line.removeprefix(BOM_UTF8), False
         if not line:
             return self._end()
         word, _, value = line.partition(b":")

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from gqlnb.model.document import Document
     from gqlnb.wire.expected import Place
 
-__all__ = ["Expectation", "Typed"]
+__all__ = ["Expectation", "Typed", "as_type", "or_null"]
 
-
-SMALL = 4096  # bytes; below, a first answer is looked through sooner than a decoder is made
+SMALL = 4096  # bytes; below, looking through a first answer takes less time than making a decoder
 
 
 class Expectation:
@@ -118,6 +117,11 @@ def as_type(place: Place) -> Any:
         )
     elif place.kinds is not None:
         made = reduce(or_, place.kinds)
+    return or_null(made, place)
+
+
+def or_null(made: Any, place: Place) -> Any:
+    """Return a type that takes null too, where a place may be null."""
     return Optional[made] if place.null else made  # noqa: UP045 - Any | None is no type
 
 

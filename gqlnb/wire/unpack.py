@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["BodyTooLargeError", "CutError", "PackedError", "unpacked"]
+__all__ = ["IDENTITY", "BodyTooLargeError", "CutError", "PackedError", "unpacked"]
 
 GZIP = frozenset({"gzip", "x-gzip"})  # one thing by two names: RFC 9110, 8.4.1.3
 IDENTITY = frozenset({"", "identity"})

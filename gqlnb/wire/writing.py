@@ -57,7 +57,7 @@ def mended(members: Mapping[str, Any], total: int, limits: Limits) -> dict[str, 
     """
     found: list[dict[str, Any]] = []
     whole = {name: writable(value, (), found) for name, value in members.items() if name != "data"}
-    found = [{"message": fault["message"]} for fault in found]  # their paths lead not into data
+    found = [{"message": fault["message"]} for fault in found]  # these are not in the data
     if "data" in members:
         whole["data"] = writable(members["data"], (), found)
     place = dotted(found[0].get("path")) if found else "the request"

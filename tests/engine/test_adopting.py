@@ -18,7 +18,7 @@ import pytest
 from graphql import GraphQLObjectType, GraphQLSchema, build_schema, parse
 from IPython.core.interactiveshell import InteractiveShell
 
-from gqlnb import Client, QueryError, Schema, SchemaError, TargetError, connect, serve
+from gqlnb import Client, Limits, QueryError, Schema, SchemaError, TargetError, connect, serve
 from gqlnb.client import connections
 from gqlnb.engine import subscribe
 from gqlnb.server.app import App
@@ -431,6 +431,18 @@ def test_an_executor_class_is_run_by_graphql_core(optional):
     schema = Schema.adopt(optional.schema, **{name: Watching})
     assert schema.execute("{ greeting }").data == {"greeting": "Hello world None"}
     assert seen == ["Query"]
+
+
+def test_a_frame_knows_the_variables_whoever_executes():
+    """What `@include` leaves out is no column of the frame, compiled or not, limited or not."""
+    core = build_schema("type Query { a: Int b: Int }")
+    text = "query ($all: Boolean!) { a b @include(if: $all) }"
+    for options in ({}, {"middleware": [shouting]}):
+        schema = Schema.adopt(core, **options)
+        for limits in (None, Limits()):
+            result = schema.execute(text, {"all": False}, root={"a": 1, "b": 2}, limits=limits)
+            assert list(result.frame().columns) == ["a"]
+            assert result.variables == {"all": False}
 
 
 def test_a_handed_over_operation_says_so(optional):

@@ -392,13 +392,16 @@ def test_what_is_no_schema_is_refused(source: Any, message: str) -> None:
     ("options", "message"),
     [
         ({"nulls": 2}, "nulls= is the share"),
+        ({"nulls": "few"}, "nulls= is the share .* got 'few'"),
         ({"lengths": (3, 1)}, r"lengths= is \(fewest, most\)"),
+        ({"lengths": 3}, r"lengths= is \(fewest, most\).* got 3"),
+        ({"lengths": ("1", "3")}, r"lengths= is \(fewest, most\)"),
         ({"sizes": (-1, 1)}, "sizes= is"),
         ({"scalars": {"String": "Date"}}, "no such scalar"),
         ({"scalars": {"Money": "Coins"}}, "scalars= says 'Coins' of 'Money'"),
     ],
 )
-def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
+def test_options_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
     """The error says what would be right."""
     with pytest.raises(SchemaError, match=message):
         Schema.mock(SDL, **options)

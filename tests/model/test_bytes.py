@@ -66,7 +66,9 @@ def test_errors_and_extensions_are_there_at_once():
     assert answer.errors == ({"message": "no"},)
     assert answer.extensions == {"cost": 1}
     assert answer.data is None
-    assert list(answer.frames["data"].columns) == ["one.name"]
+    with pytest.warns(UserWarning, match="partial"):
+        frame = answer.frames["data"]
+    assert list(frame.columns) == ["one.name"]
     assert answer.frame().attrs["source"] == "there"
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gqlnb.wire.budget import UNKNOWN, Budget
-from gqlnb.wire.pacing import EASED, GITHUB_WIDTH, MARGIN, MINUTE, WIDTH, Flow
+from gqlnb.wire.budget import MARGIN, UNKNOWN, Budget
+from gqlnb.wire.pacing import EASED, GITHUB_WIDTH, MINUTE, WIDTH, Flow
 from gqlnb.wire.retry import UNSAID
 
 NOW = 1_800_000_000.0

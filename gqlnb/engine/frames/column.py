@@ -18,7 +18,7 @@ from gqlnb.engine.frames.scalars import STEPS, moments, spans, times
 from gqlnb.errors import plain
 from gqlnb.model.variables import wire_value
 
-__all__ = ["COMPARING", "Column", "UnfitError", "column_of", "texts_of_json"]
+__all__ = ["Column", "UnfitError", "column_of", "texts_of_json"]
 
 EQUALITY = ("eq", "neq", "in", "nin")
 COMPARING = (*EQUALITY, "gt", "gte", "lt", "lte")

@@ -213,7 +213,7 @@ def of_objects(values: pd.Series[Any]) -> tuple[Any, str | None]:
         return big(cells), "BigInt"
     if kind in FINE and any(getattr(value, FINE[kind][0], 0) for value in present):
         return pa.array(cells, FINE[kind][1]), None
-    if kind in PLAIN or kind == "bytes":  # which has no type, and is said to have none
+    if kind in PLAIN or kind == "bytes":  # of bytes column_of says that they have no type
         return pa.array(values, from_pandas=True), None
     if all(isinstance(value, UUID) for value in present):
         return pa.array([cell and str(cell) for cell in cells], pa.string()), "UUID"

@@ -19,7 +19,7 @@ from graphql import GraphQLError
 from gqlnb.errors import plain
 from gqlnb.model.spans import SECOND, fraction, nanoseconds, short, text
 
-__all__ = ["DESCRIPTIONS", "PARSERS", "STEPS", "moments", "spans", "times"]
+__all__ = ["DESCRIPTIONS", "DIGITS", "PARSERS", "STEPS", "moments", "spans", "times"]
 
 STEPS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "D": 1}  # nanoseconds; days are counted
 DIGITS = 38  # of a BigInt: what a 128 bit decimal holds

@@ -81,7 +81,7 @@ def written(tables: Mapping[str, Table], keys: Mapping[str, str]) -> str:
     fields = []
     for name, table in tables.items():
         fields += [
-            f"  {said(f'The rows of {name}: filtered, ordered, in pages.')}",
+            f"  {description(f'The rows of {name}: filtered, ordered, in pages.')}",
             f"  {name}({arguments[name]}): {table.type}Connection",
         ]
         if name in keys:
@@ -94,7 +94,7 @@ def written(tables: Mapping[str, Table], keys: Mapping[str, str]) -> str:
                 raise SchemaError(msg)
             kind = type_of(table, key, made)
             fields += [
-                f"  {said(f'The row of {name} with this {key}; null if there is none.')}",
+                f"  {description(f'The row of {name} with this {key}; null if there is none.')}",
                 f"  {table.lookup}({key}: {kind}!): {table.type}",
             ]
     return "\n\n".join([block("type Query", fields), str(made)])
@@ -112,13 +112,13 @@ def rows(table: Table, made: Definitions, arguments: Mapping[str, str]) -> dict[
             kind = f"{kind}!" if field.required else kind
         if field.label != name:
             note = f"Column {plain(field.label, 200)}. {note}".strip()
-        fields += [f"  {said(note)}"] if note else []
+        fields += [f"  {description(note)}"] if note else []
         fields.append(f"  {name}: {kind}")
     for name, link in table.links.items():
         if isinstance(link, Many):
             other = link.table
             fields += [
-                f"  {said(f'The rows of {other.name} that refer to it.')}",
+                f"  {description(f'The rows of {other.name} that refer to it.')}",
                 f"  {name}({arguments[other.name]}): {other.type}Connection",
             ]
     kind = table.type
@@ -127,11 +127,11 @@ def rows(table: Table, made: Definitions, arguments: Mapping[str, str]) -> dict[
         f"  edges: [{kind}Edge!]!",
         f"  nodes: [{kind}!]!",
         "  pageInfo: PageInfo!",
-        f"  {said('How many rows the filter leaves, on all pages.')}",
+        f"  {description('How many rows the filter leaves, on all pages.')}",
         "  totalCount: Int!",
     ]
     return {
-        kind: f"{said(f'A row of {table.name}.')}\n{block(f'type {kind}', fields)}",
+        kind: f"{description(f'A row of {table.name}.')}\n{block(f'type {kind}', fields)}",
         f"{kind}Edge": block(f"type {kind}Edge", edge),
         f"{kind}Connection": block(f"type {kind}Connection", connection),
     }
@@ -144,7 +144,7 @@ def paged(table: Table, made: Definitions) -> str:
     joined = [f"  and: [{where}!]", f"  or: [{where}!]", f"  not: {where}"]
     made.add(
         where,
-        f"{said(FILTER)}\n{block(f'input {where}', [*conditions, *joined])}",
+        f"{description(FILTER)}\n{block(f'input {where}', [*conditions, *joined])}",
         table,
     )
     names = [name for name, field in table.fields.items() if field.column.ordered]
@@ -180,7 +180,7 @@ def type_of(table: Table, name: str, made: Definitions) -> str:
             made.add(kind, text, table)
         return made.share(kind, text)
     if column.type in DESCRIPTIONS:
-        made.share(column.type, f"{said(DESCRIPTIONS[column.type])}\nscalar {column.type}")
+        made.share(column.type, f"{description(DESCRIPTIONS[column.type])}\nscalar {column.type}")
     return column.type
 
 
@@ -189,6 +189,6 @@ def block(head: str, lines: Iterable[str]) -> str:
     return "\n".join([f"{head} {{", *lines, "}"])
 
 
-def said(text: str) -> str:
+def description(text: str) -> str:
     """Return a description as a string of GraphQL, whose escapes are those of JSON."""
     return json.dumps(plain(text), ensure_ascii=False)

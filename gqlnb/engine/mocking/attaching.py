@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
@@ -172,13 +173,17 @@ def check(options: Options, schema: GraphQLSchema) -> None:
     SchemaError
         If there is one; the message says what would be right.
     """
-    if not 0 <= options.nulls <= 1:
-        msg = f"nulls= is the share of nullable fields that are null, 0 to 1; got {options.nulls}."
+    if not (is_number(options.nulls, Real) and 0 <= options.nulls <= 1):
+        given = plain(repr(options.nulls), 80)
+        msg = f"nulls= is the share of nullable fields that are null, 0 to 1; got {given}."
         raise SchemaError(msg)
     for name in ("lengths", "sizes"):
-        low, high = getattr(options, name)
-        if not 0 <= low <= high:
-            msg = f"{name}= is (fewest, most), 0 or more, in this order; got {(low, high)}."
+        pair: Any = getattr(options, name)
+        right = isinstance(pair, (tuple, list)) and len(pair) == 2
+        right = right and all(is_number(it, Integral) for it in pair)
+        if not right or not 0 <= pair[0] <= pair[1]:
+            given = plain(repr(pair), 80)
+            msg = f"{name}= is (fewest, most), 0 or more, in this order; got {given}."
             raise SchemaError(msg)
     for name, said in options.scalars.items():
         kind = schema.type_map.get(name)
@@ -191,6 +196,11 @@ def check(options: Options, schema: GraphQLSchema) -> None:
                 "the name of a scalar that is known, such as 'DateTime' or 'Decimal'."
             )
             raise SchemaError(msg)
+
+
+def is_number(value: Any, kind: type) -> bool:
+    """Tell whether a value is a number of a kind, Python's or NumPy's."""
+    return isinstance(value, kind)
 
 
 # -- fields

@@ -32,7 +32,7 @@ from gqlnb.engine.mocking.formats import (
 )
 from gqlnb.engine.mocking.words import COMPANIES, FIRST, LAST, NOUNS, STREETS
 
-__all__ = ["Guess", "guess", "plain"]
+__all__ = ["Guess", "guess"]
 
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 EARLY = frozenset({"created", "registered", "joined", "founded", "started", "inserted", "signed"})
@@ -188,7 +188,7 @@ TABLES: dict[str, tuple[dict[str, Guess], Guess]] = {
 EARLIER: dict[Maker, Guess] = {stamp: Guess(early), day: Guess(early_day)}
 
 
-def plain(name: str) -> tuple[str, ...]:
+def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name, ``createdAt`` or ``created_at``, in lower case."""
     return tuple(part.lower() for part in PART.findall(name))
 
@@ -205,9 +205,9 @@ def guess(scalar: str, field: str, owner: str, given: Maker | None = None) -> Gu
     given
         What makes values of another scalar; None for one that is not known.
     """
-    parts = plain(field)
+    parts = words_of(field)
     if scalar in TABLES:
-        return _guess(scalar, parts, bool(PEOPLE.intersection(plain(owner))))
+        return _guess(scalar, parts, bool(PEOPLE.intersection(words_of(owner))))
     if given is None:
         return Guess(lambda n: f"{scalar}-{n % 10_000}")
     if EARLY.intersection(parts) and given in EARLIER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -10,7 +11,29 @@ from uuid import UUID
 from gqlnb.engine.mocking.chance import below, mixed
 from gqlnb.engine.mocking.words import ADJECTIVES, FIRST, LAST, NOUNS, PLACES, SENTENCES
 
-__all__ = ["FORMATS", "Maker", "known"]
+__all__ = [
+    "FORMATS",
+    "Maker",
+    "birthday",
+    "day",
+    "digits",
+    "email",
+    "known",
+    "label",
+    "moment",
+    "money",
+    "of_place",
+    "phone",
+    "pick",
+    "real",
+    "sentence",
+    "stamp",
+    "url",
+    "uuid",
+    "version",
+    "whole",
+    "words",
+]
 
 T = TypeVar("T")
 Maker = Callable[[int], object]  # from a number of 64 bits to a value
@@ -141,10 +164,8 @@ def address6(value: int) -> str:
     return f"2001:db8::{below(value, 1, 65535):x}"
 
 
-def base64(value: int) -> str:
+def in_base64(value: int) -> str:
     """Return bytes as base64 writes them."""
-    from base64 import b64encode
-
     return b64encode(value.to_bytes(8, "big") + b"data").decode()
 
 
@@ -182,7 +203,7 @@ FORMATS: dict[str, Maker] = {
     "objectid": digits(24),
     "gitsshremote": lambda value: f"git@example.org:{pick(NOUNS, value)}/{label(value)}.git",
     "gitrefname": lambda value: f"refs/heads/{label(value)}",
-    "base64string": base64,
+    "base64string": in_base64,
     **dict.fromkeys(("ip", "ipv4", "awsipaddress", "inet"), address4),
     "ipv6": address6,
     "mac": lambda value: f"02:{value >> 8 & 255:02x}:{value & 255:02x}:00:00:01",

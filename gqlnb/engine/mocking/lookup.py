@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.mocking.objects import Kind, Said
 
-__all__ = ["identified", "looked_up", "spoken", "told", "typed"]
+__all__ = ["echoed", "identified", "inputs", "looked_up", "typed"]
 
 
 def identified(kinds: Sequence[Kind], name: str, given: Any) -> Item | None:
@@ -76,16 +76,24 @@ def looked_up(
     base
         Tells apart what is looked up in different places; 0 for the root.
     """
+    found = _by_id(kinds, given)
+    if found is not None:
+        return found
+    kind = kinds[value % len(kinds)]
+    return kind.with_fields(dict(given), base) if kind.held(given) else None
+
+
+def _by_id(kinds: Sequence[Kind], given: Mapping[str, Any]) -> Item | None:
+    """Return the object that is given by an id; None if none is."""
     for name in (*IDENTITIES, *(own_id(kind) for kind in kinds)):
         if name in given:
             found = identified(kinds, name, given[name])
             if found is not None:
                 return found
-    kind = kinds[value % len(kinds)]
-    return kind.with_fields(dict(given), base) if kind.held(given) else None
+    return None
 
 
-def told(definition: GraphQLField, args: Mapping[str, Any]) -> Said:
+def inputs(definition: GraphQLField, args: Mapping[str, Any]) -> Said:
     """Return what a mutation was given, the members of its input objects beside the rest."""
     said: dict[str, tuple[Any, Any]] = {}
     for name, value in args.items():
@@ -109,11 +117,23 @@ def members(value: Any, type_: Any) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def spoken(kinds: Sequence[Kind], name: str, said: Said, value: int) -> Item:
-    """Return the object in the field `name` of what a mutation returns, or that itself."""
+def echoed(kinds: Sequence[Kind], name: str, said: Said, value: int) -> Item:
+    """Return an object that repeats the input of a mutation.
+
+    Parameters
+    ----------
+    kinds
+        The types it may be of.
+    name
+        The field that holds it, in what the mutation returns or as that itself.
+    said
+        The input.
+    value
+        Decides the type, where the input does not name an object.
+    """
     if name in said:
         said = {**said, **members(*said[name])}
-    found = _spoken_id(kinds, said)
+    found = _by_id(kinds, {each: given for each, (given, _) in said.items()})
     kind = kinds[value % len(kinds)] if found is None else found.kind
     fields = {each: said[each][0] for each in said if _fits(kind, each, *said[each])}
     if kind.identity is not None:
@@ -125,15 +145,6 @@ def spoken(kinds: Sequence[Kind], name: str, said: Said, value: int) -> Item:
     found.known = {**(found.known or {}), **fields}
     found.said = said if kind.identity is None else None
     return found
-
-
-def _spoken_id(kinds: Sequence[Kind], said: Said) -> Item | None:
-    for name in (*IDENTITIES, *(own_id(kind) for kind in kinds)):
-        if name in said:
-            found = identified(kinds, name, said[name][0])
-            if found is not None:
-                return found
-    return None
 
 
 def _fits(kind: Kind, name: str, value: Any, type_: Any) -> bool:

@@ -16,7 +16,7 @@ from gqlnb.engine.mocking.formats import known
 if TYPE_CHECKING:
     from gqlnb.engine.mocking.paging import Page
 
-__all__ = ["IDENTITIES", "Item", "Kind", "Said"]
+__all__ = ["IDENTITIES", "Item", "Kind", "Recipe", "Said"]
 
 PRIME = 2**31 - 1  # numbers of objects: as many as an Int holds
 IDENTITIES = ("id", "_id", "nodeId", "uuid")  # the first of these that a type has

@@ -18,7 +18,7 @@ from graphql.type import (
 from gqlnb.engine.mocking.chance import STEP, argued, below, mixed, number
 from gqlnb.engine.mocking.fields import Guess, guess
 from gqlnb.engine.mocking.formats import Maker, known
-from gqlnb.engine.mocking.lookup import identified, looked_up, spoken, told, typed
+from gqlnb.engine.mocking.lookup import echoed, identified, inputs, looked_up, typed
 from gqlnb.engine.mocking.objects import Item, Kind
 from gqlnb.engine.mocking.paging import (
     LIMITS,
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     from gqlnb.engine.mocking.objects import Recipe
 
-__all__ = ["Options", "World"]
+__all__ = ["EVENTS", "Options", "World"]
 
 EVENTS = 3
-NONE = frozenset({"errors", "userErrors", "user_errors", "problems"})  # lists of what went wrong
+FAULTS = frozenset({"errors", "userErrors", "user_errors", "problems"})  # lists that are empty
 SHARES = 2**53
 
 # Makes a value: of the object it belongs to, a number, and the arguments of the field.
@@ -132,7 +132,7 @@ class World:
 
         if role != "mutation":
             return made
-        return lambda item, args: made(Item(kind, item.key, None, told(definition, args)), args)
+        return lambda item, args: made(Item(kind, item.key, None, inputs(definition, args)), args)
 
     def _may_be_null(self, type_: Any) -> bool:
         return not isinstance(type_, GraphQLNonNull) and node_type(type_) is None
@@ -189,7 +189,7 @@ class World:
             if not kinds:
                 return None
             if item.said is not None:
-                return spoken(kinds, name, item.said, value)
+                return echoed(kinds, name, item.said, value)
             if args:
                 base = 0 if at_root else mixed(item.key ^ kind.salt)
                 found = looked_up(kinds, choosing(args), value, base)
@@ -222,7 +222,7 @@ class World:
         kinds = self._composite(get_nullable_type(type_.of_type))
         paged = not definition.args.keys().isdisjoint({*LIMITS, *OFFSETS})
         low, high = self.options.sizes if paged else self.options.lengths
-        if name in NONE or element is None:
+        if name in FAULTS or element is None:
             low = high = 0
 
         def made(_item: Item, value: int, args: dict[str, Any]) -> list[Any]:

@@ -75,7 +75,7 @@ def test_a_limit_may_pass_one_search():
         frame = stars(">1000", limit=2000)
         few = stars("1000..2000 sort:stars-asc", limit=1200)
         all_there_are = stars(">1000", limit=5000)
-    assert frame["name"].tolist() == [row.name for row in embedded().rows[:2000]]
+    assert frame["name"].tolist() == [row.name for row in embedded()[:2000]]
     assert frame.attrs["total_count"] == 3024
     assert frame.attrs["coverage"]["complete"]
     assert 2000 <= frame.attrs["coverage"]["got"] < 2200

@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import signal
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -18,6 +19,12 @@ from tests.github.harvesting.listening import Listening, rows
 
 EVERYTHING = ">=1"
 SECRET = "ghp_" + "Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0LzXcVb"
+
+
+@pytest.fixture(autouse=True)
+def spawning(monkeypatch):
+    """Let processes be spawned, also where the shell of another test has emptied ``__main__``."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
 
 
 @pytest.fixture

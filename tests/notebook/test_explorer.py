@@ -216,6 +216,7 @@ def test_the_bundle_is_sent_as_bytes(view: View, bundled: None) -> None:
     view.say(kind="bundle")
     assert view.done.wait(20)
     message, buffers = view.told[-1]
+    assert message["checksum"] == view.explorer.get_state()["_bundle"]  # known before hello
     assert message["names"][0] == "graphiql.js"
     assert all(buffer[:2] == b"\x1f\x8b" for buffer in buffers)
     assert 1_000_000 < sum(map(len, buffers)) < 3_000_000

@@ -153,6 +153,8 @@ function render({ model, el }) {
   el.append(root);
   keepKeys(place, isOurs);
   say("Loading GraphiQL …");
+  const known = model.get("_bundle");
+  if (known) graphiql(model, known).catch(() => {}); // on its way before hello; told when mounted
   kernel.hello();
   return () => {
     gone = true;

@@ -14,6 +14,8 @@ from html import escape
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
+import traitlets
+
 from gqlnb.client.client import Client, connect
 from gqlnb.errors import GqlnbError, OptionError, plain
 from gqlnb.model.render import result_bundle
@@ -104,6 +106,8 @@ class Explorer(Widget):
 
     _view = "explorer.js"
 
+    _bundle = traitlets.Unicode().tag(sync=True)  # its checksum: a view asks for it at once
+
     def __init__(
         self,
         target: Any = None,
@@ -124,7 +128,7 @@ class Explorer(Widget):
         self._error: str | None = None
         self._told: tuple[Any, bytes] | None = None  # a schema and its introspection
         self._telling = Lock()
-        super().__init__()
+        super().__init__(_bundle=checksum() or "")
         self._twin = f"{self!r}: run this notebook to explore it."
 
     @property

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.events import ACCEPTED, CUT, Answers
+from gqlnb.client.events import CUT, answers_in
 from gqlnb.client.transports import LATE, answer_headers
 from gqlnb.client.websocket import Dropped, NotOfferedError
 from gqlnb.errors import TransportError
 from gqlnb.sealing import bare
 from gqlnb.wire.graphql_ws import SUBPROTOCOL
 from gqlnb.wire.response import Response
-from gqlnb.wire.sse import is_events
+from gqlnb.wire.sse import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -79,10 +79,12 @@ class Running:
     async def close(self) -> None:
         """Leave: it is told, and has ended when this returns."""
         self._to.put_nowait(self._last)
-        for _ in range(3):  # a turn or two to end by itself
-            await asyncio.sleep(0)
-        self._task.cancel()
-        await asyncio.wait([self._task])
+        try:
+            for _ in range(3):  # a turn or two to end by itself
+                await asyncio.sleep(0)
+        finally:  # whoever waits here may be cancelled meanwhile
+            self._task.cancel()
+            await asyncio.wait([self._task])
 
 
 class AsgiLink:
@@ -144,9 +146,9 @@ def socket_scope(asgi: Asgi) -> Message:
 
 
 async def over_asgi_events(
-    asgi: Asgi, request: Request, seconds: float
+    asgi: Asgi, request: Request, seconds: float, accept: str = EVENTS
 ) -> AsyncGenerator[Response | None, None]:
-    """Subscribe over the server-sent events of an application.
+    """Ask an application once for many answers, or for one in parts.
 
     Yields
     ------
@@ -159,7 +161,7 @@ async def over_asgi_events(
         If the application fails, or its stream breaks off.
     """
     body = request.encode()
-    said = {"accept": ACCEPTED["Accept"], "content-length": str(len(body))}
+    said = {"accept": accept, "content-length": str(len(body))}
     first = {"type": "http.request", "body": body, "more_body": False}
     running = Running(asgi, asgi.scope("http", said), first, {"type": "http.disconnect"})
     try:
@@ -174,12 +176,12 @@ async def over_asgi_events(
             msg = f"{asgi.source}: the application ended without an answer."
             raise TransportError(msg)
         headers = answer_headers(head)
-        if head["status"] != 200 or not is_events(headers.get("content-type", "")):
+        answers = answers_in(headers.get("content-type", ""))
+        if head["status"] != 200 or answers is None:
             parts = [part async for part in bodies(running.hear)]
             yield asgi.secrets.unechoed(Response(head["status"], headers, b"".join(parts)))
             return
         yield None
-        answers = Answers()
         async for part in bodies(running.hear):
             for each in answers.feed(part):
                 yield each

@@ -1,4 +1,4 @@
-"""Subscriptions over server-sent events: one POST whose answer goes on."""
+"""One POST whose answer goes on: subscriptions over server-sent events, and answers in parts."""
 
 from __future__ import annotations
 
@@ -16,29 +16,33 @@ from gqlnb.client.http import CHUNK, Http, head_of
 from gqlnb.client.sockets import Call
 from gqlnb.errors import TransportError
 from gqlnb.wire.graphql_ws_client import HEADERS
-from gqlnb.wire.response import Response
+from gqlnb.wire.mixed import MIXED, Parts, boundary_of
+from gqlnb.wire.response import GRAPHQL_TYPE, JSON_TYPE, Response
 from gqlnb.wire.sse import EVENTS, Event, Reader, is_events
 from gqlnb.wire.unpack import IDENTITY, PackedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator
 
     from urllib3 import BaseHTTPResponse
 
     from gqlnb.wire.request import Request
 
-__all__ = ["ACCEPTED", "CUT", "Answers", "over_events"]
+__all__ = ["CUT", "IN_PARTS", "answers_in", "over_events"]
 
-# Without packing: a packed stream would come in lumps.
-ACCEPTED: Mapping[str, str] = {"Accept": EVENTS, "Accept-Encoding": "identity"}
+# Apollo Server answers in parts to this parameter, others to the bare type. Who can't, or would
+# rather not, answers with JSON.
+IN_PARTS = (
+    f"{MIXED};deferSpec=20220824, {MIXED}, {EVENTS};q=0.9, {GRAPHQL_TYPE};q=0.8, {JSON_TYPE};q=0.7"
+)
 GONE = "nobody is there any more; the stream was not complete."
-CUT = "the stream breaks off before the subscription was complete."
+CUT = "the stream breaks off before the end."
 # TCP keep-alive: seconds of silence before the first probe, seconds between two, and how many go
 # unanswered before the connection counts as dead: a minute in all.
 PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
-class Answers:
+class Events:
     """The answers in a stream of events.
 
     Parameters
@@ -78,17 +82,61 @@ class Answers:
         return self.ended or self._unnamed
 
 
+class Mixed:
+    """The parts of an answer in a stream of them.
+
+    Attributes
+    ----------
+    ended
+        Whether nothing more will come.
+    """
+
+    def __init__(self, boundary: str, most: int | None = None) -> None:
+        self._parts = Parts(boundary, most)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self._parts.ended
+
+    def feed(self, part: bytes) -> list[Response]:
+        """Take what came, and return the parts that are whole."""
+        return [Response(200, HEADERS, body) for body in self._parts.feed(part)]
+
+    def may_end(self) -> bool:
+        """Tell whether the end of the bytes is the end of the stream."""
+        return self.ended
+
+
+def answers_in(content_type: str, most: int | None = None) -> Events | Mixed | None:
+    """Return what reads the answers in a stream; None for a type that is no stream.
+
+    Parameters
+    ----------
+    content_type
+        What the body says it is.
+    most
+        Bytes that an answer may have; None for any number.
+    """
+    if is_events(content_type):
+        return Events(most)
+    boundary = boundary_of(content_type)
+    return None if boundary is None else Mixed(boundary, most)
+
+
 class Reading:
     """Reads one stream, in a thread of its own.
 
     No exception leaves its frames, whose locals hold headers: it returns them.
     """
 
-    def __init__(self, http: Http, body: bytes, seconds: float) -> None:
+    def __init__(self, http: Http, body: bytes, seconds: float, accept: str = EVENTS) -> None:
         self._http, self._body = http, body
+        # Without packing: a packed stream would come in lumps.
+        self._accepted = {"Accept": accept, "Accept-Encoding": "identity"}
         self._call = Call(monotonic() + seconds, http.cap)
         self._answer: BaseHTTPResponse | None = None
-        self._answers = Answers(http.cap)
+        self._answers: Events | Mixed | None = None
         self._turn = threading.Lock()  # closing waits for who reads
         self._left = False
 
@@ -109,11 +157,12 @@ class Reading:
 
     def _ask(self, url: str) -> Response:
         with self._call:
-            answer = self._http.begin(url, self._body, self._call, ACCEPTED)
+            answer = self._http.begin(url, self._body, self._call, self._accepted)
             head = head_of(answer)
-            if answer.status != 200 or not is_events(head.get("content-type", "")):
+            found = answers_in(head.get("content-type", ""), self._http.cap)
+            if answer.status != 200 or found is None:
                 return self._http.whole(answer)
-            self._answer = answer
+            self._answer, self._answers = answer, found
             if head.get("content-encoding", "").strip().lower() not in IDENTITY:
                 msg = "it is packed, which was not asked for."
                 raise PackedError(msg)
@@ -122,11 +171,12 @@ class Reading:
     def more(self) -> list[Response] | BaseException | None:
         """Return the answers that came next, perhaps none; None at the end."""
         with self._turn:
-            if self._answers.ended or self._answer is None:
+            answers = self._answers
+            if answers is None or answers.ended or self._answer is None:
                 return None
             try:
                 part = self._answer.read1(CHUNK)
-                found = self._answers.feed(part)
+                found = answers.feed(part)
             except (TimeoutError, urllib3.exceptions.ReadTimeoutError):
                 return TransportError(f"POST {self._http.source}: {GONE}", broken=True)
             except BaseException as error:
@@ -135,7 +185,7 @@ class Reading:
                 self._done()
         if part or found:
             return found
-        if self._answers.may_end():
+        if answers.may_end():
             return None
         return TransportError(f"POST {self._http.source}: {CUT}", broken=True)
 
@@ -163,27 +213,29 @@ def watch(line: Any) -> None:
 
 
 async def over_events(
-    http: Http, request: Request, seconds: float
+    http: Http, request: Request, seconds: float, accept: str = EVENTS
 ) -> AsyncGenerator[Response | None, None]:
-    """Subscribe over server-sent events.
+    """Ask once for many answers, or for one in parts.
 
     Parameters
     ----------
     seconds
         Until the head of the answer must be there.
+    accept
+        The media types that may come.
 
     Yields
     ------
     Response or None
-        None where the endpoint has begun the stream, then a response for each event. Where there
-        is no stream, the one response that came instead.
+        None where the endpoint has begun the stream, then a response for each event or part. Where
+        there is no stream, the one response that came instead.
 
     Raises
     ------
     TransportError
         If no response came, or the stream breaks off.
     """
-    reading = Reading(http, request.encode(), seconds)
+    reading = Reading(http, request.encode(), seconds, accept)
     hand = runtime.hand()  # one thread for the whole stream
     try:
         begun = await hand.run(reading.begin)

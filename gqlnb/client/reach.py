@@ -12,7 +12,7 @@ from gqlnb.client.batches import Item, Outcome, abatch, batch, whole
 from gqlnb.client.gql_transport import transport_of
 from gqlnb.client.part import Part
 from gqlnb.client.streaming import checked_carrier
-from gqlnb.client.subscriptions import AGAIN, Subscription, check_kind, checked_ways
+from gqlnb.client.subscriptions import AGAIN, Subscription, check_kind, checked_ways, in_parts
 from gqlnb.client.transports import InProcess
 from gqlnb.sealing import unseen
 
@@ -46,7 +46,9 @@ class Reaching(Part):
         Parameters
         ----------
         text, variables, operation
-            As for :meth:`Client.execute`.
+            As for :meth:`Client.execute`. A query or mutation that says ``@defer`` or ``@stream``
+            is taken too: each Result is its answer as far as it has come. It is asked over HTTP,
+            once, unless `transport` is ``"ws"``.
         transport
             ``"ws"``, a WebSocket that speaks graphql-transport-ws; ``"sse"``, server-sent events,
             a connection for each subscription; None for the first of both that the endpoint offers.
@@ -63,12 +65,13 @@ class Reaching(Part):
         -------
         Subscription
             For ``for`` and ``async for``. The endpoint is asked at the first step; `timeout` of the
-            client bounds only how long it may take to let us in, `limits.answer` each event.
+            client bounds only how long it may take to let us in, `limits.answer` each event, and
+            the parts of one answer together.
 
         Raises
         ------
         QueryError
-            If text or variables are wrong, or it is no subscription; while iterating, if the
+            If text or variables are wrong, or it is answered once; while iterating, if the
             endpoint says so, or ends the stream with errors. Errors of fields are in the Results.
         OptionError, AuthError, TargetError
             If an option has no such value, a token in `init` can't be found or may not travel
@@ -96,6 +99,8 @@ class Reaching(Part):
         check_kind(asked)
         road = checked_carrier(self._road)
         ways, secrets = checked_ways(transport, init, reconnect, float(self._timeout), road)
+        if asked.document.kind != "subscription":
+            ways, reconnect = in_parts(ways, road, asked.document), 0
         asked = replace(asked, hide=hiding(self._secrets.hide, secrets))
         return Subscription(road, request, asked, ways, reconnect)
 

@@ -20,6 +20,7 @@ from gqlnb.token import Token
 from gqlnb.wire.graphql_ws_client import Operation
 from gqlnb.wire.json import dump
 from gqlnb.wire.response import Response
+from gqlnb.wire.sse import EVENTS
 
 if TYPE_CHECKING:
     from gqlnb.client.transports import Transport
@@ -45,11 +46,14 @@ class Ways(NamedTuple):
         for none.
     timeout
         Seconds until an endpoint must have let us in.
+    accept
+        The media types that may come over HTTP.
     """
 
     way: Way | None
     init: Mapping[str, Any] | bool | None
     timeout: float
+    accept: str = EVENTS
 
 
 def responses(transport: Transport, request: Request, ways: Ways) -> Responses:
@@ -140,9 +144,10 @@ async def chosen(transport: Http | Asgi, request: Request, ways: Ways) -> Respon
                     yield response
             return
     over = over_events if isinstance(transport, Http) else over_asgi_events
-    async with aclosing(over(transport, request, until - monotonic())) as came:  # type: ignore[arg-type]
+    left = until - monotonic()
+    async with aclosing(over(transport, request, left, ways.accept)) as came:  # type: ignore[arg-type]
         async for response in came:
-            if response is None:
+            if response is None and ways.accept == EVENTS:
                 transport.way = "sse"
             yield response
 

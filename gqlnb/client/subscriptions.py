@@ -1,4 +1,4 @@
-"""Subscriptions at an endpoint: a stream of Results that begins again when it breaks."""
+"""Results in a stream: subscriptions, begun again when they break, and answers in parts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from graphql import GraphQLError
+
 from gqlnb.client.attempts import watched
+from gqlnb.client.events import IN_PARTS
 from gqlnb.client.secrets import Secrets, checked_value, sendable
 from gqlnb.client.streaming import Ways, responses
+from gqlnb.client.transports import InProcess
 from gqlnb.engine.streaming import Stream
 from gqlnb.errors import (
     AnswerError,
@@ -26,18 +30,22 @@ from gqlnb.errors import (
     TransportError,
     plain,
 )
+from gqlnb.model.document import problems
 from gqlnb.sealing import bare, unseen
 from gqlnb.token import Token
 from gqlnb.wire.answers import Asked, read
+from gqlnb.wire.incremental import Growing, NoPartError, grown
 from gqlnb.wire.retry import PASSING, failure
 
 if TYPE_CHECKING:
     from gqlnb.client.streaming import Way
     from gqlnb.client.transports import Transport
+    from gqlnb.model.document import Document
     from gqlnb.model.result import Result
     from gqlnb.wire.request import Request
+    from gqlnb.wire.response import Response
 
-__all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_ways"]
+__all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_ways", "in_parts"]
 
 AGAIN = 5  # attempts in a row to subscribe again, as graphql-ws makes
 FIRST = 0.5  # seconds before the first of them; doubled for each further one
@@ -50,6 +58,9 @@ _LOG = logging.getLogger("gqlnb")
 
 class Subscription(Stream):
     """The Results of a subscription at an endpoint, one for each event, as they come.
+
+    Of a query or mutation whose answer comes in parts (``@defer``, ``@stream``) each Result is the
+    answer as far as it has come; the last one is all of it.
 
     It is iterated with ``for`` or ``async for``, and ends when the loop is left, by ``break``, an
     error or an interrupt, at the end of a ``with`` or ``async with`` block, and by :meth:`close` or
@@ -97,6 +108,8 @@ class Following:
         self._ways, self._again = ways, again
         self._inside = self._begun = False
         self._tried = 0
+        self._growing = None if asked.document.kind == "subscription" else Growing()
+        self._last: Result | None = None
 
     async def all(self) -> AsyncGenerator[Result, None]:
         """Yield results, subscribing again as often as that may help."""
@@ -124,12 +137,37 @@ class Following:
                     self.reconnects += self._begun
                     self._inside = self._begun = True
                     continue
-                result = read(response, replace(self._asked, now=time.time()))
-                if not self._inside:
+                result = self._result(response)
+                if not self._inside and self._growing is None:
                     msg = f"{self._asked.source}: {ONCE}"
                     raise AnswerError(msg, result=result)
                 self._tried = 0
                 yield result
+                if self._growing is not None and not self._growing.more:
+                    return
+
+    def _result(self, response: Response) -> Result:
+        """Return the result of a response; of a part, the answer as far as it has come.
+
+        Raises
+        ------
+        AnswerError
+            If it is no part of the answer. What had come is its ``.result``.
+        """
+        growing = self._growing
+        fault = None
+        if growing is not None and response.status == 200:
+            try:
+                response = grown(response, growing)
+            except NoPartError as error:
+                fault = (
+                    f"{self._asked.source}: part {growing.parts} of the answer does not go with "
+                    f"those before it: {error}. What had come is in error.result."
+                )
+        if fault is not None:
+            raise AnswerError(fault, result=self._last)
+        self._last = read(response, replace(self._asked, now=time.time()))
+        return self._last
 
     def _may_pass(self, error: GqlnbError) -> bool:
         """Tell whether to subscribe again may help.
@@ -223,14 +261,29 @@ def checked_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, An
 
 
 def check_kind(asked: Asked) -> None:
-    """Refuse what is no subscription.
+    """Refuse what is answered once.
 
     Raises
     ------
     QueryError
         Before anything is sent.
     """
-    kind = asked.document.kind
-    if kind != "subscription":
-        message = f"A {kind} gives one result. Use execute() for it."
-        raise QueryError(message, text=asked.document.text)
+    document = asked.document
+    if document.kind != "subscription" and not document.incremental:
+        message = f"A {document.kind} gives one result. Use execute() for it."
+        raise QueryError(message, text=document.text)
+
+
+def in_parts(ways: Ways, road: Transport, document: Document) -> Ways:
+    """Return how to ask for an answer in parts: over HTTP, as the servers that give one do.
+
+    Raises
+    ------
+    QueryError
+        If a schema of this process is asked, which answers in one piece.
+    """
+    if isinstance(road, InProcess):
+        node = document.incremental[0]
+        said = f"A schema of this process answers at once. Leave @{node.name.value} out."
+        raise QueryError(text=document.text, problems=problems([GraphQLError(said, node)]))
+    return ways._replace(way=ways.way or "sse", accept=IN_PARTS)

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
-from graphql import DirectiveNode, GraphQLError, GraphQLSchema, Visitor, validate_schema, visit
+from graphql import GraphQLError, GraphQLSchema, validate_schema
 from graphql import execute as core_execute
 from graphql import subscribe as core_subscribe
 
@@ -21,12 +21,10 @@ from gqlnb.engine.streaming import compiled
 from gqlnb.engine.subscription import RESOLVERS
 from gqlnb.engine.version import NEW
 from gqlnb.errors import Problem, QueryError, SchemaError, plain
-from gqlnb.model.document import Document, problems
+from gqlnb.model.document import INCREMENTAL, Document, problems
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-
-    from graphql import DocumentNode
 
     from gqlnb.engine.budget import Budget
     from gqlnb.engine.explaining import Explanation
@@ -46,7 +44,6 @@ _PARAMETERS = tuple(inspect.signature(core_execute).parameters)
 OPTIONS = frozenset(_PARAMETERS[_PARAMETERS.index("operation_name") + 1 :])
 SUBSCRIBING = frozenset(inspect.signature(core_subscribe).parameters)
 HOOKS = ("on_operation", "on_parse", "on_validate", "on_execute", "resolve", "get_results")
-INCREMENTAL = ("defer", "stream")
 SUGGESTION = "Did you mean"
 
 
@@ -216,7 +213,7 @@ class StrawberryAdoption(Adoption):
         else:
             found = problems(self.validate(self.graphql, document.ast, ()) if self.validate else ())
             if self.reason and not found:
-                found = deferred(document.ast)
+                found = deferred(document)
         if found:
             raise QueryError(text=text, problems=found)
         return document
@@ -439,17 +436,14 @@ def unsuggesting(problem: Problem) -> Problem:
     return Problem(message, problem.line, problem.column)
 
 
-def deferred(ast: DocumentNode) -> list[Problem]:
+def deferred(document: Document) -> list[Problem]:
     """Return a problem for each ``@defer`` and ``@stream``: there is one result, not many."""
-    found: list[GraphQLError] = []
-
-    class Look(Visitor):
-        def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-            if (name := node.name.value) in INCREMENTAL:
-                found.append(GraphQLError(f"@{name} asks for many results, and this is one.", node))
-
-    visit(ast, Look())
-    return problems(found)
+    return problems(
+        [
+            GraphQLError(f"@{node.name.value} asks for many results, and this is one.", node)
+            for node in document.incremental
+        ]
+    )
 
 
 def _home(schema: Any) -> Any:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from graphql import (
         ASTValidationRule,
+        DirectiveNode,
         DocumentNode,
         GraphQLAbstractType,
         GraphQLSchema,
@@ -46,12 +47,13 @@ if TYPE_CHECKING:
 
     from gqlnb.model.limits import Limits
 
-__all__ = ["Document", "parsed", "problems", "type_text", "wrong"]
+__all__ = ["INCREMENTAL", "Document", "parsed", "problems", "type_text", "wrong"]
 
 FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 FIELDS_IN_EXAMPLE = 3
 NAME_COMPARED = 80  # characters
 NAMES_COMPARED = 100
+INCREMENTAL = ("defer", "stream")
 FAMILIAR = frozenset({"id", "name", "title", "login"})  # what most begin with
 
 
@@ -141,6 +143,19 @@ class Document:
             for node in self.ast.definitions
             if isinstance(node, FragmentDefinitionNode)
         }
+
+    @property
+    def incremental(self) -> Sequence[DirectiveNode]:
+        """Its ``@defer`` and ``@stream``: where it has any, its answer may come in parts."""
+        found: list[DirectiveNode] = []
+
+        class Look(Visitor):
+            def enter_directive(self, node: DirectiveNode, *_: object) -> None:
+                if node.name.value in INCREMENTAL:
+                    found.append(node)
+
+        visit(self.ast, Look())
+        return found
 
 
 def parsed(text: str, limits: Limits | None = None) -> DocumentNode:

@@ -24,6 +24,7 @@ from gqlnb.model.result import Result
 from gqlnb.sealing import bare
 from gqlnb.wire.budget import from_cost, until_restored
 from gqlnb.wire.expected import Misfit, misfits
+from gqlnb.wire.incremental import NoPartError, in_one_piece
 from gqlnb.wire.json import JSONError, load, mended
 from gqlnb.wire.lazy import postponed
 from gqlnb.wire.retry import asked_wait
@@ -151,6 +152,8 @@ def read(response: Response, asked: Asked) -> Result:
 
 
 def _read(response: Response, asked: Asked) -> Result:
+    if response.status == 200 and response.body and not labelled(response):
+        response = _whole(response, asked)
     typed = None
     if asked.expected is not None and response.members is None and labelled(response):
         # Most answers are just as expected; the data of large ones can wait.
@@ -178,6 +181,16 @@ def _read(response: Response, asked: Asked) -> Result:
     if "data" in members:
         return result
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
+
+
+def _whole(response: Response, asked: Asked) -> Response:
+    """Return a response whose parts, if it came in parts, are put together."""
+    try:
+        return in_one_piece(response)
+    except NoPartError as error:
+        fault = error
+    msg = f"{asked.source}: the answer came in parts that do not go together: {fault}."
+    raise AnswerError(msg)
 
 
 def labelled(response: Response) -> bool:

@@ -58,6 +58,23 @@ schema = gqlnb.Schema(sdl, {{
 }})
 explorer = gqlnb.Explorer(schema, query="{{ hello }}")
 """
+IN_PARTS = """import gqlnb, asyncio, json, threading
+more = threading.Event()
+async def app(scope, receive, send):
+    head = [(b"content-type", b"multipart/mixed; boundary=-")]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    async def part(members):
+        body = b"\\r\\n---\\r\\n\\r\\n" + json.dumps(members).encode() + b"\\r\\n---"
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+    await part({"data": {"names": ["first"]}, "hasNext": True})
+    while not more.is_set():
+        await asyncio.sleep(0.02)
+    await part({"incremental": [{"path": ["names", 1], "items": ["later"]}], "hasNext": False})
+    await send({"type": "http.response.body", "body": b"--"})
+sdl = "directive @stream(initialCount: Int = 0) on FIELD type Query { names: [String] }"
+client = gqlnb.Client(app, schema=sdl)
+explorer = gqlnb.Explorer(client, query="{ names @stream(initialCount: 1) }")
+explorer"""
 SAVE_STATE = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 COMMAND = "([name, args]) => window.jupyterapp.commands.execute(name, args)"
 SAVED = "() => !window.jupyterapp.shell.currentWidget.context.model.dirty"
@@ -154,6 +171,21 @@ def test_a_subscription_runs_and_stops_while_a_cell_runs(show: Show, tmp_path: P
     expect(widget.answer).to_contain_text("Hello world!")
     pipe.write_text("let go")
     expect(notebook.outputs(1)).to_contain_text("let go")
+
+
+def test_an_answer_in_parts_grows_while_it_comes(show: Show) -> None:
+    """What is there is shown, and what comes is added."""
+    read = "explorer.result and explorer.result.data"
+    notebook = show(IN_PARTS, "explorer.result and more.set()", read)
+    widget = shown(notebook)
+    widget.execute.click()
+    expect(widget.answer).to_contain_text('"first"')
+    expect(widget.answer).not_to_contain_text('"later"')
+    notebook.rerun(1)
+    expect(widget.answer).to_contain_text('"later"')
+    expect(widget.execute).to_have_attribute("aria-label", "Execute query (Ctrl-Enter)")
+    notebook.rerun(2)
+    expect(notebook.outputs(2)).to_contain_text("{'names': ['first', 'later']}")
 
 
 def test_two_explorers_share_the_bundle_and_nothing_else(show: Show) -> None:

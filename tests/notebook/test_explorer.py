@@ -15,6 +15,7 @@ from gqlnb import Explorer, GqlnbError, OptionError, QueryError, Schema, Token
 from gqlnb.notebook.options import cell_parser, read_line
 from gqlnb.notebook.widgets import explorer as explorer_module
 from gqlnb.notebook.widgets.exploring import answer_of, cell_of, failure_of
+from tests.client.test_in_parts import ASK, FIRST, LAST, WHOLE, Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +25,10 @@ scalar Any
 type Query { hello(name: String = "world"): String  any: Any  many: [Row!]  wait: String }
 type Row { id: ID! }
 type Subscription { countdown(start: Int!): Int  forever: Int }
+"""
+IN_PARTS = """
+directive @stream(initialCount: Int = 0) on FIELD
+type Query { a: Int  row: [Int] }
 """
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -155,6 +160,26 @@ def test_a_subscription_comes_event_by_event(view: View) -> None:
     assert len(answers) < 200
     assert view.told[-1][0] == {"kind": "answer", "run": "a-1", "done": True}
     assert view.explorer.result["countdown"] == 1
+
+
+def test_an_answer_in_parts_grows() -> None:
+    """What came last is all of it, and the result."""
+    app = Speaker("mixed", FIRST, LAST)
+    explorer = Explorer(gqlnb.Client(app, schema=IN_PARTS))
+    view = View(explorer)
+    answers = view.ask(ASK)
+    assert [answer["data"] for answer in (answers[0], answers[-1])] == [FIRST["data"], WHOLE]
+    assert explorer.result.data == WHOLE
+    assert explorer.error is None
+
+
+def test_a_part_that_does_not_fit_is_told_with_what_had_come() -> None:
+    """Nothing is lost."""
+    view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))
+    *_, answer = view.ask(ASK)
+    assert "part 2 of the answer does not go with" in answer["errors"][0]["message"]
+    assert answer["data"] == FIRST["data"]
+    assert view.explorer.result.data == FIRST["data"]
 
 
 def test_a_subscription_is_stopped(view: View, waiting: Event) -> None:

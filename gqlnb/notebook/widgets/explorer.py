@@ -286,7 +286,9 @@ class Explorer(Widget):
     def _execute(self, running: Running, message: Message) -> None:
         text, variables = asked(message)
         name = message.get("operationName")
-        if self.client.document(text, name).kind == "subscription":
+        document = self.client.document(text, name)
+        in_parts = document.incremental and self.client.local is None
+        if in_parts or document.kind == "subscription":
             self._follow(running, self.client.subscribe(text, variables, operation=name))
             return
         result = self.client.execute(text, variables, operation=name)

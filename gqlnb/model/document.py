@@ -18,6 +18,7 @@ from graphql import (
     get_named_type,
     is_abstract_type,
     is_composite_type,
+    is_input_object_type,
     is_leaf_type,
     is_required_argument,
     print_ast,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         DocumentNode,
         GraphQLAbstractType,
         GraphQLSchema,
+        ObjectFieldNode,
         VariableDefinitionNode,
     )
 
@@ -281,7 +283,7 @@ def _hint(error: Mapping[str, Any]) -> str | None:
 
 
 class _HintVisitor(Visitor):
-    """Finds fields of composite type without a selection set, and says what could be selected."""
+    """Finds selections left out, and input fields that do not exist; says what there is."""
 
     def __init__(
         self, schema: GraphQLSchema, types: TypeInfo, hints: dict[tuple[int, int], str]
@@ -302,6 +304,14 @@ class _HintVisitor(Visitor):
             said.extend(_possible(named, self.schema))
         place = node.loc.start_token
         self.hints[place.line, place.column] = " ".join(said)
+
+    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
+        kind = self.types.get_parent_input_type()
+        named = get_named_type(kind) if kind is not None else None
+        if not is_input_object_type(named) or node.name.value in named.fields or node.loc is None:
+            return
+        place = node.loc.start_token
+        self.hints[place.line, place.column] = f"{named} has: {_listed(list(named.fields))}."
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -329,7 +339,7 @@ def _possible(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]
 
 
 def selection_hints(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
-    """Return the fields to choose from where a selection was left out, by line and column."""
+    """Return the fields to choose from where one is missing or wrong, by line and column."""
     hints: dict[tuple[int, int], str] = {}
     types = TypeInfo(schema)
     visit(ast, TypeInfoVisitor(types, _HintVisitor(schema, types, hints)))

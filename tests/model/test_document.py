@@ -46,6 +46,21 @@ def test_a_selection_left_out_lists_the_fields_to_choose_from():
     assert caught.value.problems[0].hint == "User has: login, name."
 
 
+def test_an_input_field_that_does_not_exist_lists_those_that_do():
+    """graphql-core guesses from similar names alone."""
+    schema = build_schema(
+        """
+        type Query { rows(where: [Where]): Int }
+        input Where { stars: Bounds }
+        input Bounds { gt: Int lt: Int }
+        """
+    )
+    with pytest.raises(QueryError) as caught:
+        Document.parse("{ rows(where: [{stars: {gt: 1, above: 5}}]) }", schema)
+    problem = caught.value.problems[0]
+    assert (problem.column, problem.hint) == (32, "Bounds has: gt, lt.")
+
+
 CHOICE = build_schema(
     """
     type Query { search: Found node: Node thing: Thing nothing: Empty }

@@ -30,8 +30,8 @@ enum OrderNulls { FIRST LAST }""",
 }
 BUILT_IN = ("Boolean", "Float", "ID", "Int", "String", "Query", "Mutation", "Subscription")
 FILTER = (
-    "Conditions that all hold. A missing value fulfils neq and nin, isNull: true and eq: null, "
-    "and no other."
+    "All conditions must hold. A missing value matches neq, nin, isNull: true and eq: null, "
+    "and nothing else."
 )
 LISTS = frozenset({"in", "nin"})
 PAGING = "first: Int, after: String, last: Int, before: String"

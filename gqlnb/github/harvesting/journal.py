@@ -2,8 +2,9 @@
 
 A file of JSON lines beside the parts, ``_harvest.jsonl``. The first line says the format and what
 is harvested; the second where the harvest stood when the last part was written; each further line
-holds requests and their answers, and is on the disk before anything else happens. When a part is
-written the file is replaced by one of two lines, so that it never holds more than one part's rows.
+holds requests and their answers, and is on the disk before the rows of the next answer are taken
+in. When a part is written the file is replaced by one of two lines, so that it never holds more
+than one part's rows.
 """
 
 from __future__ import annotations

@@ -179,6 +179,16 @@ class Problem:
     column: int | None = None
     hint: str | None = None
 
+    @property
+    def formatted(self) -> dict[str, Any]:
+        """The problem as an error of a GraphQL response; its hint is among the extensions."""
+        error: dict[str, Any] = {"message": self.message}
+        if self.line is not None and self.column is not None:
+            error["locations"] = [{"line": self.line, "column": self.column}]
+        if self.hint:
+            error["extensions"] = {"hint": self.hint}
+        return error
+
 
 class TextError(GqlnbError, ValueError):
     """A text with something wrong in it; base of :class:`QueryError` and :class:`SchemaError`.

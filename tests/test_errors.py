@@ -109,3 +109,13 @@ def test_a_caret_stands_below_what_wide_characters_move():
     error = QueryError(text=text, problems=[Problem("x", 1, text.index("helo") + 1)])
     row, caret = str(error).splitlines()[2:]
     assert caret.index("^") == row.index("helo") + 2 - 1
+
+
+def test_a_problem_is_an_error_of_a_response():
+    """With its place where it is known, and its hint beside the words of the specification."""
+    assert Problem("No.").formatted == {"message": "No."}
+    assert Problem("No.", 2, 3, "Yes.").formatted == {
+        "message": "No.",
+        "locations": [{"line": 2, "column": 3}],
+        "extensions": {"hint": "Yes."},
+    }

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import ExecutionResult, print_ast, separate_operations
 
-from gqlnb.client.takes import formatted
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, OptionError, QueryError, TransportError
 from gqlnb.extras import need
 from gqlnb.model.result import Result
@@ -232,7 +231,7 @@ def refused(error: QueryError) -> Any:
     said: Any = getattr(error.result, "errors", ())
     if said:
         return [dict(each) for each in said]
-    return [formatted(problem) for problem in error.problems] or [{"message": str(error)}]
+    return [problem.formatted for problem in error.problems] or [{"message": str(error)}]
 
 
 def foreign(error: TransportError | AnswerError) -> Exception:

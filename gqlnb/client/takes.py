@@ -25,7 +25,7 @@ from gqlnb.wire.retry import asked_wait
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Outcome", "answer_of", "formatted", "replay"]
+__all__ = ["Outcome", "answer_of", "replay"]
 
 Outcome = Response | TransportError | QueryError
 
@@ -51,7 +51,7 @@ def answer_of(outcome: Outcome) -> Answer:
         return Answer(failure=failure)
     if isinstance(outcome, QueryError):
         problems = outcome.problems or [Problem(str(outcome))]
-        return _graphql({"errors": list(map(formatted, problems))}, 400)
+        return _graphql({"errors": [problem.formatted for problem in problems]}, 400)
     members = outcome.members
     if members is None and labelled(outcome):
         try:
@@ -93,16 +93,6 @@ def _wait(response: Response) -> float | None:
     limited = response.status == 429
     wait = asked_wait(response.headers, time.time(), limited=limited)
     return None if wait is None else round(wait)
-
-
-def formatted(problem: Problem) -> dict[str, Any]:
-    """Return what is wrong with a text as an error of a GraphQL response."""
-    error: dict[str, Any] = {"message": problem.message}
-    if problem.line is not None:
-        error["locations"] = [{"line": problem.line, "column": problem.column}]
-    if problem.hint:
-        error["extensions"] = {"hint": problem.hint}
-    return error
 
 
 def replay(answer: Answer) -> Response:

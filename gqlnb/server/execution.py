@@ -323,14 +323,4 @@ def members(result: Result) -> dict[str, Any]:
 
 def request_errors(error: QueryError) -> list[dict[str, Any]]:
     """Return what is wrong with a request in GraphQL's form, the hint as an extension."""
-    return [formatted(problem) for problem in error.problems or (Problem(str(error)),)]
-
-
-def formatted(problem: Problem) -> dict[str, Any]:
-    """Return one problem in GraphQL's form."""
-    shown: dict[str, Any] = {"message": problem.message}
-    if problem.line is not None and problem.column is not None:
-        shown["locations"] = [{"line": problem.line, "column": problem.column}]
-    if problem.hint:
-        shown["extensions"] = {"hint": problem.hint}
-    return shown
+    return [problem.formatted for problem in error.problems or (Problem(str(error)),)]

@@ -84,13 +84,9 @@ def failure_of(error: Exception) -> bytes:
     """Return an error as the JSON of a response: what is wrong, where, and what to do."""
     kind = type(error).__name__
     if isinstance(error, TextError) and error.problems:
-        errors = []
-        for problem in error.problems:
-            told: dict[str, Any] = {"message": problem.message}
-            if problem.line is not None and problem.column is not None:
-                told["locations"] = [{"line": problem.line, "column": problem.column}]
-            hint = {"hint": problem.hint} if problem.hint else {}
-            errors.append(told | {"extensions": {"type": kind, **hint}})
+        errors = [problem.formatted for problem in error.problems]
+        for each in errors:
+            each["extensions"] = {"type": kind, **each.get("extensions", {})}
         return dump({"errors": errors})
     told = {"message": in_words(error), "extensions": {"type": kind}}
     partial = getattr(error, "result", None)

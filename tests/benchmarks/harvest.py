@@ -28,6 +28,7 @@ from gqlnb.client.client import Client
 from gqlnb.github.finding import Population
 from gqlnb.github.harvesting.asking import Asker, errand
 from gqlnb.github.harvesting.estimate import pages
+from gqlnb.github.harvesting.keeping import Memory
 from gqlnb.github.harvesting.scope import Scope
 from gqlnb.github.harvesting.sweep import Sweep
 from gqlnb.github.harvesting.values import Ask, Coverage, Page
@@ -108,7 +109,10 @@ def run(
     text = f"stars:>{threshold}"
     wanted = truth(population, text)
     sweep = Sweep(Scope.read(text))
-    found = Counter(row.id for row in harvest(sweep, answer, most=200_000))
+    keeper = Memory()
+    keeper.hold(harvest(sweep, answer, most=200_000))
+    keeper.settle()
+    found = Counter(keeper.table()["id"].to_pylist())
     names = wanted if now is None else wanted & truth(now(), text)
     if len(found) != found.total() or not names <= found.keys() <= wanted:
         lost, twice = len(names - found.keys()), found.total() - len(found)

@@ -10,8 +10,9 @@ import msgspec
 
 from gqlnb.errors import OptionError, plain
 from gqlnb.github.harvesting.journal import LOG, Answered, Checkpoint, Ended, Journal, Told
-from gqlnb.github.harvesting.parts import named, replaced, strangers, write
-from gqlnb.github.harvesting.rows import batch, schema, table
+from gqlnb.github.harvesting.once import repeated
+from gqlnb.github.harvesting.parts import named, read, replaced, strangers, write
+from gqlnb.github.harvesting.rows import batch, table, without
 from gqlnb.github.harvesting.sweep import Sweep
 from gqlnb.wire.json import encode
 
@@ -21,7 +22,7 @@ except ImportError:  # not POSIX: two harvests into one folder at once are not n
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pyarrow as pa
 
@@ -61,13 +62,30 @@ class Memory:
     def add(self, _event: Answered, rows: Iterable[Row], _sweep: Sweep) -> None:
         """Keep the rows that came of an event."""
         self.requests += 1
-        self._hold(rows)
+        self.hold(rows)
 
-    def _hold(self, rows: Iterable[Row]) -> None:
+    def hold(self, rows: Iterable[Row]) -> None:
+        """Keep rows."""
         held = list(rows)
         if held:
             self.rows += len(held)
             self._batches.append(batch(held))
+
+    def settle(self) -> None:
+        """Keep each repository once, where it came first; it may be done again."""
+        self._drop(repeated(self._ids, self.rows))
+
+    def _ids(self) -> Iterator[list[str]]:
+        """Yield the ids of each batch."""
+        for each in self._batches:
+            yield each.column("id").to_pylist()
+
+    def _drop(self, places: Mapping[int, list[int]], first: int = 0) -> None:
+        """Drop rows of batches, the first of which has a number."""
+        for number, each in enumerate(self._batches, first):
+            if number in places:
+                self._batches[number - first] = without(each, places[number])
+        self.rows = sum(map(len, self._batches))
 
     def finish(self, coverage: dict[str, Any]) -> None:
         """Note that all has come."""
@@ -168,7 +186,7 @@ class Folder(Memory):
                 case Answered():
                     self.requests += 1
                     for ask, page in zip(event.asks, event.pages, strict=True):
-                        self._hold(sweep.feed(ask, page).rows)
+                        self.hold(sweep.feed(ask, page).rows)
         self._remove(self._parts if self.ended is None else None)
         self._flush(sweep)
         return sweep
@@ -194,6 +212,29 @@ class Folder(Memory):
         told = self._told
         return {"harvest": str(told.version), "query": told.query, "source": told.source, **more}
 
+    def _ids(self) -> Iterator[list[str]]:
+        """Yield the ids of each part, and of each batch that is in none yet."""
+        import pyarrow.parquet as pq
+
+        for number in range(self._parts):
+            yield pq.read_table(named(self.folder, number), columns=["id"])["id"].to_pylist()
+        yield from super()._ids()
+
+    def _drop(self, places: Mapping[int, list[int]], first: int = 0) -> None:
+        """Drop rows of parts, and of batches behind them."""
+        import pyarrow.parquet as pq
+
+        rows = 0
+        for number in range(first, self._parts):
+            path = named(self.folder, number)
+            rows += pq.read_metadata(path).num_rows
+            if number in places:
+                left = without(read(path), places[number])
+                write(self.folder, number, left.to_batches(), self._about())
+                rows -= len(places[number])
+        super()._drop(places, self._parts)
+        self.rows += rows
+
     def finish(self, coverage: dict[str, Any]) -> None:
         """Write the last part, empty where there is nothing, with what is said of the whole."""
         said = encode({"query": self._told.query, "source": self._told.source, **coverage})
@@ -206,11 +247,8 @@ class Folder(Memory):
 
     def table(self) -> pa.Table:
         """Return all rows, of all parts."""
-        import pyarrow.parquet as pq
-
         paths = sorted(self.folder.glob("part-*.parquet"))
-        parts = [pq.read_table(path).replace_schema_metadata(None) for path in paths]
-        return table(each for part in parts for each in part.cast(schema()).to_batches())
+        return table(each for path in paths for each in read(path).to_batches())
 
     def _take(self) -> None:
         """Keep other harvests out of the folder, of this process and of others.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gqlnb.errors import OptionError, plain
-from gqlnb.github.harvesting.rows import table
+from gqlnb.github.harvesting.rows import schema, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["named", "replaced", "strangers", "synced", "write"]
+__all__ = ["named", "read", "replaced", "strangers", "synced", "write"]
 
 _NAME = re.compile(r"part-\d{5,}\.parquet")
 
@@ -61,6 +61,13 @@ def write(
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise
+
+
+def read(path: Path) -> pa.Table:
+    """Return the rows of a part as they were written."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path).replace_schema_metadata(None).cast(schema())  # it keeps no seconds
 
 
 def replaced(unfinished: Path, path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from gqlnb.github.harvesting.values import Row
 
-__all__ = ["batch", "frame_of", "schema", "table"]
+T = TypeVar("T", bound=Any)
+
+__all__ = ["batch", "frame_of", "schema", "table", "without"]
 
 _ORDER = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
 
@@ -51,6 +53,17 @@ def table(batches: Iterable[pa.RecordBatch]) -> pa.Table:
     import pyarrow as pa
 
     return pa.Table.from_batches(list(batches), schema())
+
+
+def without(rows: T, places: Sequence[int]) -> T:
+    """Return a table, or a batch, without the rows at some places."""
+    import numpy as np
+    import pyarrow as pa
+
+    kept = np.ones(rows.num_rows, dtype=bool)
+    kept[list(places)] = False
+    left: T = rows.filter(pa.array(kept))
+    return left
 
 
 def frame_of(rows: pa.Table) -> pd.DataFrame:

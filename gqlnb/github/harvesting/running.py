@@ -151,7 +151,7 @@ class Harvest:
         found = [
             f"{len(self):,} repositories of {self.query!r}, {state}",
             f"  expected {expected:,} at the beginning, got {it.got:,}; "
-            f"{it.duplicates:,} came twice",
+            f"{it.duplicates + it.moved:,} came twice",
             f"  {it.requests:,} pages for at least {it.bound:,} "
             f"({it.requests / max(1, it.bound):.2f}), in {self.requests:,} requests; "
             f"{it.windows:,} searches, {it.splits:,} splits, {it.repairs:,} asked again",
@@ -408,7 +408,9 @@ def _run(scope: Scope, client: Client, keeper: Memory, wide: _Wide, watch: Any) 
         except GqlnbError as error:
             _keep_with(error, keeper, client)
             raise
-        keeper.finish(msgspec.to_builtins(sweep.coverage()))
+        keeper.settle()
+        coverage = sweep.coverage().kept(keeper.rows)
+        keeper.finish(msgspec.to_builtins(coverage))
     if drive.vain:
         drive.notes.append(f"{drive.vain} pages travelled with others and were not needed.")
     return _made(scope, client, keeper, tuple(drive.notes))

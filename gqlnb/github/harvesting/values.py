@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from gqlnb.github.harvesting.scope import Scope
+from gqlnb.github.search import PAGE
 
 __all__ = ["Ask", "Coverage", "Gap", "Page", "Row", "Step"]
 
@@ -126,6 +127,8 @@ class Coverage(msgspec.Struct, frozen=True):
         The ranges that could not be completed.
     open
         How many windows are not finished.
+    moved
+        How many came again from another range, into which they had moved; each is kept once.
     """
 
     scope: Scope
@@ -140,11 +143,17 @@ class Coverage(msgspec.Struct, frozen=True):
     shifts: int
     gaps: tuple[Gap, ...]
     open: int
+    moved: int = 0
 
     @property
     def complete(self) -> bool:
         """Whether all is fetched and no range is known to lack anything."""
         return not self.open and not self.gaps and self.expected is not None
+
+    def kept(self, rows: int) -> Coverage:
+        """Return it where so many rows were kept of those that came."""
+        moved, bound = self.got - rows, -(-rows // PAGE)
+        return msgspec.structs.replace(self, got=rows, moved=moved, bound=bound)
 
 
 class Step(NamedTuple):

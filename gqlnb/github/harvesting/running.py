@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -31,7 +31,6 @@ from gqlnb.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Executor
 
     import pandas as pd
     import pyarrow as pa
@@ -252,7 +251,7 @@ def harvest(
     QueryError
         If the query cannot be read, or the endpoint is not GitHub-shaped.
     OptionError
-        If `out` holds something else, or an option has no such value.
+        If `out` holds something else, `executor` is none, or an option has no such value.
     TargetError
         If the client can't be made in the executor's processes.
     GqlnbError
@@ -352,7 +351,7 @@ class _Wide:
     def __init__(
         self, executor: Executor | None = None, width: int | None = None, part: int = PART
     ) -> None:
-        self.executor, self._part = executor, part
+        self.executor, self._part = _executor(executor), part
         workers = getattr(executor, "_max_workers", None)
         usual = workers if isinstance(workers, int) else WIDTH
         self.width = width or (1 if executor is None else usual)
@@ -374,6 +373,24 @@ class _Wide:
         elsewhere = type(self.executor).__module__.partition(".")[0] == "distributed"
         if elsewhere or isinstance(self.executor, ProcessPoolExecutor):
             client.recipe()
+
+
+def _executor(given: Any) -> Executor | None:
+    """Return what the user gave to ask with.
+
+    Raises
+    ------
+    OptionError
+        If it is no executor.
+    """
+    if given is None or isinstance(given, Executor):
+        return given
+    hint = "a pool of threads, as ThreadPoolExecutor(4)"
+    if hasattr(given, "get_executor"):  # Dask's client, the class of which is not imported for this
+        hint = "that client's get_executor()"
+    kind = plain(repr(given) if isinstance(given, type) else type(given).__name__, 60)
+    msg = f"executor= takes an executor of concurrent.futures, not {kind}. Give {hint}."
+    raise OptionError(msg)
 
 
 def _checked(options: Options) -> dict[str, int]:

@@ -122,8 +122,9 @@ def test_what_an_order_leaves_out_is_told_on_stderr(gqlnb: Run) -> None:
         (("stars", "many"), "Star threshold 'many'"),
         (("stars", ">1 langauge:c"), "Did you mean 'language:'"),
         (("stars", "9", "--client", "nowhere"), "'nowhere'"),
-        (("stars", "9", "--client", "github"), "personal access token"),
+        (("stars", "9", "-c", "github"), "personal access token"),
         (("stars", ">400000", "--parquet", "no/such/folder.parquet"), "no/such"),
+        (("stars", ">400000", "--parquet", "."), ". is a folder. Name a file, or take all of it"),
         (("query", "{ hello"), "Syntax"),
         (("query", "{ hello }", "--variables", "[1]"), "--variables takes a JSON object"),
         (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
@@ -229,6 +230,7 @@ def test_query_prints_json(gqlnb: Run) -> None:
     done = gqlnb("query", text, "-c", "demo", "--variables", '{"q": "stars:>400000"}')
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["data"]["search"]["repositoryCount"] > 0
+    assert gqlnb("query", "{ viewer { login } }", "-c", "demo", "--json").stdout.startswith("{")
 
 
 def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:

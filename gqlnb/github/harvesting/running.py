@@ -425,7 +425,7 @@ def _run(scope: Scope, client: Client, keeper: Memory, wide: _Wide, watch: Any) 
         except GqlnbError as error:
             _keep_with(error, keeper, client)
             raise
-        keeper.finish(msgspec.to_builtins(sweep.coverage()))
+        keeper.finish(said(sweep.coverage()))
     if drive.vain:
         drive.notes.append(f"{drive.vain} pages travelled with others and were not needed.")
     return _made(scope, client, keeper, tuple(drive.notes))

@@ -147,7 +147,7 @@ def test_a_dry_run_counts_and_fetches_nothing(client, standin, truth):
     assert estimate.least <= needed.coverage.requests <= estimate.most
     fewest, most = estimate.requests
     assert fewest <= needed.requests <= most
-    assert "120 to 132 pages of 100" in repr(estimate)
+    assert "120 to 132 pages of 100\n  12 to 132 requests: up to ten" in repr(estimate)
 
 
 def test_the_report_names_counts_and_source(client):
@@ -211,6 +211,7 @@ def test_the_coverage_lies_beside_and_in_the_last_part(tmp_path, client, truth):
     assert json.loads(within[b"gqlnb.coverage"]) == beside
     assert (beside["got"], beside["expected"], beside["gaps"]) == (len(truth), len(truth), [])
     assert (beside["query"], beside["source"]) == ("stars:>=1", made.source)
+    assert beside["complete"] is True
     first = pq.read_schema(tmp_path / "part-00000.parquet").metadata
     assert first[b"gqlnb.query"] == b"stars:>=1"
 

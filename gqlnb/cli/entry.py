@@ -428,14 +428,12 @@ def _stars_arguments(parser: ArgumentParser) -> None:
         action="store_false",
         help="remove what an earlier run has left in the folder, and begin anew",
     )
+    names = "-c", "--client", "--connection"
     parser.add_argument(
-        "-c",
-        "--client",
-        "--connection",
+        *names,
         default="demo",
         metavar="NAME|URL",
-        help="the connection to ask: demo, the built-in sample, github, one of your own, or a URL "
-        "(default: %(default)s)",
+        help="a connection (demo, the built-in sample; github), or a URL (default: %(default)s)",
     )
     _token_argument(parser, "send this bearer token")
     _header_argument(parser)

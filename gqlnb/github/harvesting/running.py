@@ -300,7 +300,7 @@ def harvest_frame(
     on_progress
         Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows there
         will be, repositories that match. If it returns False the harvest stops and the rows are
-        kept.
+        kept. None shows a bar where a person waits, as :func:`harvest` does.
     most
         Most rows to return; None for all.
     rising
@@ -321,12 +321,14 @@ def harvest_frame(
         if most is not None:
             scope, total = narrowed(asked, scope, most, rising=rising)
 
-        def watch(got: int, expected: int | None, *_: object) -> object:
+        def watch(got: int, expected: int | None, *beside: Any) -> object:
             matching = max(got, expected or 0) if total is None else total
             wanted = matching if most is None else min(most, matching)
+            bar(min(got, wanted), wanted, *beside)
             return on_progress(min(got, wanted), wanted, matching) if on_progress else None
 
-        found = _run(scope, asked, Memory(), _Wide(executor), watch).frame()
+        with Progress("auto" if on_progress is None else False, "Harvest") as bar:
+            found = _run(scope, asked, Memory(), _Wide(executor), watch).frame()
     attrs = found.attrs if total is None else {**found.attrs, "total_count": total}
     if rising:
         found = found.iloc[::-1]

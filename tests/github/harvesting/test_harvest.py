@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema
+from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
 from gqlnb.errors import TransportError
 from gqlnb.github.harvesting import driving
 from gqlnb.github.harvesting.asking import AT_ONCE, Load
@@ -166,6 +166,18 @@ def test_progress_hears_of_each_answer(client, truth):
     made = github.harvest(EVERYTHING, client=client, progress=lambda *it: heard.append(it))
     assert len(heard) == made.requests
     assert heard[-1][:3] == (len(truth), len(truth), made.requests)
+
+
+@pytest.mark.parametrize("limit", [None, 5_000])
+def test_all_stars_show_a_bar_too(client, capsys, monkeypatch, limit):
+    """It counts to what will come; who is told of it otherwise sees none."""
+    monkeypatch.setenv("GQLNB_PROGRESS", "1")
+    found = stars(EVERYTHING, limit=limit, client=client)
+    seen = capsys.readouterr().err
+    assert f"{len(found)}/{len(found)} [" in seen
+    assert " requests" in seen
+    harvest_frame(EVERYTHING, client=client, on_progress=lambda *_: None)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_callback_stops_it_and_keeps_the_rows(client):

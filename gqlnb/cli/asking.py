@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.cli.wording import for_shell
@@ -64,7 +66,7 @@ def query(
     GqlnbError
         If there is no answer to print.
     """
-    text = sys.stdin.read() if text == "-" else text
+    text = _text(text)
     given = mapping(variables) if variables is not None else None
     with client:
         if show is not as_json:
@@ -74,6 +76,23 @@ def query(
             more = pages
             return paged(lambda: client.execute_all(text, given, operation=operation, **more), show)
         return printed(client.execute(text, given, operation=operation), show)
+
+
+def _text(given: str) -> str:
+    """Return an operation, read from standard input for ``-``.
+
+    Raises
+    ------
+    QueryError
+        If it is the name of a file.
+    """
+    if given == "-":
+        return sys.stdin.read()
+    if "{" not in given and os.path.isfile(given):
+        name = quote(given)
+        msg = f"{name} is a file, and no operation. To run what it holds: gqlnb query - < {name}"
+        raise QueryError(msg)
+    return given
 
 
 def paged(ask: Callable[[], Result], show: Callable[[Result], str]) -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from gqlnb.cli import lab
 from gqlnb.cli.wording import for_shell
 from gqlnb.client.secrets import headers_of
-from gqlnb.errors import GqlnbError
+from gqlnb.errors import GqlnbError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +150,9 @@ def _schema(options: Namespace) -> int:
 def _stars(options: Namespace) -> int:
     from gqlnb.cli import asking, harvesting
 
+    if options.parquet and options.parquet.is_dir() and not options.all:
+        msg = f"--parquet: {options.parquet} is a folder. Name a file, or take all of it: --all."
+        raise OptionError(msg)
     if options.all or options.dry_run or options.limit is None:
         return harvesting.run(
             options.query,
@@ -390,8 +393,12 @@ def _query_arguments(parser: ArgumentParser) -> None:
         help="the same, for at most so many items of an outermost connection",
     )
     form = parser.add_mutually_exclusive_group()
-    for name, about in (("table", "print the rows as a table"), ("csv", "print the rows as CSV")):
-        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=about)
+    for name, shown, about in (
+        ("json", None, "print the answer as JSON (default)"),
+        ("table", "table", "print the rows as a table"),
+        ("csv", "csv", "print the rows as CSV"),
+    ):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=shown, help=about)
 
 
 def _stars_arguments(parser: ArgumentParser) -> None:
@@ -421,11 +428,12 @@ def _stars_arguments(parser: ArgumentParser) -> None:
         action="store_false",
         help="remove what an earlier run has left in the folder, and begin anew",
     )
+    names = "-c", "--client", "--connection"
     parser.add_argument(
-        "--client",
+        *names,
         default="demo",
-        metavar="NAME",
-        help="the connection to ask: demo, the built-in sample, or github (default: %(default)s)",
+        metavar="NAME|URL",
+        help="a connection (demo, the built-in sample; github), or a URL (default: %(default)s)",
     )
     _token_argument(parser, "send this bearer token")
     _header_argument(parser)

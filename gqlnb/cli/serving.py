@@ -108,8 +108,9 @@ def load(target: str) -> Any:
         itself is not caught: its traceback is what its author needs.
     """
     module_name, _, name = target.partition(":")
-    if not module_name or not name:
-        msg = f"{target!r} names no schema. Write MODULE:NAME, for example app:schema"
+    if not module_name or not name or module_name.endswith(".py"):
+        example = f"{module_name.removesuffix('.py') or 'app'}:{name or 'schema'}"
+        msg = f"{target!r} names no schema. Write MODULE:NAME, for example {example}"
         raise GqlnbError(msg)
     sys.path.insert(0, "")  # as `python -m` does; the `gqlnb` script would not see the folder
     try:

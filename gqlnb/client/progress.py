@@ -66,6 +66,7 @@ class Progress:
         self._shows, self._waits = chosen(show)
         self._title, self._clock = title, clock
         self._begun = clock()
+        self._first: tuple[int, float] | None = None  # rows and time of the first report
         self._bar: Any = None
         self._lock = threading.Lock()
 
@@ -89,22 +90,20 @@ class Progress:
             self._report(got, wanted, requests, budget)
         if not self._shows:
             return
-        took = self._clock() - self._begun
-        if self._waits and (took < SECONDS or requests < REQUESTS):
-            return
+        now = self._clock()
         with self._lock:
+            self._first = self._first or (got, now)
+            if self._waits and (now - self._begun < SECONDS or requests < REQUESTS):
+                return
             try:
-                self._draw(got, wanted, said(requests, budget), took)
+                self._draw(got, wanted, said(requests, budget), now)
             except Exception:  # no page is lost because a bar cannot be drawn
                 self._shows = False
 
-    def _draw(self, got: int, wanted: int | None, beside: str, took: float) -> None:
+    def _draw(self, got: int, wanted: int | None, beside: str, now: float) -> None:
         bar = self._bar
         if bar is None:
-            bar = self._bar = bar_class()(
-                total=wanted, desc=self._title, unit=" rows", leave=False, dynamic_ncols=True
-            )
-            bar.start_t -= took  # it began when the first request went
+            bar = self._bar = self._opened(wanted, now)
         elif bar.total != wanted:
             begun, n = bar.start_t, bar.n
             bar.reset(wanted)
@@ -112,6 +111,25 @@ class Progress:
         bar.set_postfix_str(beside, refresh=False)
         bar.update(got - bar.n)
         bar.refresh()
+
+    def _opened(self, wanted: int | None, now: float) -> Any:
+        """Return a bar that counts its rate since the first report.
+
+        What was there before, as where a harvest goes on, took no time now; and the bar itself is
+        drawn later.
+        """
+        rows, since = self._first or (0, now)
+        bar = bar_class()(
+            total=wanted,
+            initial=rows,
+            desc=self._title,
+            unit=" rows",
+            leave=False,
+            dynamic_ncols=True,
+            smoothing=0,  # the mean: rows come in large portions, and with pauses
+        )
+        bar.start_t -= now - since
+        return bar
 
     def close(self) -> None:
         """Take the bar away."""

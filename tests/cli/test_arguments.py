@@ -122,14 +122,16 @@ def test_what_an_order_leaves_out_is_told_on_stderr(gqlnb: Run) -> None:
         (("stars", "many"), "Star threshold 'many'"),
         (("stars", ">1 langauge:c"), "Did you mean 'language:'"),
         (("stars", "9", "--client", "nowhere"), "'nowhere'"),
-        (("stars", "9", "--client", "github"), "personal access token"),
+        (("stars", "9", "-c", "github"), "personal access token"),
         (("stars", ">400000", "--parquet", "no/such/folder.parquet"), "no/such"),
+        (("stars", ">400000", "--parquet", "."), ". is a folder. Name a file, or take all of it"),
         (("query", "{ hello"), "Syntax"),
         (("query", "{ hello }", "--variables", "[1]"), "--variables takes a JSON object"),
         (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
         (("query", "{ hello }", "--token", "secret"), "token"),
         (("query", "{ hello }", "-c", "http://127.0.0.1:9/graphql"), "127.0.0.1:9"),
         (("serve", "schema"), "names no schema"),
+        (("serve", "shop.py:schema"), "Write MODULE:NAME, for example shop:schema"),
         (("serve", "nowhere:schema"), "no module 'nowhere'"),
         (("serve", "json:schema"), "has no name 'schema'"),
         (("serve", "json:loads"), "Schema"),
@@ -229,6 +231,7 @@ def test_query_prints_json(gqlnb: Run) -> None:
     done = gqlnb("query", text, "-c", "demo", "--variables", '{"q": "stars:>400000"}')
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["data"]["search"]["repositoryCount"] > 0
+    assert gqlnb("query", "{ viewer { login } }", "-c", "demo", "--json").stdout.startswith("{")
 
 
 def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
@@ -236,6 +239,16 @@ def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
     text = "query A { viewer { login } } query B { viewer { id } }"
     done = gqlnb("query", "-", "-c", "demo", "--operation", "A", input=text)
     assert json.loads(done.stdout) == {"data": {"viewer": {"login": "demo"}}}
+
+
+def test_the_name_of_a_file_is_no_operation(gqlnb: Run, tmp_path: Path) -> None:
+    """The error says how to run what the file holds, and that works."""
+    (tmp_path / "q.graphql").write_text("{ viewer { login } }")
+    done = gqlnb("query", "q.graphql", "-c", "demo")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gqlnb query - < q.graphql" in done.stderr
+    text = (tmp_path / "q.graphql").read_text()
+    assert gqlnb("query", "-", "-c", "demo", input=text).returncode == 0
 
 
 SEARCH = (

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -57,6 +58,21 @@ def test_a_bar_shows_rows_requests_budget_and_estimate(capsys):
         r"\[00:\d\d<0\d:\d\d, .* rows/s, 3 requests, 4,987 of 5,000 left until 08:01 U", last
     )
     assert shown(capsys) == []
+
+
+@pytest.mark.usefixtures("person")
+def test_the_estimate_counts_what_came_while_somebody_waited(capsys):
+    """Not the rows that a harvest had when it went on, nor all rows for the first moment."""
+    clock = iter([0, 1, 101, 201]).__next__
+    with Progress(clock=clock) as progress:
+        for came in (0, 1, 2):
+            progress(900_000 + 100 * came, 901_000, 3 + came)
+            time.sleep(0.15 * (came == 1))  # so that tqdm measures anew
+        last = shown(capsys)[-1]
+    rate = float(re.search(r"([\d.]+) rows/s", last)[1])
+    assert 1 <= rate <= 2.01, last
+    left = re.search(r"<(\d\d):(\d\d),", last)
+    assert 60 * int(left[1]) + int(left[2]) >= 390, last
 
 
 def test_a_number_of_rows_that_changes_is_followed(capsys):

@@ -66,7 +66,7 @@ class Estimate:
         found = [
             f"{self.repositories:,} repositories of {self.query!r}, from {self.source}",
             f"  {self.least:,} to {self.most:,} pages of {PAGE}",
-            f"  {least:,} requests where ten pages come in one, {most:,} where each comes alone",
+            f"  {least:,} to {most:,} requests: up to ten pages come in one",
         ]
         if self.budget:
             found.append(f"  budget: {self.budget}")

@@ -119,7 +119,7 @@ class Folder(Memory):
     Raises
     ------
     OptionError
-        If the folder holds other Parquet files or another harvest, or one that is running.
+        If it is a file, or holds other Parquet files or another harvest, or one that is running.
     OSError
         If nothing can be written there.
     """
@@ -136,6 +136,9 @@ class Folder(Memory):
         self._name = folder.absolute()
 
     def __enter__(self) -> Self:
+        if self.folder.is_file():
+            msg = f"{plain(self.folder, 120)} is a file. A harvest writes a folder: name another."
+            raise OptionError(msg)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._take()
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -31,7 +31,6 @@ from gqlnb.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Executor
 
     import pandas as pd
     import pyarrow as pa
@@ -252,7 +251,7 @@ def harvest(
     QueryError
         If the query cannot be read, or the endpoint is not GitHub-shaped.
     OptionError
-        If `out` holds something else, or an option has no such value.
+        If `out` holds something else, `executor` is none, or an option has no such value.
     TargetError
         If the client can't be made in the executor's processes.
     GqlnbError
@@ -301,7 +300,7 @@ def harvest_frame(
     on_progress
         Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows there
         will be, repositories that match. If it returns False the harvest stops and the rows are
-        kept.
+        kept. None shows a bar where a person waits, as :func:`harvest` does.
     most
         Most rows to return; None for all.
     rising
@@ -322,12 +321,14 @@ def harvest_frame(
         if most is not None:
             scope, total = narrowed(asked, scope, most, rising=rising)
 
-        def watch(got: int, expected: int | None, *_: object) -> object:
+        def watch(got: int, expected: int | None, *beside: Any) -> object:
             matching = max(got, expected or 0) if total is None else total
             wanted = matching if most is None else min(most, matching)
+            bar(min(got, wanted), wanted, *beside)
             return on_progress(min(got, wanted), wanted, matching) if on_progress else None
 
-        found = _run(scope, asked, Memory(), _Wide(executor), watch).frame()
+        with Progress("auto" if on_progress is None else False, "Harvest") as bar:
+            found = _run(scope, asked, Memory(), _Wide(executor), watch).frame()
     attrs = found.attrs if total is None else {**found.attrs, "total_count": total}
     if rising:
         found = found.iloc[::-1]
@@ -352,7 +353,7 @@ class _Wide:
     def __init__(
         self, executor: Executor | None = None, width: int | None = None, part: int = PART
     ) -> None:
-        self.executor, self._part = executor, part
+        self.executor, self._part = _executor(executor), part
         workers = getattr(executor, "_max_workers", None)
         usual = workers if isinstance(workers, int) else WIDTH
         self.width = width or (1 if executor is None else usual)
@@ -374,6 +375,24 @@ class _Wide:
         elsewhere = type(self.executor).__module__.partition(".")[0] == "distributed"
         if elsewhere or isinstance(self.executor, ProcessPoolExecutor):
             client.recipe()
+
+
+def _executor(given: Any) -> Executor | None:
+    """Return what the user gave to ask with.
+
+    Raises
+    ------
+    OptionError
+        If it is no executor.
+    """
+    if given is None or isinstance(given, Executor):
+        return given
+    hint = "a pool of threads, as ThreadPoolExecutor(4)"
+    if hasattr(given, "get_executor"):  # Dask's client, the class of which is not imported for this
+        hint = "that client's get_executor()"
+    kind = plain(repr(given) if isinstance(given, type) else type(given).__name__, 60)
+    msg = f"executor= takes an executor of concurrent.futures, not {kind}. Give {hint}."
+    raise OptionError(msg)
 
 
 def _checked(options: Options) -> dict[str, int]:
@@ -409,8 +428,7 @@ def _run(scope: Scope, client: Client, keeper: Memory, wide: _Wide, watch: Any) 
             _keep_with(error, keeper, client)
             raise
         keeper.settle()
-        coverage = sweep.coverage().kept(keeper.rows)
-        keeper.finish(msgspec.to_builtins(coverage))
+        keeper.finish(said(sweep.coverage().kept(keeper.rows)))
     if drive.vain:
         drive.notes.append(f"{drive.vain} pages travelled with others and were not needed.")
     return _made(scope, client, keeper, tuple(drive.notes))

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from gqlnb import Client, Limits, TargetError, Token, github, serve
+from gqlnb import Client, Limits, OptionError, TargetError, Token, github, serve
 from gqlnb.github.harvesting.asking import Asker, errand
 from gqlnb.github.harvesting.values import Ask
 from tests.github.harvesting.listening import Listening, rows
@@ -175,3 +175,35 @@ def test_a_cluster_that_loses_a_worker_brings_the_same(guarded, standin, truth, 
     assert rows(made.frame()) == truth
     assert made.complete
     assert not [form for form in spelled(SECRET) if form in "\n".join(heard).encode()]
+
+
+def test_a_cluster_asks_again_what_is_asked_again(guarded, standin):
+    """Dask does not give the answer it has: after a pause it would be the one from before."""
+    distributed = pytest.importorskip("distributed")
+    asks = [Ask(1, 0, 100, "stars:>5")]
+    with (
+        Client(guarded.url, token="env:HARVEST_TOKEN") as client,
+        distributed.LocalCluster(
+            n_workers=1,
+            processes=False,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as dask,
+    ):
+        executor = dask.get_executor()
+        held = [executor.submit(errand, Asker(client), asks) for _ in range(2)]
+        first, second = (each.result() for each in held)
+        assert first.pages == second.pages
+        assert len(standin.searches()) == 2
+        with pytest.raises(OptionError, match=r"not .*Client.*get_executor\(\)"):
+            github.harvest(EVERYTHING, client=client, executor=dask)
+
+
+@pytest.mark.parametrize("given", [4, ThreadPoolExecutor], ids=["number", "class"])
+def test_what_is_no_executor_is_refused(client, given, standin):
+    """Before anything is asked, with what to give."""
+    with pytest.raises(OptionError, match=r"takes an executor of .*Give .*ThreadPoolExecutor\(4\)"):
+        github.harvest(EVERYTHING, client=client, executor=given)
+    assert standin.asked == []

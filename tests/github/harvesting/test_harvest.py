@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema
+from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
 from gqlnb.errors import TransportError
 from gqlnb.github.harvesting import driving
 from gqlnb.github.harvesting.asking import AT_ONCE, Load
@@ -147,7 +147,7 @@ def test_a_dry_run_counts_and_fetches_nothing(client, standin, truth):
     assert estimate.least <= needed.coverage.requests <= estimate.most
     fewest, most = estimate.requests
     assert fewest <= needed.requests <= most
-    assert "120 to 132 pages of 100" in repr(estimate)
+    assert "120 to 132 pages of 100\n  12 to 132 requests: up to ten" in repr(estimate)
 
 
 def test_the_report_names_counts_and_source(client):
@@ -166,6 +166,18 @@ def test_progress_hears_of_each_answer(client, truth):
     made = github.harvest(EVERYTHING, client=client, progress=lambda *it: heard.append(it))
     assert len(heard) == made.requests
     assert heard[-1][:3] == (len(truth), len(truth), made.requests)
+
+
+@pytest.mark.parametrize("limit", [None, 5_000])
+def test_all_stars_show_a_bar_too(client, capsys, monkeypatch, limit):
+    """It counts to what will come; who is told of it otherwise sees none."""
+    monkeypatch.setenv("GQLNB_PROGRESS", "1")
+    found = stars(EVERYTHING, limit=limit, client=client)
+    seen = capsys.readouterr().err
+    assert f"{len(found)}/{len(found)} [" in seen
+    assert " requests" in seen
+    harvest_frame(EVERYTHING, client=client, on_progress=lambda *_: None)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_callback_stops_it_and_keeps_the_rows(client):
@@ -211,6 +223,7 @@ def test_the_coverage_lies_beside_and_in_the_last_part(tmp_path, client, truth):
     assert json.loads(within[b"gqlnb.coverage"]) == beside
     assert (beside["got"], beside["expected"], beside["gaps"]) == (len(truth), len(truth), [])
     assert (beside["query"], beside["source"]) == ("stars:>=1", made.source)
+    assert beside["complete"] is True
     first = pq.read_schema(tmp_path / "part-00000.parquet").metadata
     assert first[b"gqlnb.query"] == b"stars:>=1"
 

@@ -113,6 +113,15 @@ def test_a_folder_with_other_parquet_files_is_refused(tmp_path, client, standin)
     assert standin.asked == []
 
 
+def test_a_file_is_no_folder(tmp_path, client, standin):
+    """As where the same name held the result of one search."""
+    (tmp_path / "stars.parquet").write_bytes(b"mine")
+    with pytest.raises(OptionError, match=r"stars\.parquet is a file\. A harvest writes a folder"):
+        github.harvest(EVERYTHING, client=client, out=tmp_path / "stars.parquet")
+    assert (tmp_path / "stars.parquet").read_bytes() == b"mine"
+    assert standin.asked == []
+
+
 def test_parts_without_their_log_are_refused(broken, client):
     """Nobody knows what is missing from them."""
     (broken / LOG).unlink()

@@ -261,7 +261,7 @@ def test_the_cell_that_asks_the_same_is_put_below(show: Show) -> None:
 
 
 def test_keys_are_graphiqls_and_saving_is_the_notebooks(show: Show) -> None:
-    """Typing `dd` deletes no cell, Ctrl-S saves, and Tab leads through the controls."""
+    """Typing `dd` deletes no cell, Ctrl-S saves, and Tab leads through editors and controls."""
     notebook = show(f"{SETUP}explorer")
     widget, keyboard = shown(notebook), notebook.page.keyboard
     widget.execute.focus()
@@ -279,7 +279,8 @@ def test_keys_are_graphiqls_and_saving_is_the_notebooks(show: Show) -> None:
         keyboard.press("Tab")
         names.append(notebook.page.evaluate("document.activeElement.ariaLabel"))
     assert "Execute query (Ctrl-Enter)" in names
-    assert "Insert a %%graphql cell below" in names
+    assert names.index("Insert a %%graphql cell below") < names.index("Result Window")
+    assert names[-1] != "Result Window"
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])

@@ -3,6 +3,7 @@
 import { GraphiQL, HISTORY_PLUGIN } from "graphiql";
 import { ImagePreview, ToolbarButton, markdown, useGraphiQL } from "@graphiql/react";
 import { parse } from "graphql";
+import { TabFocus } from "monaco-editor/esm/vs/editor/browser/config/tabFocus.js";
 import { MonacoGraphQLAPI } from "monaco-graphql/esm/api.js";
 import { useEffect } from "react";
 import { createRoot } from "react-dom/client";
@@ -16,6 +17,10 @@ markdown.renderer.rules.link_open = (tokens, place, options, _env, renderer) => 
   tokens[place].attrSet("rel", "noopener noreferrer");
   return renderer.renderToken(tokens, place, options);
 };
+
+// Who has no mouse must get out of an editor as they came in. Enter indents by itself, the toolbar
+// lays out, and Ctrl-M has Tab indent again.
+TabFocus.setTabFocusMode(true);
 
 // The language service is one for the page, and GraphiQL tells it its schema as if there were no
 // other. Each editor has a schema of its own here; both are named after the view.

@@ -247,13 +247,15 @@ def test_what_others_wrote_is_text(show: Show) -> None:
 
 
 def test_the_cell_that_asks_the_same_is_put_below(show: Show) -> None:
-    """It is there to be run, and it asks the same."""
-    notebook = show(f"%load_ext gqlnb\n{SETUP}explorer", "1")
+    """It is there to be run, also where nobody loaded the magic, and it asks the same."""
+    notebook = show(f"{SETUP}explorer", "1")
     widget = shown(notebook)
     widget.write("query ($name: String) { hello(name: $name) }")
     widget.write('{"name": "it\'s you"}', widget.variables)
     widget.press("Insert a %%graphql cell below")
-    expect(widget.said).to_have_text("The cell is below.")
+    expect(widget.said).to_have_text(
+        "The cell is below. In a new kernel, %load_ext gqlnb has to run before it."
+    )
     below = notebook.cell(1)
     expect(below).to_contain_text('%%graphql schema -p name="it\'s you"')
     notebook.rerun(1)

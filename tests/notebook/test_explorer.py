@@ -175,6 +175,14 @@ def test_an_answer_in_parts_grows() -> None:
     assert explorer.error is None
 
 
+def test_an_answer_that_breaks_off_is_told_with_what_had_come() -> None:
+    """The view goes on showing it."""
+    view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, end=False), schema=IN_PARTS)))
+    *_, answer = view.ask(ASK)
+    assert "breaks off" in answer["errors"][0]["message"]
+    assert answer["data"] == FIRST["data"]
+
+
 def test_a_part_that_does_not_fit_is_told_with_what_had_come() -> None:
     """Nothing is lost."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))

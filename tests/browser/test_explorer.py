@@ -285,6 +285,25 @@ def test_keys_are_graphiqls_and_saving_is_the_notebooks(show: Show) -> None:
     assert names[-1] != "Result Window"
 
 
+def test_a_new_view_leaves_the_history_as_it_is(show: Show) -> None:
+    """What was asked in one explorer can be asked again when its cell has been run anew."""
+    notebook = show(f"{SETUP}explorer", "explorer")
+    widget = shown(notebook)
+    widget.write("query Asked { hello }")
+    widget.execute.click()
+    expect(widget.answer).to_contain_text("Hello world!")
+    widget.press("Show History")
+    past = widget.root.get_by_role("region", name="History")
+    expect(past).to_contain_text("Asked")
+    notebook.rerun(1)
+    notebook.wait_idle()
+    expect(notebook.outputs(1).locator(".graphiql-execute-button")).to_be_visible()
+    widget.write("query Later { hello }")
+    widget.execute.click()
+    expect(past).to_contain_text("Later")
+    expect(past).to_contain_text("Asked")
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_it_follows_the_theme_and_can_be_used_by_all(
     theme: str, show: Show, axe: Callable[[Page, Any], None], tmp_path: Path

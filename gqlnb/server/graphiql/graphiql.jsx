@@ -34,13 +34,19 @@ MonacoGraphQLAPI.prototype.setSchemaConfig = function setSchemaConfig(given) {
   tellSchemas.call(this, [...schemas.values()]);
 };
 
+// The history is one for the page, too: GraphiQL writes that of every view where the newest keeps
+// its own. So all keep it here, and a new view takes nothing from those before it.
+const SHARED = new Set(["graphiql:queries", "graphiql:favorites"]);
+const history = new Map();
+
 /** Return a storage that is forgotten with the page: what is typed may be none of others' business. */
 function memory() {
   const kept = new Map([["graphiql:secondaryEditorFlex", "2"]]); // room for three variables
+  const of = (name) => (SHARED.has(name) ? history : kept);
   return {
-    getItem: (name) => kept.get(name) ?? null,
-    setItem: (name, value) => void kept.set(name, String(value)),
-    removeItem: (name) => void kept.delete(name),
+    getItem: (name) => of(name).get(name) ?? null,
+    setItem: (name, value) => void of(name).set(name, String(value)),
+    removeItem: (name) => void of(name).delete(name),
     clear: () => kept.clear(),
     get length() {
       return kept.size;

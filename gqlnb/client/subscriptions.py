@@ -120,6 +120,8 @@ class Following:
                         yield result
             except GqlnbError as error:
                 ended = bare(error)
+                if self._growing is not None and ended.result is None:
+                    ended.result = self._last
             else:
                 return
             if self._tried >= self._again or not self._may_pass(ended):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphql import (
     ExecutableDefinitionNode,
@@ -16,13 +16,14 @@ from graphql import (
 )
 from graphql.validation.validate import validate_sdl
 
+from gqlnb.engine.version import NEW
 from gqlnb.errors import SchemaError
-from gqlnb.model.document import problems
+from gqlnb.model.document import INCREMENTAL, problems
 
 if TYPE_CHECKING:
     from graphql import DocumentNode
 
-__all__ = ["REFERENCE_SDL", "built", "executable", "outline", "waits"]
+__all__ = ["REFERENCE_SDL", "at_once", "built", "executable", "outline", "waits"]
 
 REFERENCE_SDL = """
 type Query {
@@ -60,6 +61,19 @@ def built(sdl: str) -> GraphQLSchema:
     if schema is None or found:
         raise SchemaError(text=sdl, problems=problems(found))
     return schema
+
+
+def at_once(schema: GraphQLSchema) -> GraphQLSchema:
+    """Return a schema as it is executed: without ``@defer`` and ``@stream``.
+
+    graphql-core from 3.3 on executes nothing of a schema that has them, whatever is asked for. The
+    types and their functions are the same ones.
+    """
+    if not (NEW and any(schema.get_directive(name) for name in INCREMENTAL)):
+        return schema
+    parts: dict[str, Any] = dict(schema.to_kwargs())
+    parts["directives"] = [it for it in schema.directives if it.name not in INCREMENTAL]
+    return GraphQLSchema(**parts)
 
 
 def executable(ast: DocumentNode) -> list[GraphQLError]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphql import GraphQLSchema, print_schema
 
 from gqlnb import runtime
-from gqlnb.engine.adopting import Adoption, adoption, remembered
+from gqlnb.engine.adopting import Adoption, adoption, deferred, remembered
 from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
 from gqlnb.engine.budget import Budget
 from gqlnb.engine.building import REFERENCE_SDL, built, outline, waits
@@ -16,6 +16,7 @@ from gqlnb.engine.documents import remembering
 from gqlnb.engine.mocking.mock import Mocking
 from gqlnb.engine.run import run
 from gqlnb.engine.subscribing import Subscribing
+from gqlnb.errors import QueryError
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 from gqlnb.model.variables import bind
@@ -360,7 +361,9 @@ class Schema(Mocking, Subscribing):
             budget = Budget.of(limits)
         if self._adopted is not None:
             return self._adopted.start(document, variables, context, root, budget)
-        return run(self._graphql, document, variables, context, root, budget)
+        if self._executed is not self._graphql and (found := deferred(document)):
+            raise QueryError(text=document.text, problems=found)
+        return run(self._executed, document, variables, context, root, budget)
 
     def explain(
         self,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.engine.building import at_once
 from gqlnb.engine.streaming import Given, Stream, check, compiled
 from gqlnb.model.variables import bind
 
@@ -25,6 +27,10 @@ class Subscribing:
 
     _graphql: GraphQLSchema
     _adopted: Adoption | None
+
+    @cached_property
+    def _executed(self) -> GraphQLSchema:
+        return at_once(self._graphql)
 
     def document(
         self, text: str, operation: str | None = None, *, limits: Limits | None = None
@@ -103,4 +109,4 @@ class Subscribing:
         given = Given(variables, context, root, limits, place)
         if self._adopted is not None:
             return Stream(self._adopted.subscribed(document, given), document)
-        return Stream(compiled(self._graphql, document, given, {}), document)
+        return Stream(compiled(self._executed, document, given, {}), document)

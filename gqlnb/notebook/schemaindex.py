@@ -28,7 +28,7 @@ __all__ = ["Found", "Index", "Link", "index_of", "indexed", "words_of"]
 PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 BETWEEN = re.compile(r"[\s.():,!\[\]]+")  # words; who writes Repository.stars means both
 APART = "\x1f"  # in no name
-EXACT, BEGINS, PARTLY, WITHIN, WORD, MENTIONED, ABOVE = 100, 60, 50, 30, 15, 8, 4
+EXACT, BEGINS, OWNER, PARTLY, WITHIN, WORD, MENTIONED, ABOVE = 100, 60, 50, 50, 30, 15, 8, 4
 TYPE, FIELD, ARGUMENT = 3, 2, 1  # what goes before what, of things that fit alike
 MEMBER = "is one of"  # how an interface or a union leads to a type
 ALIKE = 3  # characters that a name may be shorter or longer than what was meant
@@ -220,7 +220,8 @@ class Index:
             fits += [self._fit(at, word, text) for word, text in zip(rest, whole, strict=True)]
             # A name of what it belongs to alone is no fit: all fields of a type would be found.
             if all(fits) and max(fits) > ABOVE:
-                scores[at] = 4 * sum(fits) + self._weights[at]
+                owned = OWNER if above in words else 0  # Repository.name means that one
+                scores[at] = 4 * (sum(fits) + owned) + self._weights[at]
         return scores
 
     def _fit(self, at: int, word: str, whole: re.Pattern[str]) -> int:

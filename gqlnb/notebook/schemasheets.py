@@ -26,6 +26,7 @@ from graphql.utilities.print_schema import print_input_value
 from gqlnb.errors import TargetError, plain
 from gqlnb.notebook.schemadocs import KINDS, near, own_types, type_named
 from gqlnb.notebook.schemaindex import MEMBER, Link, index_of, kind_of
+from gqlnb.notebook.shown import counted
 
 if TYPE_CHECKING:
     from graphql import GraphQLNamedType, GraphQLSchema
@@ -128,11 +129,12 @@ class Sheets:
     # -- sheets
 
     def _overview(self) -> dict[str, Any]:
-        types = len(own_types(self.schema))
+        types = counted(len(own_types(self.schema)), "type")
+        directives = counted(len(self.schema.directives), "directive")
         return {
             **blank("", "schema", "Schema"),
             "about": harmless(self.schema.description),
-            "notes": [[[f"{types:,} types, {len(self.schema.directives):,} directives"]]],
+            "notes": [[[f"{types}, {directives}"]]],
             "sections": self._parts("", ""),
         }
 

@@ -247,13 +247,15 @@ def test_what_others_wrote_is_text(show: Show) -> None:
 
 
 def test_the_cell_that_asks_the_same_is_put_below(show: Show) -> None:
-    """It is there to be run, and it asks the same."""
-    notebook = show(f"%load_ext gqlnb\n{SETUP}explorer", "1")
+    """It is there to be run, also where nobody loaded the magic, and it asks the same."""
+    notebook = show(f"{SETUP}explorer", "1")
     widget = shown(notebook)
     widget.write("query ($name: String) { hello(name: $name) }")
     widget.write('{"name": "it\'s you"}', widget.variables)
     widget.press("Insert a %%graphql cell below")
-    expect(widget.said).to_have_text("The cell is below.")
+    expect(widget.said).to_have_text(
+        "The cell is below. In a new kernel, %load_ext gqlnb has to run before it."
+    )
     below = notebook.cell(1)
     expect(below).to_contain_text('%%graphql schema -p name="it\'s you"')
     notebook.rerun(1)
@@ -261,7 +263,7 @@ def test_the_cell_that_asks_the_same_is_put_below(show: Show) -> None:
 
 
 def test_keys_are_graphiqls_and_saving_is_the_notebooks(show: Show) -> None:
-    """Typing `dd` deletes no cell, Ctrl-S saves, and Tab leads through the controls."""
+    """Typing `dd` deletes no cell, Ctrl-S saves, and Tab leads through editors and controls."""
     notebook = show(f"{SETUP}explorer")
     widget, keyboard = shown(notebook), notebook.page.keyboard
     widget.execute.focus()
@@ -279,7 +281,27 @@ def test_keys_are_graphiqls_and_saving_is_the_notebooks(show: Show) -> None:
         keyboard.press("Tab")
         names.append(notebook.page.evaluate("document.activeElement.ariaLabel"))
     assert "Execute query (Ctrl-Enter)" in names
-    assert "Insert a %%graphql cell below" in names
+    assert names.index("Insert a %%graphql cell below") < names.index("Result Window")
+    assert names[-1] != "Result Window"
+
+
+def test_a_new_view_leaves_the_history_as_it_is(show: Show) -> None:
+    """What was asked in one explorer can be asked again when its cell has been run anew."""
+    notebook = show(f"{SETUP}explorer", "explorer")
+    widget = shown(notebook)
+    widget.write("query Asked { hello }")
+    widget.execute.click()
+    expect(widget.answer).to_contain_text("Hello world!")
+    widget.press("Show History")
+    past = widget.root.get_by_role("region", name="History")
+    expect(past).to_contain_text("Asked")
+    notebook.rerun(1)
+    notebook.wait_idle()
+    expect(notebook.outputs(1).locator(".graphiql-execute-button")).to_be_visible()
+    widget.write("query Later { hello }")
+    widget.execute.click()
+    expect(past).to_contain_text("Later")
+    expect(past).to_contain_text("Asked")
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])

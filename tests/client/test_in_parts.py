@@ -138,13 +138,15 @@ def test_who_answers_at_once_has_answered() -> None:
 
 
 def test_a_stream_that_breaks_off_is_not_asked_again() -> None:
-    """It might be a mutation; what had come was handed out."""
+    """It might be a mutation; what had come was handed out, and is with the error."""
     app = Speaker("mixed", FIRST, end=False)
     with running(app) as url:
         stream = Client(url).subscribe("mutation { a row @stream }")
         assert next(stream).data == FIRST["data"]
-        with pytest.raises(TransportError, match="breaks off before the end"):
+        with pytest.raises(TransportError, match="breaks off before the end") as caught:
             next(stream)
+    assert caught.value.result is not None
+    assert caught.value.result.data == FIRST["data"]
     assert len(app.asked) == 1
 
 

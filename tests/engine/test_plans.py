@@ -11,8 +11,9 @@ import graphql
 import pytest
 from graphql import GraphQLResolveInfo, build_schema, default_field_resolver, parse
 
-from gqlnb import QueryError, Schema, engine
+from gqlnb import Limits, QueryError, Schema, engine
 from gqlnb.engine import cache
+from gqlnb.engine.version import NEW
 
 SDL = """
 type Query { rows(first: Int = 2): [Row!]! pet: Pet slow: Int deep: Deep }
@@ -278,6 +279,27 @@ def test_explain_says_why_an_operation_is_handed_over(monkeypatch):
     assert not made.compiled
     assert "graphql-core executes it" in made.plan
     assert made.source == ""
+
+
+def test_directives_of_incremental_delivery_keep_no_schema_from_being_executed():
+    """What uses them is refused where it does, or, by graphql-core 3.2, answered at once."""
+    sdl = """
+    directive @defer on INLINE_FRAGMENT
+    type Query { a: Int } type Subscription { n: Int }
+    """
+    counting = {"Subscription": {"n": lambda *_: iter((1, 2))}}
+    for core in (Schema(sdl, counting), Schema.mock(sdl, resolvers=counting)):
+        core.resolver("Query.a")(lambda *_: 1)
+        assert "@defer" in core.sdl
+        for limits in (None, Limits()):
+            assert core.execute("{ a }", limits=limits).data == {"a": 1}
+        assert [event["n"] for event in core.subscribe("subscription { n }")] == [1, 2]
+        if not NEW:
+            assert core.execute("{ ... @defer { a } }").data == {"a": 1}
+            continue
+        with pytest.raises(QueryError, match="@defer asks for many results") as caught:
+            core.execute("{ ... @defer { a } }")
+        assert caught.value.problems[0].column == 7
 
 
 def test_a_profile_counts_calls_and_seconds(schema):

@@ -74,7 +74,9 @@ def test_each_picture_has_a_sentence():
     assert said["spread"].startswith("50 repositories by stars, on a logarithmic scale in ")
     one = pictures(frame(("a", "b", 7)))
     assert one["top"]["said"] == "One repository: b/a with 7 stars."
-    assert one["spread"]["said"].endswith("most of them, 1, have 7 stars.")
+    assert one["spread"]["said"].endswith("the most, 1, have 7 stars.")
+    two = pictures(frame(("a", "b", 10), ("c", "d", 900)))["spread"]["said"]
+    assert two.endswith("; no range has more than 1.")
     assert {each["said"] for each in pictures(frame()).values()} == {"No repositories."}
 
 

@@ -20,6 +20,8 @@ from tests.client.test_in_parts import ASK, FIRST, LAST, WHOLE, Speaker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from IPython.core.interactiveshell import InteractiveShell
+
 SDL = """
 scalar Any
 type Query { hello(name: String = "world"): String  any: Any  many: [Row!]  wait: String }
@@ -173,6 +175,14 @@ def test_an_answer_in_parts_grows() -> None:
     assert explorer.error is None
 
 
+def test_an_answer_that_breaks_off_is_told_with_what_had_come() -> None:
+    """The view goes on showing it."""
+    view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, end=False), schema=IN_PARTS)))
+    *_, answer = view.ask(ASK)
+    assert "breaks off" in answer["errors"][0]["message"]
+    assert answer["data"] == FIRST["data"]
+
+
 def test_a_part_that_does_not_fit_is_told_with_what_had_come() -> None:
     """Nothing is lost."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))
@@ -292,6 +302,17 @@ def test_the_cell_names_what_is_asked(schema: Schema, monkeypatch: pytest.Monkey
         explorer_module, "names_of_the_notebook", lambda: {"_": schema, "mine": schema}
     )
     assert Explorer(schema, query="{ hello }").cell_text == "%%graphql mine\n{ hello }"
+
+
+def test_the_magic_that_the_cell_needs_is_loaded(shell: InteractiveShell) -> None:
+    """Where nobody had loaded it, and the view is told so once."""
+    shell.run_line_magic("unload_ext", "gqlnb")
+    view = View(Explorer("demo"))
+    for entered in (True, False):
+        view.say(kind="cell", id="b-1", query="{ hello }", variables="")
+        assert view.told[-1][0]["entered"] is entered
+        assert shell.find_cell_magic("graphql") is not None
+    assert "gqlnb" in shell.extension_manager.loaded
 
 
 def test_no_token_goes_into_a_cell(schema: Schema) -> None:

@@ -300,6 +300,24 @@ def test_a_token_that_an_endpoint_repeats_is_shown_nowhere(spelled):
     assert not [form for form in spelled(TOKEN) if form in seen]
 
 
+def test_a_cell_that_is_run_again_stops_what_it_made_before(shell, monkeypatch):
+    """Nobody sees that any more; what other cells made goes on."""
+    monkeypatch.setattr(shell.compile, "get_code_name", lambda raw, *_: f"cell {hash(raw)}")
+    shell.user_ns["made"] = made = []
+    cell = "import gqlnb, itertools\n"
+    cell += "made += [gqlnb.LiveFrame({'n': i} for i in itertools.count()) for _ in 'ab']"
+    try:
+        shell.run_cell(cell, store_history=True).raise_error()
+        shell.run_cell(f"{cell}  # another", store_history=True).raise_error()
+        shell.run_cell(cell, store_history=True).raise_error()
+        first, others = made[:2], made[2:]
+        assert all(live.wait(20) for live in first)
+        assert [live.live for live in others] == [True] * 4
+    finally:
+        for live in made:
+            live.stop()
+
+
 # ---------------------------------------------------------------- cells
 
 

@@ -36,6 +36,7 @@ directive @cost("How much." points: Int = 1) repeatable on FIELD | QUERY
 type Subscription { day: Day }
 '''
 SCHEMA = build_schema(SDL)
+ONE = "type Query { hello: String }"
 TOKEN = "canary-sch3ma"
 
 
@@ -87,6 +88,18 @@ def test_the_likeliest_comes_first(words, first):
     else:
         assert found[: len(first)] == first
         assert bool(found) == bool(first)
+
+
+def test_a_field_written_with_its_type_comes_before_others_that_tell_both():
+    """Whatever they are described as."""
+    schema = build_schema('type User { name: ID } type Query { "One user by name." user: User }')
+    assert places("User.name", schema) == ["User.name", "Query.user"]
+    assert places("name user", schema) == ["User.name", "Query.user"]
+
+
+def test_a_schema_counts_what_it_has():
+    """One is not many."""
+    assert text(sheet("", build_schema(ONE))["notes"][0]).startswith("1 type, ")
 
 
 def test_hits_come_in_portions_and_are_counted():

@@ -394,6 +394,14 @@ def test_the_caption_names_count_and_source(show: Callable) -> None:
     )
 
 
+def test_the_caption_of_an_empty_result_is_a_sentence(show: Callable) -> None:
+    """None is said as people say it."""
+    widget, front = show(">999999999")
+    widget.run()
+    caption = front.wait_for(phase="done")["found"]["caption"]
+    assert caption.startswith("No repository matches stars:>999999999. Source: ")
+
+
 def test_a_bad_threshold_in_the_box_is_an_error_in_words(show: Callable) -> None:
     """A click with a bad threshold shows an error and loses nothing of the result before."""
     widget, front = show(">300000", limit=5)

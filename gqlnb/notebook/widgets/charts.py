@@ -136,12 +136,15 @@ def said_of_bins(bins: Sequence[Bin]) -> str:
     """Describe the histogram in a sentence."""
     if not bins:
         return "No repositories."
-    most = max(bins, key=lambda each: each.count)
+    first, *others = sorted(bins, key=lambda each: -each.count)
     number = sum(each.count for each in bins)
-    return (
+    said = (
         f"{counted(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
-        f"{counted(len(bins), 'range')}; most of them, {most.count:,}, have {ranged(most)} stars."
+        f"{counted(len(bins), 'range')}"
     )
+    if others and first.count == others[0].count:
+        return f"{said}; no range has more than {first.count:,}."
+    return f"{said}; the most, {first.count:,}, have {ranged(first)} stars."
 
 
 def ranged(each: Bin) -> str:

@@ -80,6 +80,9 @@ function inserted(element, text) {
   );
 }
 
+/** Say what the cell will need in another kernel, where this one had not loaded it either. */
+const needed = (entered) => (entered ? " In a new kernel, %load_ext gqlnb has to run before it." : "");
+
 function render({ model, el }) {
   const source = make("p");
   const said = make("p", { role: "status" });
@@ -111,15 +114,15 @@ function render({ model, el }) {
     running.delete(id);
     told.complete();
   };
-  const cell = async () => (await kernel.ask({ kind: "cell", ...shown.text() })).text;
+  const cell = () => kernel.ask({ kind: "cell", ...shown.text() });
   const onCopy = async () => {
-    const text = await cell();
-    say((await copy(text)) ? "Copied. Paste it into a cell." : text);
+    const { text, entered } = await cell();
+    say((await copy(text)) ? `Copied. Paste it into a cell.${needed(entered)}` : text);
   };
   const onInsert = async () => {
-    const text = await cell();
-    if (inserted(root, text)) say("The cell is below.");
-    else say((await copy(text)) ? "Copied, as cells cannot be inserted here. Paste it." : text);
+    const { text, entered } = await cell();
+    if (inserted(root, text)) say(`The cell is below.${needed(entered)}`);
+    else say((await copy(text)) ? `Copied, as cells cannot be inserted here. Paste it.${needed(entered)}` : text);
   };
   const careful = (work) => () => work().catch((error) => say(error.message));
   const buttons = [

@@ -237,7 +237,8 @@ class Explorer(Widget):
                 with self._lock:
                     self._query, self._variables = query, text
                 if message["kind"] == "cell":
-                    return {"kind": "cell", "text": self.cell_text}
+                    text = self.cell_text
+                    return {"kind": "cell", "text": text, "entered": magic_entered()}
         return None
 
     def _state(self) -> Message:
@@ -375,6 +376,17 @@ class Explorer(Widget):
 def asked(message: Message) -> tuple[str, dict[str, Any]]:
     """Return the text and the variables of a message."""
     return str(message.get("query", "")), variables_of(str(message.get("variables", "")))
+
+
+def magic_entered() -> bool:
+    """Enter ``%%graphql``, which the cell needs; return whether it was not there before."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell is None or shell.find_cell_magic("graphql") is not None:
+        return False
+    shell.extension_manager.load_extension("gqlnb")
+    return True
 
 
 def typed(variables: Mapping[str, Any] | None) -> str:

@@ -23,8 +23,9 @@ from contextlib import suppress
 from functools import partial
 from html import escape
 from inspect import isawaitable
-from threading import Event, RLock
+from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 from gqlnb import runtime
 from gqlnb.errors import GqlnbError, OptionError, blame, plain
@@ -33,6 +34,7 @@ from gqlnb.model.result import Result
 from gqlnb.notebook.shown import counted
 from gqlnb.notebook.widgets.painting import Painter, in_kernel
 from gqlnb.sealing import bare
+from gqlnb.server.cell import calling
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
     from gqlnb.model.document import Document
     from gqlnb.notebook.widgets.painting import Bundle
+    from gqlnb.server.cell import Cell
 
 __all__ = ["LiveFrame"]
 
@@ -52,12 +55,17 @@ WORDS = 2000  # characters of an error
 WAITING, LIVE, ENDED, FULL, STOPPED, FAILED = range(6)
 
 
+_MADE: WeakKeyDictionary[LiveFrame, Cell] = WeakKeyDictionary()
+_MAKING = Lock()
+
+
 class LiveFrame:
     """The last rows of a subscription as a DataFrame, shown while they come.
 
     It follows the events from the beginning, in the background, until they end, :meth:`stop`, the
-    end of a ``with`` block, or an interrupt of :meth:`wait`. Where it is shown in a notebook it
-    changes in place, ten times a second at most, and stays as it was at the end.
+    end of a ``with`` block, or an interrupt of :meth:`wait`; where the cell that made it is run
+    again, until then. Where it is shown in a notebook it changes in place, ten times a second at
+    most, and stays as it was at the end.
 
     Parameters
     ----------
@@ -127,7 +135,20 @@ class LiveFrame:
         self._stopping = False
         self._over = Event()
         self._painter = Painter(self._bundle, lambda: (self._events, self._reconnects), self._over)
+        self._replace()
         runtime.start(self._follow())
+
+    def _replace(self) -> None:
+        """Stop what the same cell made when it was run before: nobody sees that any more."""
+        cell = calling()
+        if cell is None:
+            return
+        with _MAKING:
+            others = list(_MADE.items())
+            _MADE[self] = cell
+        for other, before in others:
+            if cell.ran_before(before):
+                other.stop()
 
     # -- following
 

@@ -162,6 +162,8 @@ def caption(frame: pd.DataFrame) -> str:
     attrs = frame.attrs
     total, query, source = attrs["total_count"], attrs["query"], attrs["source"]
     parts = [f"{len(frame):,} of the {total:,} repositories that match {query}."]
+    if not total:
+        parts = [f"No repository matches {query}."]
     if source:
         # A snapshot is of some repositories on some day: its counts are never GitHub's.
         but = ", not GitHub's counts" if "snapshot" in source else ""

@@ -3,6 +3,7 @@
 import { GraphiQL, HISTORY_PLUGIN } from "graphiql";
 import { ImagePreview, ToolbarButton, markdown, useGraphiQL } from "@graphiql/react";
 import { parse } from "graphql";
+import { TabFocus } from "monaco-editor/esm/vs/editor/browser/config/tabFocus.js";
 import { MonacoGraphQLAPI } from "monaco-graphql/esm/api.js";
 import { useEffect } from "react";
 import { createRoot } from "react-dom/client";
@@ -17,6 +18,10 @@ markdown.renderer.rules.link_open = (tokens, place, options, _env, renderer) => 
   return renderer.renderToken(tokens, place, options);
 };
 
+// Who has no mouse must get out of an editor as they came in. Enter indents by itself, the toolbar
+// lays out, and Ctrl-M has Tab indent again.
+TabFocus.setTabFocusMode(true);
+
 // The language service is one for the page, and GraphiQL tells it its schema as if there were no
 // other. Each editor has a schema of its own here; both are named after the view.
 const schemas = new Map();
@@ -29,13 +34,19 @@ MonacoGraphQLAPI.prototype.setSchemaConfig = function setSchemaConfig(given) {
   tellSchemas.call(this, [...schemas.values()]);
 };
 
+// The history is one for the page, too: GraphiQL writes that of every view where the newest keeps
+// its own. So all keep it here, and a new view takes nothing from those before it.
+const SHARED = new Set(["graphiql:queries", "graphiql:favorites"]);
+const history = new Map();
+
 /** Return a storage that is forgotten with the page: what is typed may be none of others' business. */
 function memory() {
   const kept = new Map([["graphiql:secondaryEditorFlex", "2"]]); // room for three variables
+  const of = (name) => (SHARED.has(name) ? history : kept);
   return {
-    getItem: (name) => kept.get(name) ?? null,
-    setItem: (name, value) => void kept.set(name, String(value)),
-    removeItem: (name) => void kept.delete(name),
+    getItem: (name) => of(name).get(name) ?? null,
+    setItem: (name, value) => void of(name).set(name, String(value)),
+    removeItem: (name) => void of(name).delete(name),
     clear: () => kept.clear(),
     get length() {
       return kept.size;

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Hand", "aside", "hand", "run", "servers", "start"]
 
 T = TypeVar("T")
+LOOK = 1.0  # seconds after which who waits for a result looks whether it was interrupted
 ASIDE = 256  # functions that may wait in threads of their own; each costs some 50 kB
 
 
@@ -99,12 +100,28 @@ class BackgroundLoop:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
-        future = self.start(coroutine)
+        future: Future[T] | None = None
         try:
-            return future.result()
+            future = self.start(coroutine)
+            return _waited(future)
         except BaseException:
-            future.cancel()
+            if future is not None:
+                future.cancel()
             raise
+
+
+def _waited(future: Future[T]) -> T:
+    """Wait for a future.
+
+    Not in one go: Python sees an interrupt that comes just before a thread begins to wait only when
+    the wait is over.
+    """
+    while True:
+        try:
+            return future.result(LOOK)
+        except TimeoutError:
+            if future.done():  # it is the coroutine's own
+                return future.result()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

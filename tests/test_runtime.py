@@ -1,5 +1,6 @@
 """The process knows its servers and has one background loop."""
 
+import _thread
 import asyncio
 import threading
 from contextvars import ContextVar
@@ -178,3 +179,41 @@ def test_what_is_started_is_waited_for_or_cancelled():
     assert runtime.start(soon()).result(10) == 7
     future.cancel()
     assert ended.wait(10)
+
+
+def test_an_interrupt_that_came_before_the_wait_ends_it(monkeypatch):
+    """Python notes it then, and does not wake up for it by itself."""
+    monkeypatch.setattr(runtime, "LOOK", 0.01)
+    waiting, cancelled = threading.Event(), threading.Event()
+
+    async def slow():
+        waiting.set()
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def interrupt():
+        assert waiting.wait(20)
+        _thread.interrupt_main()  # as a signal that wakes nobody
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        runtime.run(slow())
+    thread.join(20)
+    assert cancelled.wait(20)
+
+
+def test_a_coroutines_own_timeout_is_its_own(monkeypatch):
+    """However long others are waited for."""
+    monkeypatch.setattr(runtime, "LOOK", 0.01)
+
+    async def late():
+        await asyncio.sleep(0.05)
+        message = "its own"
+        raise TimeoutError(message)
+
+    with pytest.raises(TimeoutError, match="its own"):
+        runtime.run(late())

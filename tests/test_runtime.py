@@ -2,6 +2,7 @@
 
 import _thread
 import asyncio
+import sys
 import threading
 from contextvars import ContextVar
 
@@ -10,6 +11,7 @@ import pytest
 from gqlnb import runtime
 from gqlnb.extras import need
 from gqlnb.runtime import Aside, BackgroundLoop, Servers
+from tests.client.subscriptions.tickers import functions
 
 
 class Open:
@@ -196,7 +198,11 @@ def test_an_interrupt_that_came_before_the_wait_ends_it(monkeypatch):
 
     def interrupt():
         assert waiting.wait(20)
+        while "_waited" not in functions(sys._current_frames()[main]):
+            cancelled.wait(0.001)
         _thread.interrupt_main()  # as a signal that wakes nobody
+
+    main = threading.main_thread().ident
 
     thread = threading.Thread(target=interrupt)
     thread.start()

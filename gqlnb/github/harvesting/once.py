@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AT_ONCE", "repeated"]
 
-AT_ONCE = 2_000_000  # hashes in memory, 16 MB and as much again for their places
+AT_ONCE = 250_000  # hashes in memory, 2 MB, and as much for their places and their order
 _PART = 2**32  # more than the rows of any part
 
 

@@ -12,13 +12,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError
-
 from gqlnb.client.attempts import watched
 from gqlnb.client.events import IN_PARTS
 from gqlnb.client.secrets import Secrets, checked_value, sendable
 from gqlnb.client.streaming import Ways, responses
 from gqlnb.client.transports import InProcess
+from gqlnb.engine.adopting import deferred
 from gqlnb.engine.streaming import Stream
 from gqlnb.errors import (
     AnswerError,
@@ -30,7 +29,6 @@ from gqlnb.errors import (
     TransportError,
     plain,
 )
-from gqlnb.model.document import problems
 from gqlnb.sealing import bare, unseen
 from gqlnb.token import Token
 from gqlnb.wire.answers import Asked, read
@@ -167,7 +165,7 @@ class Following:
                     f"those before it: {error}. What had come is in error.result."
                 )
         if fault is not None:
-            raise AnswerError(fault, result=self._last)
+            raise AnswerError(fault)  # with what had come, see `all`
         self._last = read(response, replace(self._asked, now=time.time()))
         return self._last
 
@@ -285,7 +283,5 @@ def in_parts(ways: Ways, road: Transport, document: Document) -> Ways:
         If a schema of this process is asked, which answers in one piece.
     """
     if isinstance(road, InProcess):
-        node = document.incremental[0]
-        said = f"A schema of this process answers at once. Leave @{node.name.value} out."
-        raise QueryError(text=document.text, problems=problems([GraphQLError(said, node)]))
+        raise QueryError(text=document.text, problems=deferred(document))
     return ways._replace(way=ways.way or "sse", accept=IN_PARTS)

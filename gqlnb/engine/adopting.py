@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gqlnb.model.limits import Limits
     from gqlnb.model.result import Result
 
-__all__ = ["Adoption", "adoption", "held", "is_schema", "remembered"]
+__all__ = ["Adoption", "adoption", "deferred", "held", "is_schema", "remembered"]
 
 T = TypeVar("T")
 
@@ -438,11 +438,9 @@ def unsuggesting(problem: Problem) -> Problem:
 
 def deferred(document: Document) -> list[Problem]:
     """Return a problem for each ``@defer`` and ``@stream``: there is one result, not many."""
+    said = "@{} asks for many results, and a schema of this process gives one. Leave it out."
     return problems(
-        [
-            GraphQLError(f"@{node.name.value} asks for many results, and this is one.", node)
-            for node in document.incremental
-        ]
+        [GraphQLError(said.format(node.name.value), node) for node in document.incremental]
     )
 
 

@@ -72,6 +72,9 @@ class Running:
 class Explorer(Widget):
     """Explore a schema with GraphiQL: completion, documentation, variables, history.
 
+    Events of a subscription, and the parts of an answer with ``@defer`` or ``@stream``, are shown
+    as they come; a schema of this process answers at once.
+
     Parameters
     ----------
     target

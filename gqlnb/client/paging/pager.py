@@ -216,9 +216,7 @@ class Paged(Part):
             As for :meth:`execute_all`.
         """
         check_options(options)
-        crawler = await asyncio.to_thread(
-            self._start_crawler, text, variables, operation, options
-        )
+        crawler = await asyncio.to_thread(self._start_crawler, text, variables, operation, options)
         return warn_incomplete(await self._arun(crawler, progress), 2)
 
     def collect_pages(
@@ -537,7 +535,9 @@ def is_github(source: str, plan: PagingPlan) -> bool:
     root = None if plan.schema is None else plan.schema.query_type
     fields = {} if root is None else root.fields
     limit = fields.get("rateLimit")
-    return limit is not None and "search" in fields and "resetAt" in getattr(limit.type, "fields", {})
+    return (
+        limit is not None and "search" in fields and "resetAt" in getattr(limit.type, "fields", {})
+    )
 
 
 def measure_answer(outcome: Result | GqlnbError, seconds: float) -> tuple[int, float]:

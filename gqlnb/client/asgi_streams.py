@@ -6,10 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.events import CUT, answers_in
-from gqlnb.client.transports import LATE, answer_headers
+from gqlnb.client.transports import LATE, UNREADABLE, answer_headers
 from gqlnb.client.websocket import Dropped, NotOfferedError
 from gqlnb.errors import TransportError
 from gqlnb.sealing import bare
+from gqlnb.wire.decompress import DecompressionError, create_decoder
 from gqlnb.wire.graphql_ws import SUBPROTOCOL
 from gqlnb.wire.response import Response
 from gqlnb.wire.sse import EVENTS
@@ -182,8 +183,8 @@ async def over_asgi_events(
             yield asgi.secrets.unechoed(Response(head["status"], headers, b"".join(parts)))
             return
         yield None
-        async for part in bodies(running.hear):
-            for each in answers.feed(part):
+        async for piece in pieces(running, headers.get("content-encoding", ""), asgi.source):
+            for each in answers.feed(piece):
                 yield each
             if answers.ended:
                 return
@@ -192,6 +193,27 @@ async def over_asgi_events(
             raise TransportError(msg, broken=True)
     finally:
         await running.close()
+
+
+async def pieces(running: Running, encoding: str, source: str) -> AsyncGenerator[bytes, None]:
+    """Yield the decompressed pieces of a body.
+
+    Raises
+    ------
+    TransportError
+        If they can't be decompressed.
+    """
+    try:
+        decoder = create_decoder(encoding)
+        async for part in bodies(running.hear):
+            for piece in decoder.feed(part):
+                yield piece
+    except DecompressionError as error:
+        fault = str(error)
+    else:
+        return
+    msg = f"{source}: {UNREADABLE} {fault}"
+    raise TransportError(msg)
 
 
 async def bodies(hear: Callable[[], Any]) -> AsyncGenerator[bytes, None]:

@@ -289,11 +289,20 @@ FINAL = {
     "null as text": (answer('{"data": "null"}'), AnswerError, "'data' is a str"),
     "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),
     "errors of text": (answer('{"data": {}, "errors": ["x"]}'), AnswerError, "no list of objects"),
-    "brotli": (answer(TEXT, Content_Encoding="br"), TransportError, "was not asked for"),
-    "deflate": (
-        answer(zlib.compress(TEXT), Content_Encoding="deflate"),
+    "no brotli": (
+        answer(TEXT, Content_Encoding="br"),
         TransportError,
-        "was not asked for",
+        "not compressed as it says|'br', which was not asked for",
+    ),
+    "no deflate": (
+        answer(zlib.compress(TEXT)[:-9], Content_Encoding="deflate"),
+        TransportError,
+        "breaks off",
+    ),
+    "compress": (
+        answer(TEXT, Content_Encoding="compress"),
+        TransportError,
+        "its Content-Encoding is 'compress', which was not asked for; gzip, deflate",
     ),
     "no gzip": (answer(TEXT, Content_Encoding="gzip"), TransportError, "not compressed as it says"),
     "gzip, wrong sum": (

@@ -110,6 +110,7 @@ class Http:
         self.cap = cap
         self.verify = verify
         self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
         self._open: Route | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._started = 0  # the process that has the threads

@@ -48,7 +48,9 @@ __all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_ways", "in_pa
 AGAIN = 5  # attempts in a row to subscribe again, as graphql-ws makes
 FIRST = 0.5  # seconds before the first of them; doubled for each further one
 LONGEST = 30.0  # seconds
-NEITHER = "It offers neither a WebSocket of graphql-transport-ws nor server-sent events."
+NEITHER = (
+    "It offers neither a WebSocket of graphql-transport-ws or graphql-ws nor server-sent events."
+)
 ONCE = "the subscription was answered once, with JSON, and not with a stream of events."
 Init = Mapping[str, Any] | bool | None
 _LOG = logging.getLogger("gqlnb")

@@ -130,6 +130,7 @@ class Asgi:
         self.path = path
         self.source = "ASGI app"
         self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.extent import checked
-from gqlnb.client.overload import spelled_out
 from gqlnb.client.part import Part
 from gqlnb.client.progress import Progress
 from gqlnb.client.threads import arriving, pool, undisturbed
@@ -358,7 +357,6 @@ class Paged(Part):
                     attempts.until += monotonic() - begun
                     ask.sent += 1
                     outcome = self._attempt(replace(request, until=attempts.until), asked)
-                outcome = spelled_out(outcome, self.source)
                 if isinstance(outcome, Result) or walk.heavy(outcome):
                     return outcome
                 time.sleep(attempts.pause(outcome))
@@ -446,7 +444,6 @@ class Paged(Part):
                     attempts.until += monotonic() - begun
                     ask.sent += 1
                     outcome = await self._aattempt(replace(request, until=attempts.until), asked)
-                outcome = spelled_out(outcome, self.source)
                 if isinstance(outcome, Result) or walk.heavy(outcome):
                     return outcome
                 await asyncio.sleep(attempts.pause(outcome))

@@ -28,6 +28,12 @@ from gqlnb.wire.incremental import NoPartError, in_one_piece
 from gqlnb.wire.json import JSONError, load, mended
 from gqlnb.wire.lazy import postponed
 from gqlnb.wire.retry import asked_wait
+from gqlnb.wire.transient import (
+    NULL_AS_TEXT,
+    TransientFailure,
+    find_transient_failure,
+    is_transient_message,
+)
 
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
@@ -163,7 +169,8 @@ def _read(response: Response, asked: Asked) -> Result:
         typed = asked.expected.load(response.body)
     members = typed or _members(response, asked)
     result = _result(members, response, asked)
-    if result.data is not None:
+    transient = _find_transient(result, response, asked) if result.errors else None
+    if result.data is not None and transient is None:
         if typed is None and response.members is None:
             _check(result, asked)
         return result
@@ -174,6 +181,8 @@ def _read(response: Response, asked: Asked) -> Result:
     )
     status = response.status
     _refused(response, asked, result.errors, refused)
+    if transient is not None:
+        raise _transient_error(transient, response, asked, refused)
     if not (200 <= status < 300 or status in ABOUT_THE_QUERY):
         reason = "; ".join(asked.clean(e.get("message", ""), 200) for e in result.errors[:SHOWN])
         msg = sentence(f"{asked.source}: HTTP {status}: {reason}")
@@ -181,6 +190,31 @@ def _read(response: Response, asked: Asked) -> Result:
     if "data" in members:
         return result
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
+
+
+def _find_transient(result: Result, response: Response, asked: Asked) -> TransientFailure | None:
+    """Return the failure that an endpoint reports as one that may pass, or None.
+
+    The errors of resolvers of this process have causes; those of an event are about that event.
+    """
+    local = bool(response.causes) or (response.members is not None and response.replayed)
+    if local or asked.document.kind == "subscription" or not 200 <= response.status < 300:
+        return None
+    return find_transient_failure(result.data, result.errors)
+
+
+def _transient_error(
+    failure: TransientFailure, response: Response, asked: Asked, result: Result | None = None
+) -> TransportError:
+    """Return the error for a failure that may pass.
+
+    Its status is 504 for a time-out, as it would be from a gateway, so that pages get smaller.
+    """
+    status = 504 if failure.timed_out else response.status
+    words = sentence(asked.clean(failure.message))
+    msg = f"{asked.source}: HTTP {response.status}, and the endpoint failed: {words}"
+    wait = asked_wait(response.headers, asked.now, limited=False)
+    return TransportError(msg, status=status, wait=wait, result=result, transient=True)
 
 
 def _whole(response: Response, asked: Asked) -> Response:
@@ -224,6 +258,8 @@ def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | 
     """Return the error for a body that is no GraphQL response."""
     where = f"{asked.source}: HTTP {response.status}"
     said = _message(members)
+    if 200 <= response.status < 300 and is_transient_message(said):
+        return _transient_error(TransientFailure(said, timed_out=True), response, asked)
     said = asked.clean(said, 200) if isinstance(said, str) else None
     if not 200 <= response.status < 300:
         shown = said or repr(asked.excerpt(response.body))
@@ -264,6 +300,11 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
     data, errors = members.get("data"), members.get("errors")
     errors = [] if errors is None else errors
     fault = None
+    if data == NULL_AS_TEXT:
+        if 200 <= response.status < 300 and not errors:
+            nothing = TransientFailure("'data' is the text \"null\"", timed_out=True)
+            raise _transient_error(nothing, response, asked)
+        data = None if errors else data
     if data is not None and not isinstance(data, Mapping):
         fault = f"'data' is a {type(data).__name__}, not an object"
     elif not isinstance(errors, (list, tuple)) or not all(isinstance(e, Mapping) for e in errors):

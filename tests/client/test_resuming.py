@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gqlnb import QueryError, TransportError
-from gqlnb.client import overload
 from gqlnb.client.chains import Chain
 from gqlnb.client.threads import undisturbed
 from gqlnb.client.walking import Walk
@@ -119,7 +118,8 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A whole answer of null is no end: smaller pages, other attempts, then an error as of 504."""
-    message = f"{overload.TIMED_OUT}. This may be the result of a timeout."
+    words = "Something went wrong while executing your query"
+    message = f"{words}. This may be the result of a timeout."
     fault = {"data": None, "errors": [{"message": message}]}
     monkeypatch.setattr("gqlnb.client.pages.time.sleep", lambda _: None)
     client, _, transport = faulty("right", fails=dict.fromkeys(range(4, 9), fault))

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gqlnb.client.attempts import Attempts
-from gqlnb.client.extent import checked
+from gqlnb.client.extent import Bounds, checked
 from gqlnb.client.overload import spelled_out
 from gqlnb.client.part import Part
 from gqlnb.client.progress import Progress
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gqlnb.client.extent import Bounds, Extent
+    from gqlnb.client.extent import Extent
     from gqlnb.client.walking import Ask
 
 __all__ = ["ADVICE", "Paged"]
@@ -43,6 +43,17 @@ __all__ = ["ADVICE", "Paged"]
 ALL = "all"
 FAILED, INTERRUPTED = "failed", "interrupted"
 ADVICE = "They are in error.result; client.resume() goes on from there."
+
+
+class FrameOptions(Bounds, total=False):
+    """How far pages are followed, and how their rows become a frame."""
+
+    short: bool
+    explode: str | None
+    strict: bool
+
+
+LOOK = ("short", "explode", "strict")
 
 
 def finds_nothing(paging: Paging) -> bool:
@@ -231,20 +242,23 @@ class Paged(Part):
         operation: str | None = None,
         path: str | None = None,
         pages: str | None = None,
-        **options: Unpack[Bounds],
+        **options: Unpack[FrameOptions],
     ) -> pd.DataFrame:
         """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`.
 
-        With ``pages="all"``, or with `options`, which :meth:`execute_all` explains, all pages are
-        asked for; a `path` then names the connection to follow too.
+        The options ``short``, ``explode`` and ``strict`` are those of :meth:`Result.frame`. With
+        ``pages="all"``, or with one of the others, which :meth:`execute_all` explains, all pages
+        are asked for; a `path` then names the connection to follow too.
         """
+        look: Any = {name: options.pop(name) for name in LOOK if name in options}  # type: ignore[misc]
         if pages is None and not options:
-            return self.execute(text, variables, operation=operation).frame(path)
+            return self.execute(text, variables, operation=operation).frame(path, **look)
         if pages not in (None, ALL):
             msg = f"pages= takes 'all', or None for the first ones; got {plain(repr(pages), 40)}."
             raise OptionError(msg)
-        result = self.execute_all(text, variables, operation=operation, path=path, **options)
-        return result.frame(path)
+        bounds: Any = options
+        result = self.execute_all(text, variables, operation=operation, path=path, **bounds)
+        return result.frame(path, **look)
 
     # -- beginning
 

@@ -79,7 +79,7 @@ class Asked:
     now
         Seconds since the epoch, to turn a reset time into a wait.
     expected
-        What the data must be, where the schema is known.
+        What the data must be; None for an answer of this process.
     variables
         The variables that were sent, on which ``@skip`` and ``@include`` depend.
     learn
@@ -307,9 +307,11 @@ def _check(result: Result, asked: Asked) -> None:
         for misfit in first[:SHOWN]
     ]
     more = " There are more." if len(first) > SHOWN else ""
+    known = asked.document.schema is not None
+    advice = " If the schema has changed, call client.refresh_schema()." if known else ""
     msg = (
-        f"{asked.source}: the answer does not fit query and schema {'; '.join(lines)}.{more} "
-        "What came is in error.result. If the schema has changed, call client.refresh_schema()."
+        f"{asked.source}: the answer does not fit {'query and schema' if known else 'its query'} "
+        f"{'; '.join(lines)}.{more} What came is in error.result.{advice}"
     )
     raise AnswerError(msg, result=result)
 

@@ -21,7 +21,7 @@ from gqlnb.model.columns import Filled, UnfitError
 from gqlnb.model.decode import Decoders, decoders_of, joined, untyped
 from gqlnb.model.places import place_of
 from gqlnb.model.strict import StrictError
-from gqlnb.model.tables import Place, Table
+from gqlnb.model.tables import ALONE, Place, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -119,6 +119,14 @@ class Answer:
         found = msgspec.UNSET if self._came is None else self._came.outline
         return self.data() if found is msgspec.UNSET else found
 
+    @property
+    def exact_outline(self) -> Any:
+        """The data of an answer without lists, with the digits of all their decimals."""
+        came = self._came
+        if came is None or not came.exact or came.outline is msgspec.UNSET:
+            return self.outline
+        return came.exact_outline(self.shape)
+
     def remark(self, read: Iterable[Rows]) -> None:
         """Keep what there is to say of columns that were read."""
         said = (column.remark for rows in read for column in rows.columns)
@@ -166,7 +174,7 @@ def read(
     while True:
         reading = _Reading(plan, kept, strict=strict, limit=limit)
         try:
-            reading.data(outline)
+            reading.data(answer.exact_outline if plan.root.name == ALONE else outline)
             reading.close()
         except UnfitError as error:
             fault = error

@@ -18,6 +18,7 @@ from gqlnb.errors import (
     at,
     plain,
 )
+from gqlnb.model.decode import keep_exact
 from gqlnb.model.document import problems
 from gqlnb.model.learning import learning
 from gqlnb.model.result import Result
@@ -166,6 +167,7 @@ def _read(response: Response, asked: Asked) -> Result:
     if result.data is not None:
         if typed is None and response.members is None:
             _check(result, asked)
+        keep_exact(result)
         return result
     refused = replace(
         result,

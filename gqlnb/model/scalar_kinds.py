@@ -28,6 +28,7 @@ from gqlnb.model.scalar_values import (
     read_zoned_moment,
     read_zoned_nanoseconds,
     send_day,
+    send_epoch,
     send_local_moment,
     send_moment,
     send_number,
@@ -191,8 +192,15 @@ TIMESTAMP = replace(
     },
 )
 _NUMERIC_MOMENT = replace(_ZONED, wire=(int, float, str), exact=frozenset(), stored=None)
-EPOCH_SECONDS = replace(_NUMERIC_MOMENT, fix=read_epoch("seconds"), wider=None)
-EPOCH_MILLISECONDS = replace(_NUMERIC_MOMENT, fix=read_epoch("milliseconds"), wider=None)
+EPOCH_SECONDS = replace(
+    _NUMERIC_MOMENT, fix=read_epoch("seconds"), serialise=send_epoch("seconds"), wider=None
+)
+EPOCH_MILLISECONDS = replace(
+    _NUMERIC_MOMENT,
+    fix=read_epoch("milliseconds"),
+    serialise=send_epoch("milliseconds"),
+    wider=None,
+)
 DAY = Scalar("datetime64[us]", "date32", "large_string", (str,), _STR, read_day, send_day)
 _CLOCK = Scalar("object", "time64[us]", fix=read_clock)
 _ZONED_CLOCK = Scalar("object", "zoned time", fix=read_zoned_clock)

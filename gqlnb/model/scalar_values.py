@@ -41,6 +41,7 @@ __all__ = [
     "read_zoned_moment",
     "read_zoned_nanoseconds",
     "send_day",
+    "send_epoch",
     "send_local_moment",
     "send_moment",
     "send_number",
@@ -408,6 +409,21 @@ def send_local_moment(value: Any) -> Any:
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day)
     return value
+
+
+def send_epoch(unit: str) -> Callable[[Any], Any]:
+    """Return a function that makes moments with a zone whole numbers of `unit` since 1970.
+
+    Anything else it returns as it is; `unit` is as for :func:`read_epoch`.
+    """
+    step = timedelta(seconds=1) if unit == "seconds" else timedelta(milliseconds=1)
+
+    def send(value: Any) -> Any:
+        if not isinstance(value, datetime) or value.tzinfo is None:
+            return value
+        return (value - EPOCH.replace(tzinfo=UTC)) // step
+
+    return send
 
 
 def send_day(value: Any) -> Any:

@@ -340,6 +340,9 @@ def test_what_a_serialiser_raises_does_not_show_the_value():
         ("Float", Decimal("0.5"), 0.5),
         ("Decimal", Decimal("0.50"), "0.50"),
         ("String", Decimal("0.50"), "0.50"),
+        ("LocalDateTime", datetime.date(2026, 1, 2), "2026-01-02T00:00:00"),
+        ("AWSTimestamp", pd.Timestamp("2026-01-02T13:30:00+01:00"), 1767357000),
+        ("AWSTimestamp", 5, 5),
     ],
 )
 def test_variables_take_the_form_of_their_declared_type(kind, value, sent):

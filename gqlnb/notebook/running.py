@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.model.learning import settled
+from gqlnb.model.strict import way_out
 from gqlnb.notebook.binding import checked, gathered, hinted
 from gqlnb.notebook.history import Asked
 from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Run", "shaped"]
 
 PARTIAL = "The answer is partial"
+WAY_OUT = "Add --no-strict to keep what does not fit as it came."
 
 
 class Run:
@@ -236,7 +238,8 @@ class Run:
         self._save()
         quiet = self.options.silent
         if path is not None:
-            said = export(result, path)
+            with way_out(WAY_OUT):
+                said = export(result, path, strict=not self.options.no_strict)
             if not quiet:
                 show(Note([said]))
         if self.options.stats or self.magic.stats:
@@ -255,7 +258,8 @@ class Run:
             show(Note(error_lines(result), wrong=True))
         if not quiet and self.kind != "result" and (lines := unfinished(result)):
             show(Note(lines, wrong=True))
-        return shaped(result, self.kind)
+        with way_out(WAY_OUT):
+            return shaped(result, self.kind, strict=not self.options.no_strict)
 
     def _kept(self, value: Any) -> Any:
         """Store a value under the name of ``--output``, or return it to be shown."""
@@ -338,7 +342,7 @@ def selected(problem: Problem, path: Any, document: Document | None) -> Problem:
     return replace(problem, line=place.line, column=place.column)
 
 
-def shaped(result: Result, kind: str) -> Any:
+def shaped(result: Result, kind: str, *, strict: bool = True) -> Any:
     """Return a result as the kind of value that ``--type`` names."""
     if kind == "result":
         return result
@@ -349,8 +353,10 @@ def shaped(result: Result, kind: str) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", PARTIAL)  # it was shown
         if kind == "arrow":
-            return result.arrow()
-        return result.frame() if kind == "frame" else result.frames
+            return result.arrow(strict=strict)
+        if kind == "frame":
+            return result.frame(strict=strict)
+        return result.frames if strict else result.tables(strict=False)
 
 
 def told(result: Result) -> str:

@@ -18,6 +18,7 @@ from gqlnb.errors import (
     at,
     plain,
 )
+from gqlnb.model.decode import keep_exact
 from gqlnb.model.document import problems
 from gqlnb.model.learning import learning
 from gqlnb.model.result import Result
@@ -92,7 +93,7 @@ class Asked:
     now
         Seconds since the epoch, to turn a reset time into a wait.
     expected
-        What the data must be, where the schema is known.
+        What the data must be; None for an answer of this process.
     variables
         The variables that were sent, on which ``@skip`` and ``@include`` depend.
     learn
@@ -205,6 +206,7 @@ def _read(response: Response, asked: Asked) -> Result:
     if result.data is not None and transient is None:
         if typed is None and response.members is None:
             _check(result, asked)
+        keep_exact(result)
         return result
     refused = replace(
         result,
@@ -390,9 +392,11 @@ def _check(result: Result, asked: Asked) -> None:
         for misfit in first[:SHOWN]
     ]
     more = " There are more." if len(first) > SHOWN else ""
+    known = asked.document.schema is not None
+    advice = " If the schema has changed, call client.refresh_schema()." if known else ""
     msg = (
-        f"{asked.source}: the answer does not fit query and schema {'; '.join(lines)}.{more} "
-        "What came is in error.result. If the schema has changed, call client.refresh_schema()."
+        f"{asked.source}: the answer does not fit {'query and schema' if known else 'its query'} "
+        f"{'; '.join(lines)}.{more} What came is in error.result.{advice}"
     )
     raise AnswerError(msg, result=result)
 

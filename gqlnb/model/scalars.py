@@ -14,7 +14,7 @@ from gqlnb.errors import OptionError, plain
 if TYPE_CHECKING:
     from gqlnb.model.shape import Shape
 
-__all__ = ["SPAN", "UNKNOWN", "Scalar", "WiderError", "of", "scalar", "sent", "version"]
+__all__ = ["SPAN", "UNKNOWN", "Scalar", "WiderError", "is_known", "of", "scalar", "sent", "version"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FINER = re.compile(r"[.,]\d{6}(\d+)")  # what comes behind microseconds, as far as Python's go
@@ -415,6 +415,11 @@ def of(shape: Shape) -> Scalar:
     if shape.values or shape.type is None:
         return TEXT if shape.values else UNKNOWN
     return _OWN.get(shape.type) or _KNOWN.get(shape.type) or UNKNOWN
+
+
+def is_known(name: str) -> bool:
+    """Return whether a type of this name is a scalar that is known by its name."""
+    return name in _OWN or name in _KNOWN
 
 
 def sent(name: str, value: Any) -> Any:

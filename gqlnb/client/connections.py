@@ -29,6 +29,7 @@ __all__ = [
     "current",
     "exists",
     "forget",
+    "is_shared",
     "known",
     "named",
     "opened",
@@ -73,6 +74,7 @@ class Connection:
         """Return its client, which knows the name: recordings know endpoints by it."""
         client = self.make(**options)
         client.name = self.name
+        client.is_by_name = not options
         return client
 
 
@@ -240,6 +242,12 @@ def _taken(name: str) -> Callable[[], None]:
     """
     opened = _open.pop(name, None)
     return opened[1].close if opened is not None else lambda: None
+
+
+def is_shared(name: str) -> bool:
+    """Return whether other processes have a connection too, and open it without asking a person."""
+    with _lock:
+        return name not in _known and name in _all() and asks_nobody(name)
 
 
 def opened(name: str) -> bool:

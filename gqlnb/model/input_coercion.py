@@ -87,7 +87,8 @@ def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
     if value is None or is_file(value):
         return value
     if isinstance(kind, (ListTypeNode, GraphQLList)):
-        return coerce_list(value, kind.type if isinstance(kind, ListTypeNode) else kind.of_type)
+        inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
+        return coerce_list(value, inner, sparse=sparse)
     if isinstance(kind, GraphQLInputObjectType):
         return coerce_object(value, kind)
     name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
@@ -102,10 +103,10 @@ def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
     return coerce_leaf(value, name, kind, sparse=sparse)
 
 
-def coerce_list(value: Any, inner: Any) -> Any:
+def coerce_list(value: Any, inner: Any, *, sparse: bool) -> Any:
     """Return a value for a list type: items, the rows of a table, or one item alone."""
     if type(value) is list:
-        return [coerce_step(index, item, inner) for index, item in enumerate(value)]
+        return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
     named = unwrap(inner)
     table = read_table(value)
     if table is not None:
@@ -117,7 +118,7 @@ def coerce_list(value: Any, inner: Any) -> Any:
         return [coerce_step(index, item, inner, sparse=True) for index, item in enumerate(items)]
     if is_plain_iterable(value) and not is_file(value):
         refuse_unread_table(value)
-        return [coerce_step(index, item, inner) for index, item in enumerate(value)]
+        return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
     return coerce_input(value, inner)  # GraphQL takes one item for a list of it
 
 

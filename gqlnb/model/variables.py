@@ -21,7 +21,7 @@ from gqlnb.model.wire_values import UnfitError
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
-__all__ = ["bind", "check", "check_names", "needs_schema"]
+__all__ = ["bind", "check", "check_names", "is_structured", "needs_schema"]
 
 
 def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -82,7 +82,8 @@ class Clients:
             If it is none of these.
         """
         from gqlnb.client import connections
-        from gqlnb.client.client import Client, connect
+        from gqlnb.client.client import Client
+        from gqlnb.client.factory import connect
         from gqlnb.github.entry import enter
 
         enter()
@@ -106,8 +107,8 @@ class Clients:
 
     def _headed(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
         """Return the client of an address or a name that sends headers, as long as they stay."""
-        from gqlnb.client.client import connect
         from gqlnb.client.connections import succeed
+        from gqlnb.client.factory import connect
 
         found = [
             (name, source, hash(os.environ.get(source.partition(":")[2])))
@@ -123,8 +124,9 @@ class Clients:
 
     def _kept(self, meant: Any, whence: str, *, fresh: bool) -> Client:
         """Return the client of an address or a server; one of anything else is made anew."""
-        from gqlnb.client.client import Client, connect
+        from gqlnb.client.client import Client
         from gqlnb.client.connections import succeed
+        from gqlnb.client.factory import connect
 
         kept: Any = None
         key: Any = meant

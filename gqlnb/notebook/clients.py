@@ -64,6 +64,7 @@ class Clients:
         headers: Mapping[str, str] | None = None,
         *,
         fresh: bool = False,
+        names: Mapping[str, Any] | None = None,
     ) -> Opened:
         """Return the client of a connection's name, of an object of the notebook, or an address.
 
@@ -75,6 +76,8 @@ class Clients:
             Of each request; with them the client is a new one.
         fresh
             Whether it must remember nothing; it is the one that is kept from then on.
+        names
+            Where objects are looked up by name; None for the names of the notebook.
 
         Raises
         ------
@@ -91,8 +94,8 @@ class Clients:
         whence = ""
         if target is None:
             meant, whence = connections.chosen()
-        elif target in self.namespace and not listed(target):
-            meant = self.namespace[target]
+        elif target in (names := self.namespace if names is None else names):
+            meant = target if listed(target) else names[target]
         if isinstance(meant, Client) and not headers:
             return Opened(meant, named(meant, target), whence)
         if headers:

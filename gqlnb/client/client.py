@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
-from gqlnb.client.checks import check_json, is_asgi, locate, unusable
+from gqlnb.client.checks import check_json, check_keywords, is_asgi, locate, unusable
 from gqlnb.client.errands import Errands
 from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
@@ -105,6 +105,8 @@ class Client(Schemed, Paged, Errands, Reaching):
     ------
     TargetError
         If `target` is nothing that can be asked, or an option has no such value.
+    OptionError
+        If there is no keyword of that name; it is a TypeError too.
     SchemaError
         If it is a schema object that is not valid, or `schema` is none.
     AuthError
@@ -133,6 +135,7 @@ class Client(Schemed, Paged, Errands, Reaching):
         verify: bool | str | os.PathLike[str] | None = None,
         **options: Unpack[Options],
     ) -> None:
+        check_keywords("Client", options)
         fault = unusable(timeout, limits, verify)
         if fault:
             raise TargetError(fault)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client import connections
+from gqlnb.client.checks import check_keywords
 from gqlnb.client.client import Client
 from gqlnb.errors import TargetError
 from gqlnb.sealing import unseen
@@ -44,6 +45,8 @@ def connect(
     TargetError
         If there is no such connection, `target` is nothing that can be asked, or it is a Client
         and there are options.
+    OptionError
+        If there is no keyword of that name; it is a TypeError too.
     AuthError
         If the token can't be found.
 
@@ -53,6 +56,7 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
+    check_keywords("connect", options)
     first = {"token": token, "headers": headers or None}
     given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
     if isinstance(target, Client) and given:

@@ -36,6 +36,7 @@ def run_subcommand(magic: GraphQLMagic, word: str, line: str) -> Any:
 def connections(magic: GraphQLMagic, line: str) -> Any:
     """Return what can be asked: the connections by name, and what the notebook holds."""
     from gqlnb.client import connections as known
+    from gqlnb.client.listed import listing_fault
 
     read_line(parser("connections"), line)
     current = known.current()
@@ -47,6 +48,8 @@ def connections(magic: GraphQLMagic, line: str) -> Any:
         if name not in names and name[:1] != "_" and (about := askable(value))
     ]
     note = "" if current else f"No connection is the current one: a bare cell asks {bare()}."
+    if fault := listing_fault():
+        note = f"{fault} {note}".rstrip()
     return Listing(["name", "about", "where", "current"], [*rows, *held], note)
 
 

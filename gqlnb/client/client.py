@@ -290,7 +290,10 @@ class Client(Schemed, Paged, Errands, Reaching):
         text
             The document.
         variables
-            Python values by name, without the ``$``.
+            Python values by name, without the ``$``. A table of pandas, Polars, Arrow or NumPy is
+            a list of input objects, and a row of one, a data class or a model of attrs, pydantic
+            or msgspec is an input object; NaN in them is null. For these the endpoint's schema is
+            loaded first. A misspelled name is an error; others that are not declared are left out.
         operation
             The name of the operation to run; None where there is only one.
 

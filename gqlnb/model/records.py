@@ -111,8 +111,8 @@ def read_items(value: Any) -> list[Any] | None:
     if isinstance(value, (str, bytes, Mapping, list, tuple)):
         return None
     if not hasattr(value, "tolist"):
-        methods = (getattr(value, name, None) for name in ("to_list", "to_pylist"))
-        method = next(filter(callable, methods), None)  # of Polars, of Arrow
+        methods = [getattr(value, name, None) for name in ("to_list", "to_pylist")]
+        method: Any = next(filter(callable, methods), None)  # of Polars, of Arrow
         return None if method is None else list(method())
     if getattr(value, "ndim", 1) == 0:
         return None
@@ -156,8 +156,9 @@ def read_model(value: Any, known: Container[str]) -> dict[str, Any] | None:
     found: Any = None
     if isinstance(value, tuple):
         found = getattr(value, "_mapping", None)  # of SQLAlchemy
-        if isinstance(getattr(value, "_fields", None), tuple):
-            found = dict(zip(value._fields, value, strict=False))
+        names = getattr(value, "_fields", None)
+        if isinstance(names, tuple):
+            found = dict(zip(names, value, strict=False))
     elif hasattr(kind, "__attrs_attrs__"):
         found = {each.name: getattr(value, each.name) for each in kind.__attrs_attrs__}
     elif hasattr(kind, "__struct_encode_fields__"):  # of msgspec

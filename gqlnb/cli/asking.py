@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.client.client import Client
-    from gqlnb.client.extent import Extent
+    from gqlnb.client.paging.options import PagingOptions
     from gqlnb.model.result import Result
 
 __all__ = ["SHOWN", "asked", "query", "schema", "shown", "stars"]
@@ -36,7 +36,7 @@ def query(
     *,
     operation: str | None,
     show: Callable[[Result], str],
-    pages: Extent | None = None,
+    pages: PagingOptions | None = None,
 ) -> int:
     """Run one operation and print its answer.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gqlnb.client.connections import SERVE
-from gqlnb.client.pages import ADVICE as PAGES
+from gqlnb.client.paging.pager import ADVICE as PAGES
 from gqlnb.token import NO_LITERAL
 
 __all__ = ["for_shell"]

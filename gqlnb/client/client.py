@@ -20,7 +20,7 @@ from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
 from gqlnb.client.listed import made_by
 from gqlnb.client.pacing import Pace, gate_of
-from gqlnb.client.pages import Paged
+from gqlnb.client.paging.pager import Paged
 from gqlnb.client.reach import Reaching
 from gqlnb.client.recorder import granted, road
 from gqlnb.client.recordings import SERVER, Options, recording_of

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.http import Http
-from gqlnb.client.overload import spelled_out
 from gqlnb.client.part import Part
 from gqlnb.client.recordings import active
 from gqlnb.client.transports import InProcess
@@ -187,7 +186,6 @@ class Errands(Part):
             with self._pace.turn(wait=inf if patience is None else patience):
                 attempts.until += monotonic() - begun
                 outcome = self._attempt(replace(request, until=attempts.until), asked)
-            outcome = spelled_out(outcome, self.source)
             if isinstance(outcome, Result):
                 return outcome
             if over is not None and over(outcome):

@@ -75,6 +75,9 @@ class Part:
             turn: Callable[[], AbstractAsyncContextManager[Any]],
         ) -> Result: ...
 
+        def _load_schema(self) -> tuple[str, ...]:
+            """Load the schema where the endpoint gives it; return what is to be said otherwise."""
+
         def _ask(
             self, text: str, variables: Mapping[str, Any] | None, operation: str | None
         ) -> tuple[Request, Asked]: ...

@@ -113,6 +113,11 @@ class Schemas:
         return (f"It was kept {ago(self._entry.age())} ago.", *self._notes)
 
     @property
+    def is_given(self) -> bool:
+        """Whether a person gave the schema."""
+        return self._whence == GIVEN
+
+    @property
     def doubtful(self) -> bool:
         """Whether the schema is from the cache, and the endpoint was not asked since."""
         return self._whence == CACHED and not self._renewed
@@ -179,6 +184,17 @@ class Schemas:
                 self._fetch(endpoint)
             except GqlnbError as error:
                 _LOG.info("%s: its schema could not be asked for again: %s", endpoint.source, error)
+
+    def load_recorded(self, endpoint: Endpoint) -> None:
+        """Ask for the schema through a recording, which answers or keeps it.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError, ReplayError
+            If there is none in it and the endpoint gave none; the schema that was known stays.
+        """
+        with self._lock:
+            self._fetch(endpoint)
 
     def changes(
         self, endpoint: Endpoint, since: Any = None, documents: Iterable[str] = ()

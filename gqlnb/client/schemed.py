@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gqlnb.client.http import Http
 from gqlnb.client.introspection import IntrospectionReader
 from gqlnb.client.part import Part
+from gqlnb.client.recordings import active
 from gqlnb.client.schemas import Endpoint, Schemas
 from gqlnb.client.transports import Asgi, InProcess
-from gqlnb.errors import GqlnbError, QueryError
+from gqlnb.errors import (
+    AnswerError,
+    GqlnbError,
+    QueryError,
+    SchemaError,
+    TransportError,
+    plain,
+)
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
 from gqlnb.model.variables import is_structured
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from gqlnb.client.drift import SchemaChanges
+    from gqlnb.client.recordings import Recording
     from gqlnb.model.learning import Learn
 
 __all__ = ["Schemed"]
@@ -36,6 +45,8 @@ class Schemed(Part):
 
     _schemas: Schemas
     _left = False  # closed, and not used since
+    _recording: Recording | None
+    _recorded_with: Recording | None = None  # the recording that its schema was loaded through
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -162,6 +173,37 @@ class Schemed(Part):
         ask = self._introspect_once if quiet else self._introspect
         return Endpoint(ask, self.source, self._secrets.hide, url, names)
 
+    def _load_schema(self) -> tuple[str, ...]:
+        """Load the schema before paging, which depends on it; return why it cannot be had."""
+        if isinstance(self._transport, InProcess):
+            return ()
+        try:
+            if not self._load_recorded_schema():
+                _ = self.schema
+        except (SchemaError, TransportError, AnswerError) as error:
+            _LOG.info("%s: paging without a schema: %s", self.source, error)
+            if self._schemas.known is None:
+                return (f"No schema could be loaded: {plain(error, 200)}",)
+        return ()
+
+    def _load_recorded_schema(self) -> bool:
+        """Load the schema through the recording that is active; return whether there is one.
+
+        The requests of paging depend on the schema, so a recording must hold the one that it was
+        made with. Recordings of earlier versions hold none; then the known one, if any, is used.
+        """
+        recording = active(self._recording)
+        if recording is None:
+            return False
+        if self._schemas.is_given or self._recorded_with is recording:
+            return True
+        self._recorded_with = recording
+        try:
+            self._schemas.load_recorded(self._endpoint())
+        except GqlnbError as error:
+            _LOG.info("%s: the recording holds no schema: %s", self.source, error)
+        return True
+
     def _learner(self, document: Document) -> Learn | None:
         """Return what finds the schema of a document's answer later; None if it is known."""
         self._left = False  # whoever asks uses the client again
@@ -172,12 +214,14 @@ class Schemed(Part):
         """Return the document of an answer with the schema, asked for now if nobody did before.
 
         None where it can't be had, or does not describe the answer; and where the client was closed
-        meanwhile, or a recording counts.
+        meanwhile.
         """
         document, response = result.document, result.response
-        if self._left or self._road is not self._transport or document is None or response is None:
+        if self._left or document is None or response is None:
             return None
-        if self._schemas.sought(self._endpoint(quiet=True)) is None:
+        if not self._load_recorded_schema():
+            self._schemas.sought(self._endpoint(quiet=True))
+        if self._schemas.known is None:
             return None
         try:
             _, asked = self._ask(document.text, result.variables, document.name)

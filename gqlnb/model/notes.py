@@ -11,9 +11,41 @@ if TYPE_CHECKING:
     from gqlnb.model.reading import Answer
     from gqlnb.model.result import Result
 
-__all__ = ["counted", "say"]
+__all__ = ["counted", "say", "warn_incomplete"]
 
+INCOMPLETE = "incomplete"  # a mark beside the names of frames in the set of what was said
 _sources: set[str | None] = set()  # where answers without a schema came from, each said once
+
+
+# The user set these ends, so they need no warning.
+CHOSEN_ENDS = frozenset({"max_results", "max_requests", "failed", "interrupted"})
+DOUBTS_SHOWN = 3
+
+
+def warn_incomplete(result: Result, level: int) -> Result:
+    """Return a result of paging; warn once if it is not proved that everything came.
+
+    Parameters
+    ----------
+    result
+        The result.
+    level
+        How many calls above this one the user's line is.
+    """
+    said = result.__dict__.setdefault("_said", set())
+    for message in incomplete(result, said):
+        warnings.warn(message, stacklevel=level + 1)
+    return result
+
+
+def incomplete(result: Result, said: set[str | None]) -> Iterator[str]:
+    """Yield why a result may be incomplete, unless that was said of it."""
+    report = result.report
+    if report is None or report.complete or report.ended in CHOSEN_ENDS or INCOMPLETE in said:
+        return
+    said.add(INCOMPLETE)
+    reasons = " ".join(report.doubts[:DOUBTS_SHOWN]) or f"It ended: {report.ended}."
+    yield f"The result may be incomplete: {report}. {reasons} See result.report."
 
 
 def say(result: Result, answer: Answer, level: int) -> None:
@@ -30,6 +62,7 @@ def say(result: Result, answer: Answer, level: int) -> None:
     """
     said = result.__dict__.setdefault("_said", set())
     found = [*partial(counted(result.errors), said)] if result.errors else []
+    found += incomplete(result, said)
     found += renumbered(answer.renumbered, said)
     if result.document is None or result.document.schema is None:
         found += guessed(result.source)

@@ -1,4 +1,4 @@
-"""What paging did: how many items came of how many, in how many requests, and why it ended."""
+"""The report of paging: how many items came of how many, in how many requests, and why it ended."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of the connections that were paged.
+    """The outcome of paging.
 
     Attributes
     ----------
     got
-        Items of the outermost connections, duplicates apart.
+        Items of the outermost lists, duplicates apart.
     expected
-        How many there are, as the endpoint last said in a count that the text asks for beside the
-        items, such as ``totalCount``; None if it does not ask for one.
+        How many there are, as the endpoint last said in a count such as ``totalCount``, which is
+        asked for where the schema has one; None if there is none.
     duplicates
         Items left out because they had come already, nested ones included.
     requests
@@ -34,10 +34,12 @@ class Report:
     ended
         ``"complete"`` if the endpoint said that there are no more, else why there may be more.
     notes
-        A sentence for each thing worth knowing: what did not go on, and why.
+        A sentence for each thing worth knowing: which lists did not go on, and why.
     cursors
-        Of the connections that did not come to their end, the cursor to go on from, by dotted
-        path; at most some hundred.
+        Of the lists that did not come to their end, the position to go on from, by dotted path; at
+        most some hundred.
+    doubts
+        The reasons why completeness is not proved, a sentence each; they are in `notes` too.
     """
 
     got: int
@@ -47,11 +49,12 @@ class Report:
     ended: str = COMPLETE
     notes: tuple[str, ...] = ()
     cursors: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    doubts: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether everything came, as far as the endpoint tells."""
-        return self.ended == COMPLETE and (self.expected is None or self.got >= self.expected)
+        """Whether it is proved that everything came."""
+        return self.ended == COMPLETE and not self.doubts
 
     def __str__(self) -> str:
         of = "" if self.expected is None else f" of {self.expected:,}"
@@ -61,6 +64,8 @@ class Report:
             said.append(f"{self.duplicates:,} duplicates left out")
         if self.ended != COMPLETE:
             said.append(f"ended: {plain(self.ended, 200)}")
+        elif self.doubts:
+            said.append("not proved complete")
         return ", ".join(said)
 
     def lines(self) -> list[str]:
@@ -77,5 +82,6 @@ class Report:
             "duplicates": self.duplicates,
             "requests": self.requests,
             "ended": self.ended,
+            "complete": self.complete,
             "notes": list(self.notes),
         }

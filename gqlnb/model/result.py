@@ -196,7 +196,7 @@ class Result:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
         state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
         # Only a client asks again, for pages or for the schema, and with its own result.
-        left = {"_came", "_walk", "_learn", "frames"}
+        left = {"_came", "_crawler", "_learn", "frames"}
         return {name: value for name, value in state.items() if name not in left}
 
     def __getitem__(self, key: str) -> Any:
@@ -485,8 +485,10 @@ class Result:
         return Answer(shape or inferred(self.data), lambda: self.data, came)
 
     def _marks(self) -> dict[str, Any]:
-        marks: dict[str, Any] = {"source": self.source, "partial": bool(self.errors)}
-        return marks if self.report is None else marks | {"report": self.report.members()}
+        report = self.report
+        partial = bool(self.errors) or (report is not None and not report.complete)
+        marks: dict[str, Any] = {"source": self.source, "partial": partial}
+        return marks if report is None else marks | {"report": report.members()}
 
     def _finished(self, answer: Answer, quiet: bool, frame: pd.DataFrame) -> None:
         frame.attrs = self._marks() | frame.attrs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.pages import ADVICE
+from gqlnb.client.paging.pager import ADVICE
 from gqlnb.errors import OptionError, QueryError, TextError
 
 if TYPE_CHECKING:

@@ -224,7 +224,7 @@ class Run:
             return client.execute(self.full, given, **self._named())
         try:
             most = options.max_results
-            return client.execute_all(self.full, given, **self._named(), max_results=most)
+            return client.collect_pages(self.full, given, **self._named(), max_results=most)
         except (GqlnbError, KeyboardInterrupt) as error:
             pages = paused(error)
             if pages is not None:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gqlnb import Client, GqlnbError, Schema, serve
-from gqlnb.client.walking import Walk
+from gqlnb.client.paging.crawler import Crawler
 from tests.client.paging_faults import FAULTS, QUERY, SIZE, TOTAL, Failing, Items, ids, item, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.client.chains import Ask
+    from gqlnb.client.paging.cursors import PageRequest
 
 SDL = """
 type Query { items(first: Int, after: String): Items! others(first: Int, after: String): Items! }
@@ -37,7 +37,7 @@ def plain(made: dict[str, Any]) -> dict[str, Any]:
     return made | {"pageInfo": info | {"endCursor": end and end.removeprefix("c:")}}
 
 
-def world(spoil: Any = FAULTS["right"].spoil) -> tuple[Schema, Items]:
+def world(spoil: Any = FAULTS["right"].spoil, sdl: str = SDL) -> tuple[Schema, Items]:
     """Return a schema whose cursors are offsets, and its items."""
     items = Items(spoil)
     numbers = range(SIZE, 3 * SIZE)
@@ -48,20 +48,23 @@ def world(spoil: Any = FAULTS["right"].spoil) -> tuple[Schema, Items]:
         return plain(page(rows, begin, len(numbers)))
 
     resolvers = {"items": lambda _, a, __: plain(items.page(a["first"], a.get("after")))}
-    return Schema(SDL, {"Query": {**resolvers, "others": others}}), items
+    return Schema(sdl, {"Query": {**resolvers, "others": others}}), items
 
 
 def walked(
-    client: Client, text: str, order: Callable[[list[Ask]], list[Ask]], **options: Any
-) -> Walk:
+    client: Client,
+    text: str,
+    order: Callable[[list[PageRequest]], list[PageRequest]],
+    **options: Any,
+) -> Crawler:
     """Page a query, the answers of each round in another order."""
-    walk = client._walk(text, None, None, options)
-    asks = [walk.first()]
+    walk = client._start_crawler(text, None, None, options)
+    asks = [walk.first_request()]
     while asks:
         for ask in order(asks):
             ask.sent = 1
-            walk.took(ask, client.execute(ask.text, ask.variables))
-        asks = walk.asks(WIDTH)
+            walk.add_answer(ask, client.execute(ask.text, ask.variables))
+        asks = walk.next_requests(WIDTH)
     return walk
 
 
@@ -70,7 +73,7 @@ def test_pages_in_any_order_are_put_in_theirs(order: tuple[int, ...]) -> None:
     """Five pages in two rounds, each asked for once."""
     schema, items = world()
     walk = walked(Client(schema), QUERY, lambda asks: [asks[n] for n in order if n < len(asks)])
-    result = walk.result()
+    result = walk.build_result()
     assert ids(result.data) == list(range(TOTAL))
     assert items.asked == walk.requests == TOTAL // SIZE
     assert str(result.report) == "25 of 25 items in 5 requests"
@@ -83,7 +86,7 @@ def test_faults_give_what_they_give_one_after_the_other(name: str) -> None:
     fault = FAULTS[name]
     for order in (list, lambda asks: asks[::-1]):
         schema, items = world(fault.spoil)
-        result = walked(Client(schema), QUERY, order).result()
+        result = walked(Client(schema), QUERY, order).build_result()
         got, report = ids(result.data), result.report
         assert len(got) == len({*got})
         assert report is not None
@@ -97,12 +100,15 @@ def test_faults_give_what_they_give_one_after_the_other(name: str) -> None:
 CHANGING = {"shrinks", "grows", "grows in front", "reordered", "empty pages"}
 
 
-def rounds(text: str, **options: Any) -> list[int]:
+UNCOUNTED = SDL.replace("totalCount: Int! ", "")
+
+
+def rounds(text: str, sdl: str = SDL, **options: Any) -> list[int]:
     """Return how many requests there were in each round."""
-    schema, _ = world()
+    schema, _ = world(sdl=sdl)
     sizes: list[int] = []
 
-    def noted(asks: list[Ask]) -> list[Ask]:
+    def noted(asks: list[PageRequest]) -> list[PageRequest]:
         sizes.append(len(asks))
         return asks
 
@@ -113,7 +119,8 @@ def rounds(text: str, **options: Any) -> list[int]:
 def test_only_what_is_counted_is_asked_for_at_once() -> None:
     """Without a count nobody knows how many pages there are."""
     assert rounds(QUERY) == [1, 4]
-    assert rounds(QUERY.replace("totalCount", "")) == [1, 1, 1, 1, 1]
+    assert rounds(QUERY.replace("totalCount", "")) == [1, 4]
+    assert rounds(QUERY.replace("totalCount", ""), UNCOUNTED) == [1, 1, 1, 1, 1]
     assert rounds(QUERY, page_size=4) == [1, 4, 2]
     assert rounds(QUERY, max_results=12) == [1, 2]
     assert rounds(QUERY, max_requests=3) == [1, 2]
@@ -123,19 +130,20 @@ def test_an_endpoint_that_bears_little_is_not_asked_at_once() -> None:
     """Of pages that had to be halved, the next one may be too large again."""
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
-    walk = client._walk(QUERY, None, None, {})
+    walk = client._start_crawler(QUERY, None, None, {})
     walk._sizes.halve(0)
-    ask = walk.first()
-    walk.took(ask, client.execute(ask.text, ask.variables))
-    assert len(walk.asks(WIDTH)) == 1
+    ask = walk.first_request()
+    walk.add_answer(ask, client.execute(ask.text, ask.variables))
+    assert len(walk.next_requests(WIDTH)) == 1
 
 
 def test_several_connections_share_requests() -> None:
-    """Each request carries the pages of all that have as many, told or not."""
+    """Each request carries the pages of all that have as many, counted or not."""
     items, others = f"items(first: 5) {WHOLE}", f"others(first: 5) {WHOLE}"
     assert rounds(f"{{ {items} {others} }}") == [1, 4]
-    assert rounds(f"{{ {items} {others.replace(WHOLE, BARE)} }}") == [1, 1, 3]
-    assert rounds(f"{{ {items.replace(WHOLE, BARE)} {others} }}") == [1] * 5
+    assert rounds(f"{{ {items} {others.replace(WHOLE, BARE)} }}") == [1, 4]
+    both = f"{{ {items} {others} }}".replace("totalCount ", "")
+    assert rounds(both, UNCOUNTED) == [1] * 5
 
 
 WHOLE, BARE = "{ totalCount nodes { n } }", "{ nodes { n } }"
@@ -145,22 +153,22 @@ def test_a_page_that_fails_is_asked_for_again_alone() -> None:
     """Those behind it have come, and wait for it."""
     schema, items = world()
     client = Client(schema)
-    walk = client._walk(QUERY, None, None, {})
-    ask = walk.first()
-    walk.took(ask, client.execute(ask.text, ask.variables))
-    asks = walk.asks(WIDTH)
+    walk = client._start_crawler(QUERY, None, None, {})
+    ask = walk.first_request()
+    walk.add_answer(ask, client.execute(ask.text, ask.variables))
+    asks = walk.next_requests(WIDTH)
     for ask in asks[2:]:
-        walk.took(ask, client.execute(ask.text, ask.variables))
-    walk.took(asks[0], client.execute(asks[0].text, asks[0].variables))
-    assert not walk.failed(asks[1], GqlnbError("broken"))
-    walk.recall()
-    assert walk.open
+        walk.add_answer(ask, client.execute(ask.text, ask.variables))
+    walk.add_answer(asks[0], client.execute(asks[0].text, asks[0].variables))
+    assert not walk.add_failure(asks[1], GqlnbError("broken"))
+    walk.recall_requests()
+    assert walk.is_open
     assert walk.got == 2 * SIZE
-    (again,) = walk.asks(WIDTH)
+    (again,) = walk.next_requests(WIDTH)
     assert again.variables == asks[1].variables
-    walk.took(again, client.execute(again.text, again.variables))
-    assert walk.asks(WIDTH) == []
-    assert ids(walk.result().data) == list(range(TOTAL))
+    walk.add_answer(again, client.execute(again.text, again.variables))
+    assert walk.next_requests(WIDTH) == []
+    assert ids(walk.build_result().data) == list(range(TOTAL))
     assert items.asked == TOTAL // SIZE
 
 

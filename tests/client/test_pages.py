@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, GqlnbError, Limits, OptionError, QueryError, Schema, TransportError, serve
+from gqlnb import (
+    Access,
+    Client,
+    GqlnbError,
+    Limits,
+    OptionError,
+    QueryError,
+    Schema,
+    TransportError,
+    serve,
+)
+from gqlnb.client.paging import page_size
 from gqlnb.client.transports import InProcess
 from gqlnb.wire.response import Response
 from tests.client.paging_faults import FAULTS, QUERY, faulty, ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gqlnb import Result
 
@@ -208,8 +219,9 @@ def test_nested_connections_are_followed(world: World) -> None:
     assert result.report.requests == 1 + 6  # three further pages of items and fifty of parts
 
 
-def test_few_chains_wait_for_others(world: World) -> None:
-    """Outer pages come first, and what does not fill a request waits for what they bring."""
+def test_few_lists_wait_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outer pages come first, and lists that do not fill a request wait for those they bring."""
+    monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
     client = world.client()
     for size, least in [(4, 9), (6, 7), (7, 7), (9, 7), (12, 7), (25, 6)]:
         result = client.execute_all(NESTED.replace("4", str(size)))
@@ -295,7 +307,7 @@ def test_a_query_without_connections_is_one_page(world: World) -> None:
     result = world.client().execute_all("{ plain }")
     assert result.data == {"plain": "text"}
     assert result.report is not None
-    assert result.report.notes == ("The query has no connection to follow.",)
+    assert result.report.notes == ("The query has no list that comes in pages.",)
 
 
 def test_a_path_chooses_what_is_followed(world: World) -> None:
@@ -383,7 +395,7 @@ def test_only_queries_are_paged(world: World, kind: str) -> None:
         ({"page_size": 0}, "page_size= takes a whole number above 0"),
         ({"max_requests": True}, "max_requests= takes a whole number above 0"),
         ({"max_result": 5}, "There is no option max_result="),
-        ({"path": 5}, "path= takes the dotted name of a connection"),
+        ({"path": 5}, "path= takes the dotted name of a list"),
         ({"progress": 5}, "progress= takes"),
     ],
 )
@@ -502,7 +514,8 @@ def test_counts_that_change_are_told(world: World) -> None:
     names, report = ended(world)
     assert names == ALL
     assert report.expected == 25
-    assert report.notes == ("items: the count changed while paging.",)
+    assert report.notes == ("items: the count changed while paging. (2 times)",)
+    assert not report.complete
 
 
 def test_duplicates_are_left_out_once_and_counted(world: World) -> None:
@@ -753,24 +766,51 @@ def test_a_query_that_is_refused_with_pages_is_asked_as_it_is(world: World) -> N
 # -- without a schema
 
 
-def test_without_a_schema_names_tell_connections(world: World) -> None:
+@pytest.fixture
+def secretive(world: World) -> Iterator[str]:
+    """Yield the address of an endpoint that does not tell its schema."""
+    with serve(world.schema, port=0, access=Access(introspection=False)) as server:
+        yield server.url
+
+
+def test_without_a_schema_names_tell_connections(secretive: str) -> None:
     """An endpoint of unknown schema is paged by the names in the query, nested ones by `id`."""
     text = NESTED.replace("{ name parts", "{ id name parts")
-    with serve(world.schema, port=0) as server, Client(server.url) as client:
+    with Client(secretive) as client:
         result = client.execute_all(text)
-        bare = client.execute_all(NESTED)
+        with pytest.warns(UserWarning, match="may be incomplete"):
+            bare = client.execute_all(NESTED)
     rows = result.data["items"]["nodes"]
     assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
     assert set(rows[0]) == {"id", "name", "parts"}
     assert result.report is not None
-    assert result.report.ended == "complete"
-    assert result.report.notes == (
-        "Connections were found by their names: no schema is known. Look at client.schema once to "
-        "have all of them followed.",
-    )
+    assert result.report.complete
+    assert result.report.notes[0].startswith("No schema could be loaded: ")
+    assert result.report.notes[1] == "Lists were found by their names: no schema is known."
     assert [len(row["parts"]["nodes"]) for row in bare.data["items"]["nodes"]] == [3] * 25
     assert bare.report is not None
     assert not bare.report.complete
+
+
+def test_a_plain_list_without_a_schema_is_not_called_complete(secretive: str) -> None:
+    """Only the schema could say whether the list has arguments for further pages."""
+    with Client(secretive) as client:
+        with pytest.warns(UserWarning, match="all: may go on; no schema is known"):
+            result = client.execute_all("{ all { name } }")
+    assert result.report is not None
+    assert not result.report.complete
+
+
+def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
+    """A fresh client pages as one that knows the schema does, and asks for it once."""
+    with serve(world.schema, port=0) as server, Client(server.url) as client:
+        result = client.execute_all(NESTED)
+        client.execute_all(ITEMS)
+        asked = [entry for entry in server.log if "__schema" in str(entry)]
+    assert [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]] == [PARTS] * 25
+    assert result.report is not None
+    assert result.report.complete
+    assert len(asked) <= 1
 
 
 def test_the_wait_for_a_limit_is_told_as_ever(world: World) -> None:

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from gqlnb import QueryError, TransportError
-from gqlnb.client import overload
-from gqlnb.client.chains import Chain
+from gqlnb.client.paging.cursors import ListCursor
 from gqlnb.client.threads import undisturbed
-from gqlnb.client.walking import Walk
-from gqlnb.model.paging import Paging
+from gqlnb.model.paging_plan import PagingPlan
 from tests.client.paging_faults import NESTED, QUERY, SIZE, TOTAL, faulty, ids
 
 WHOLE = list(range(TOTAL))
@@ -24,7 +22,9 @@ def parts(data: Any) -> list[int]:
     return [len(each["parts"]["nodes"]) for each in data["items"]["nodes"]]
 
 
-@pytest.mark.parametrize("place", [(Chain, "merge"), (Chain, "dedupe"), (Paging, "next")])
+@pytest.mark.parametrize(
+    "place", [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "next")]
+)
 @pytest.mark.parametrize("time", [1, 2, 5])
 def test_ctrl_c_at_any_place_loses_nothing(
     monkeypatch: pytest.MonkeyPatch, place: tuple[type, str], time: int
@@ -119,9 +119,11 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A whole answer of null is no end: smaller pages, other attempts, then an error as of 504."""
-    message = f"{overload.TIMED_OUT}. This may be the result of a timeout."
+    message = (
+        "Something went wrong while executing your query. This may be the result of a timeout."
+    )
     fault = {"data": None, "errors": [{"message": message}]}
-    monkeypatch.setattr("gqlnb.client.pages.time.sleep", lambda _: None)
+    monkeypatch.setattr("gqlnb.client.paging.pager.time.sleep", lambda _: None)
     client, _, transport = faulty("right", fails=dict.fromkeys(range(4, 9), fault))
     with pytest.raises(TransportError, match="Something went wrong") as caught:
         client.execute_all(QUERY, page_size=2)
@@ -133,11 +135,11 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
 def test_a_walk_gives_back_what_was_asked() -> None:
     """Requests whose answers never came are made again, the same."""
     client, _, _ = faulty("right")
-    walk: Walk = client._walk(QUERY, None, None, {})
-    ask = walk.first()
-    walk.took(ask, client.execute(ask.text, ask.variables))
-    (first,) = walk.asks()
-    assert walk.asks() == []
-    walk.recall()
-    (again,) = walk.asks()
+    crawler = client._start_crawler(QUERY, None, None, {})
+    ask = crawler.first_request()
+    crawler.add_answer(ask, client.execute(ask.text, ask.variables))
+    (first,) = crawler.next_requests()
+    assert crawler.next_requests() == []
+    crawler.recall_requests()
+    (again,) = crawler.next_requests()
     assert (again.text, again.variables) == (first.text, first.variables)

@@ -9,7 +9,7 @@ from graphql import GraphQLSchema, build_schema, parse, validate
 
 from gqlnb import QueryError
 from gqlnb.model.document import Document
-from gqlnb.model.paging import Paging, Turn
+from gqlnb.model.paging_plan import PagingPlan, Turn
 
 INFO = """
 type PageInfo {
@@ -128,16 +128,16 @@ def test_connections_of_known_services_are_found(case: tuple[str, str, dict[str,
     """Each is found under the name frames have; with its way back, and texts that are valid."""
     sdl, text, expected = case
     schema = schema_of(sdl)
-    paging = Paging(Document.parse(text, schema))
+    paging = PagingPlan(Document.parse(text, schema))
     ways = {
         each.name: True if each.rooted else (False if each.anchor is not None else None)
-        for each in paging.connections
+        for each in paging.fields
     }
     assert ways == expected
-    sizes = dict.fromkeys(paging.connections, 7)
+    sizes = dict.fromkeys(paging.fields, 7)
     assert validate(schema, parse(paging.first({})[0])) == []
     assert validate(schema, parse(paging.first(sizes)[0])) == []
-    for each in paging.connections:
+    for each in paging.fields:
         if ways[each.name] is None:
             continue
         on = None if each.rooted or each.anchor is None else each.anchor.on
@@ -145,9 +145,9 @@ def test_connections_of_known_services_are_found(case: tuple[str, str, dict[str,
             assert validate(schema, parse(paging.next(turns, sizes)[0])) == []
 
 
-def paging_of(text: str, path: str | None = None) -> Paging:
+def paging_of(text: str, path: str | None = None) -> PagingPlan:
     """Return the pages of a query on Shopify's shape."""
-    return Paging(Document.parse(text, schema_of(SHOPIFY)), path)
+    return PagingPlan(Document.parse(text, schema_of(SHOPIFY)), path)
 
 
 def test_what_is_there_already_is_not_added() -> None:
@@ -168,7 +168,7 @@ def test_what_is_added_has_names_of_its_own() -> None:
 
 def test_a_count_alone_is_no_connection_to_follow() -> None:
     """Where no items are asked for there are no pages."""
-    assert paging_of("{ products { pageInfo { hasNextPage } } }").connections == []
+    assert paging_of("{ products { pageInfo { hasNextPage } } }").fields == []
 
 
 def test_selections_of_one_field_are_one_connection() -> None:
@@ -177,9 +177,9 @@ def test_selections_of_one_field_are_one_connection() -> None:
     fragment F on QueryRoot { products(first: 5) { nodes { ...V } } }
     fragment V on Product { variants(first: 2) { nodes { sku } } }"""
     made = paging_of(text)
-    assert [each.name for each in made.connections] == ["products", "products.variants"]
+    assert [each.name for each in made.fields] == ["products", "products.variants"]
     schema = schema_of(SHOPIFY)
-    first, inner = made.connections
+    first, inner = made.fields
     assert validate(schema, parse(made.first({first: 3, inner: 4})[0])) == []
     assert inner.anchor is not None
     turns = [Turn(first, 3), Turn(inner, 4, inner.anchor.on), Turn(inner, 4, inner.anchor.on)]
@@ -191,7 +191,7 @@ def test_variables_that_are_no_longer_used_are_left_out() -> None:
     text = """query Q($n: Int!, $q: String, $with: Boolean!) {
     products(first: $n, query: $q) { nodes { title @include(if: $with) } } shop { name } }"""
     made = paging_of(text)
-    [products] = made.connections
+    [products] = made.fields
     text, used = made.next([Turn(products, 9)], {})
     assert used == {"q", "with"}
     assert text.startswith("query Q($q: String, $with: Boolean!, $gqlnb_c0: String) { products(")
@@ -200,16 +200,16 @@ def test_variables_that_are_no_longer_used_are_left_out() -> None:
 
 def test_fragments_that_hold_themselves_are_refused() -> None:
     """Without a schema nobody has checked them before."""
-    with pytest.raises(QueryError, match="holds itself"):
-        Paging(Document.parse("{ ...A } fragment A on X { b { ...A } }"))
+    with pytest.raises(QueryError, match="contains itself"):
+        PagingPlan(Document.parse("{ ...A } fragment A on X { b { ...A } }"))
     bomb = " ".join(
         f"fragment F{n} on X {{ a: x {{ ...F{n + 1} }} b: x {{ ...F{n + 1} }} }}" for n in range(20)
     )
     with pytest.raises(QueryError, match="spell more than"):
-        Paging(Document.parse(f"{{ ...F0 }} {bomb} fragment F20 on X {{ y }}"))
+        PagingPlan(Document.parse(f"{{ ...F0 }} {bomb} fragment F20 on X {{ y }}"))
 
 
 def test_introspection_is_no_connection() -> None:
     """Fields of the schema itself are left alone."""
     made = paging_of("{ __schema { types { name fields { name } } } products { nodes { title } } }")
-    assert [each.name for each in made.connections] == ["products"]
+    assert [each.name for each in made.fields] == ["products"]

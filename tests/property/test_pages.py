@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import ceil
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, Schema, serve
-from gqlnb.client import walking
+from gqlnb.client.paging import crawler, page_size
 from gqlnb.client.transports import InProcess
 
 HEAD = """
@@ -26,6 +26,10 @@ type PageInfo {
 }
 """
 ARGUMENTS = "(first: Int, after: String, last: Int, before: String)"
+
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass
@@ -257,6 +261,14 @@ def expected_of(world: World) -> tuple[dict[str, Any], int, int]:
     return data, sum(total for total, _ in every), max(longest for _, longest in every)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def steady_sizes() -> Iterator[None]:
+    """Keep the page sizes that the texts give, on which the bounds below depend."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_size, "PAGES_BEFORE_GROWTH", 10**6)
+        yield
+
+
 @settings(max_examples=150, deadline=None)
 @given(worlds())
 def test_pages_are_what_a_traversal_finds(world: World) -> None:
@@ -269,8 +281,8 @@ def test_pages_are_what_a_traversal_finds(world: World) -> None:
     assert result.report.complete
     assert result.report.duplicates == 0
     assert result.report.requests == transport.sent
-    least = max(longest, ceil(total / walking.BATCH))
-    assert 1 + least <= transport.sent <= 1 + longest + ceil(total / walking.BATCH)
+    least = max(longest, ceil(total / crawler.BATCH))
+    assert 1 + least <= transport.sent <= 1 + longest + ceil(total / crawler.BATCH)
 
 
 @settings(max_examples=60, deadline=None)
@@ -280,7 +292,7 @@ def test_one_chain_at_a_time_takes_each_page_once(world: World) -> None:
     client, transport = counted(world)
     data, total, _ = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walking, "BATCH", 1)
+        patch.setattr(crawler, "BATCH", 1)
         assert client.execute_all(text_of(world)).data == data
     assert transport.sent == 1 + total
 
@@ -292,7 +304,7 @@ def test_without_a_bound_there_are_as_many_requests_as_pages_need_each_other(wor
     client, transport = counted(world)
     data, _, longest = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walking, "BATCH", 10**6)
+        patch.setattr(crawler, "BATCH", 10**6)
         assert client.execute_all(text_of(world)).data == data
     assert transport.sent == 1 + longest
 
@@ -320,4 +332,4 @@ def test_over_http_and_at_once_nothing_changes(world: World) -> None:
         result = client.execute_all(text_of(world))
     assert result.data == data
     assert result.report is not None
-    assert result.report.requests <= 1 + longest + ceil(total / walking.BATCH)
+    assert result.report.requests <= 1 + longest + ceil(total / crawler.BATCH)

@@ -72,18 +72,19 @@ def test_in_any_order_the_same_comes_in_as_few_requests(data: Any) -> None:
         b(first: {of_b}) {{ {count_b} nodes {{ n }} }}
         me {{ a(first: {of_b}) {{ totalCount nodes {{ n }} }} }} }}"""
     client = Client(served(draw(st.sampled_from(list(WRITTEN))), sizes))
-    walk = client._walk(text, None, None, {"max_results": most})
-    asks, width = [walk.first()], draw(st.integers(1, 7))
+    walk = client._start_crawler(text, None, None, {"max_results": most})
+    walk._sizes._grows = False  # the bound below is that of steady sizes
+    asks, width = [walk.first_request()], draw(st.integers(1, 7))
     while asks:
         for ask in draw(st.permutations(asks)):
             if walk.begun and not draw(st.integers(0, 9)):
-                walk.recall()  # as an interrupt does
+                walk.recall_requests()  # as an interrupt does
                 break
             ask.sent = 1
-            walk.took(ask, client.execute(ask.text, ask.variables))
-        asks = walk.asks(width)
+            walk.add_answer(ask, client.execute(ask.text, ask.variables))
+        asks = walk.next_requests(width)
     enough = MOST if most is None else most
-    came = walk.result().data
+    came = walk.build_result().data
     for name, page in (("a", came["a"]), ("b", came["b"]), ("a", came["me"]["a"])):
         assert [row["n"] for row in page["nodes"]] == list(range(min(sizes[name], enough)))
     least = (ceil(min(sizes[n], enough) / p) for n, p in (("a", of_a), ("b", of_b), ("a", of_b)))

@@ -1,69 +1,62 @@
-"""How far to page: the options of paging."""
+"""The options of paging: how far to go, in pages of which size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from gqlnb.errors import OptionError, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Bounds", "Extent", "Options", "checked"]
+__all__ = ["PagingLimits", "PagingOptions", "check_options"]
 
 NAMES = ("page_size", "max_results", "max_requests")
 
 
-class Bounds(TypedDict, total=False):
-    """How far to page, as keyword arguments.
+class PagingOptions(TypedDict, total=False):
+    """The options of paging, as keyword arguments.
 
     Attributes
     ----------
     page_size
-        Items of a page; None for what the text says, else 100.
+        Items of every page; None for the text's size, else 100, which grows on long lists.
     max_results
-        Most items of an outermost connection; None for all.
+        Most items of an outermost list; None for all.
     max_requests
         Most requests; None for any number.
+    path
+        The dotted name of the list to follow, with those it stands in and those in it; None for
+        all.
     """
 
     page_size: int | None
     max_results: int | None
     max_requests: int | None
-
-
-class Extent(Bounds, total=False):
-    """The same, and which connection to follow.
-
-    Attributes
-    ----------
-    path
-        Its dotted name, with those it stands in and those in it; None for all.
-    """
-
     path: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How far to page: items a page, most items of an outermost connection, most requests."""
+class PagingLimits:
+    """How far to page: items of a page, most items of an outermost list, most requests."""
 
     page_size: int | None = None
     max_results: int | None = None
     max_requests: int | None = None
 
 
-def checked(options: Mapping[str, Any]) -> tuple[str | None, Options]:
-    """Return the path of the connection to follow, and the other options, checked.
+def check_options(options: Mapping[str, object]) -> tuple[str | None, PagingLimits]:
+    """Return the path of the list to follow, and the limits.
 
     Raises
     ------
     OptionError
-        If there is no such option, or it has no such value.
+        If there is no such option, or it takes no such value.
     """
     given = dict(options)
     path = given.pop("path", None)
+    limits: dict[str, int | None] = {}
     for name, value in given.items():
         if name not in NAMES:
             known = "=, ".join(("path", *NAMES))
@@ -73,7 +66,8 @@ def checked(options: Mapping[str, Any]) -> tuple[str | None, Options]:
         if value is not None and not whole:
             msg = f"{name}= takes a whole number above 0, or None; got {plain(repr(value), 40)}."
             raise OptionError(msg)
-    if not isinstance(path, (str, type(None))):
-        msg = f"path= takes the dotted name of a connection; got {type(path).__name__}."
+        limits[name] = value if isinstance(value, int) else None
+    if not isinstance(path, str | None):
+        msg = f"path= takes the dotted name of a list; got {type(path).__name__}."
         raise OptionError(msg)
-    return path, Options(**given)
+    return path, PagingLimits(**limits)

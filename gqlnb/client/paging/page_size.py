@@ -1,0 +1,215 @@
+"""How many items a page has: more on long lists, fewer where an endpoint was overloaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.paging.size_errors import find_size_limit
+from gqlnb.model.paging_plan import PAGE_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gqlnb.client.paging.cursors import ListCursor
+    from gqlnb.client.paging.options import PagingLimits
+    from gqlnb.model.paged_fields import PagedField
+    from gqlnb.model.paging_plan import PagingPlan
+
+__all__ = ["PageSizes"]
+
+CALM = 4  # good answers after which halved pages grow again
+HALVINGS = 7  # of pages of 100, that is one item
+# A refused page costs a request, so a list must be long before larger pages are tried.
+PAGES_BEFORE_GROWTH = 5
+GROWTH = 4  # 100,000 rows from pages of 100 take 18 requests
+LARGEST_PAGE = 10_000  # items of a page, and rows of a request
+LARGEST_ANSWER = 8 * 2**20  # bytes that a page should have; a client takes 64 MiB
+SLOW = 5.0  # seconds for one page after which pages do not grow; clients wait 60 s
+# Limits that services are known to set; tried in this order below a size that was refused.
+USUAL_LIMITS = (5000, 2000, 1000, 500, 250, 200, 100, 50)
+UNSIZED = 10  # items that a list below an item is taken to have, if nobody says how many
+
+
+class PageSizes:
+    """The page sizes of the fields that are followed.
+
+    Parameters
+    ----------
+    plan
+        The paged fields of a query.
+    limits
+        How far to go.
+    grows
+        Whether pages may be larger than the text says.
+    most
+        Most items that the endpoint is known to give in a page; None if that is not known.
+
+    Attributes
+    ----------
+    scale
+        How often the sizes are halved at present.
+    """
+
+    def __init__(
+        self, plan: PagingPlan, limits: PagingLimits, *, grows: bool, most: int | None = None
+    ) -> None:
+        self.scale = self._calm = 0
+        self._grows = grows and limits.page_size is None
+        self._said = {field: plan.size(field) for field in plan.fields}
+        self._most = most
+        self._limits: dict[PagedField, int] = {}  # found by asking for more
+        self._tried: dict[PagedField, set[int]] = {}
+        self._accepted: dict[PagedField, int] = {}
+        self._row_bytes: dict[PagedField, int] = {}
+        self._base: dict[PagedField, int | None] = {}
+        for field in plan.fields:
+            size = self._choose(field, limits)
+            if field.followed and (size is None or size > 0):
+                self._base[field] = size
+
+    def _choose(self, field: PagedField, limits: PagingLimits) -> int | None:
+        """Return the page size of a field; None to leave it to the endpoint."""
+        said = self._said[field]
+        if said is not None and said <= 0:
+            return said  # asks for no items, or is refused: not ours to change
+        if field.kind == "none" or not field.arguments.size:
+            return None
+        if limits.page_size is None and said is None and field.kind != "cursor" and field.outer:
+            return None  # most servers give such a list whole, and that is checked
+        size = limits.page_size or said or PAGE_SIZE
+        if field.outer is None and limits.max_results is not None:
+            size = min(size, limits.max_results)
+        return size
+
+    def __contains__(self, field: object) -> bool:
+        return field in self._base
+
+    def __bool__(self) -> bool:
+        return bool(self._base)
+
+    @property
+    def fields(self) -> list[PagedField]:
+        """The fields that are followed."""
+        return list(self._base)
+
+    def clear(self) -> None:
+        """Follow nothing: the text is sent as it is."""
+        self._base.clear()
+
+    def get(self, field: PagedField) -> int | None:
+        """Return the size of a field's first page; None where the endpoint decides."""
+        base = self._base.get(field)
+        return None if base is None else max(1, base >> self.scale)
+
+    def edits(self) -> dict[PagedField, int]:
+        """Return the page sizes that are not what the text says."""
+        sizes = {field: self.get(field) for field in self._base}
+        return {f: s for f, s in sizes.items() if s is not None and s != self._said[f]}
+
+    def has_inner(self, field: PagedField) -> bool:
+        """Return whether a field is followed that stands in the items of this one."""
+        return any(each.outer is field for each in self._base)
+
+    # -- growing
+
+    def next_size(self, cursor: ListCursor, together: int = 1) -> int | None:
+        """Return the size of a list's next page.
+
+        Parameters
+        ----------
+        cursor
+            The list.
+        together
+            How many pages the request asks for.
+        """
+        field = cursor.field
+        base = self.get(field)
+        if base is None or not self._grows or self.scale or field.kind == "page":
+            return base  # page numbers mean other items if the size changes
+        steps = cursor.pages - PAGES_BEFORE_GROWTH + 1
+        if steps <= 0:
+            return base
+        size = base * GROWTH ** min(steps, 10)
+        rows = LARGEST_PAGE // (self._weigh(field) * together)
+        size = min(size, rows, self._limits.get(field, LARGEST_PAGE), self._most or LARGEST_PAGE)
+        if field in self._row_bytes:
+            size = min(size, LARGEST_ANSWER // max(1, self._row_bytes[field]))
+        return max(base, size)
+
+    def _weigh(self, field: PagedField) -> int:
+        """Return the rows that come with one item: itself and those in it."""
+        inner = (each for each in self._base if each.outer is field)
+        return 1 + sum((self._base[each] or UNSIZED) * self._weigh(each) for each in inner)
+
+    def note_answer(self, field: PagedField, size: int, count: int, cost: Any) -> None:
+        """Take in how a page was answered.
+
+        Parameters
+        ----------
+        field
+            Its field.
+        size
+            Items asked for.
+        count
+            Items that came.
+        cost
+            Bytes and seconds of the answer.
+        """
+        answer_bytes, seconds = cost
+        self._accepted[field] = max(size, self._accepted.get(field, 0))
+        if count and answer_bytes:
+            rows = max(self._row_bytes.get(field, 0), answer_bytes // count)
+            self._row_bytes[field] = rows
+        if seconds > SLOW:
+            self._limits[field] = min(size, self._limits.get(field, size))
+
+    def is_grown(self, field: PagedField, size: int | None) -> bool:
+        """Return whether a page was asked for in a larger size than the text's."""
+        base = self.get(field)
+        return size is not None and base is not None and size > base
+
+    def refuse(self, field: PagedField, size: int, messages: Iterable[str]) -> None:
+        """Take in that an endpoint gives no page of this size: try the next smaller limit."""
+        base = self.get(field) or 1
+        accepted = max(base, self._accepted.get(field, base))
+        tried = self._tried.setdefault(field, set())
+        tried.add(size)
+        named = find_size_limit(messages, size, accepted)
+        usual = next((s for s in USUAL_LIMITS if accepted < s < size and s not in tried), None)
+        # A service that names its limit is asked for that; of the usual limits two are tried.
+        if named is not None and named not in tried:
+            self._limits[field] = named
+        elif usual is not None and len(tried) <= 2:  # noqa: PLR2004
+            self._limits[field] = usual
+        else:
+            self._limits[field] = accepted
+
+    # -- shrinking
+
+    def limit_all(self, size: int) -> bool:
+        """Ask for at most so many items of each field; return whether that changes anything."""
+        larger = [f for f, base in self._base.items() if base is not None and base > size]
+        for field in larger:
+            self._base[field] = size
+        return bool(larger)
+
+    @property
+    def largest(self) -> int:
+        """The largest page size at present."""
+        sizes = (self.get(field) for field in self._base)
+        return max((size for size in sizes if size is not None), default=0)
+
+    @property
+    def can_halve(self) -> bool:
+        """Whether pages can still be halved."""
+        return self.scale < HALVINGS and self.largest > 1
+
+    def halve(self, scale: int) -> None:
+        """Halve the pages, those that were asked for at `scale`: others may be smaller already."""
+        self.scale, self._calm = max(self.scale, scale + 1), 0
+
+    def grow_back(self) -> None:
+        """Take in a good answer: after some of them halved pages are larger again."""
+        self._calm += 1
+        if self.scale and self._calm >= CALM:
+            self.scale, self._calm = self.scale - 1, 0

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "shaped"]
 
-PARTIAL = "The answer is partial"
+# Warnings of frames that the cell's own notes say already.
+SAID = ("The answer is partial", "The result may be incomplete")
 
 
 class Run:
@@ -301,7 +302,8 @@ class Run:
             value = self._shaped(result, quiet=True)
             if self.options.output is not None:
                 self.magic.shell.user_ns[self.options.output] = value
-            return result if result.errors else value  # it shows its errors in the same place
+            wrong = result.errors or unfinished(result)
+            return result if wrong else value  # the result shows what is wrong in the same place
 
         ranges = {name: given.get(name, self.names.get(name)) for name in wanted}
         Interaction(controls(self.document, wanted, ranges), ask).show()
@@ -362,7 +364,8 @@ def shaped(result: Result, kind: str) -> Any:
     if kind == "raw":
         return raw(result)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", PARTIAL)  # it was shown
+        for said in SAID:
+            warnings.filterwarnings("ignore", said)
         if kind == "arrow":
             return result.arrow()
         return result.frame() if kind == "frame" else result.frames

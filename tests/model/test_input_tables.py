@@ -465,6 +465,13 @@ def test_a_misspelled_variable_is_an_error(given, said):
     assert said in str(caught.value)
 
 
+def test_a_misspelled_variable_of_pages_is_an_error():
+    """Before the first page is asked for."""
+    client = Client(Schema("type Query { f(only: Int): [Int] }"))
+    with pytest.raises(QueryError, match=r"Did you mean \$only\?"):
+        client.execute_all("query ($only: Int) { f(only: $only) }", {"onyl": 1})
+
+
 def test_further_names_are_left_out():
     """One mapping may serve several operations."""
     client = gqlnb.Client(Schema("type Query { f(only: Int): Int }"))

@@ -43,6 +43,7 @@ BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 PARSED = frozenset({str, int, float, bool, dict, list})  # the types of parsed JSON
 EXACT = 2**53  # from here on a float may stand for an integer beside it
 NAMES_SHOWN = 5
+SIMILAR = 0.7  # of difflib: "name" for "naem" has more, "kind" for "index" less
 
 
 class MisfitError(TypeError):
@@ -97,6 +98,12 @@ def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
     table = None if type(value) in PARSED else read_table(value)
     if table is not None and name in BUILT_IN:
         reason = f"a {table.kind} has rows and columns, and {name} takes one value."
+        raise MisfitError(reason)
+    if type(value) not in PARSED and name in BUILT_IN and read_items(value) is not None:
+        reason = (
+            f"a {type(value).__name__} holds many values, and {name} takes one. Give one of them, "
+            f"or declare a list: [{name}]."
+        )
         raise MisfitError(reason)
     if isinstance(kind, NamedTypeNode) and not scalars.is_known(name) and is_row(value):
         value = read_record(value)  # an input object, probably: the schema is not known
@@ -283,7 +290,7 @@ def check_columns(table: Table, kind: GraphQLInputObjectType) -> None:
             f"({name}: {field.type}).{where}"
         )
     if reasons:
-        raise MisfitError(" ".join(reasons))
+        raise MisfitError(" Also, ".join(reasons))
 
 
 def has_default(field: Any) -> bool:
@@ -305,12 +312,14 @@ def unknown_fields(
     near = {
         name: found[0]
         for name in unknown
-        if (found := difflib.get_close_matches(name, kind.fields, 1))
+        if (found := difflib.get_close_matches(name, kind.fields, 1, SIMILAR))
     }
     near = {name: it for name, it in near.items() if columns is None or it not in columns}
     if near:
         said += f" Did you mean {show_names(list(near.values()))}?"
     if columns is None:
+        if unknown == ["Index"] and what == "the Pandas":  # a row of itertuples()
+            return f"{said} Leave the index out: df.itertuples(index=False)."
         return f"{said} It has: {show_names(list(kind.fields), 12)}."
     if near:
         pairs = ", ".join(f"'{plain(a, 40)}': '{b}'" for a, b in list(near.items())[:NAMES_SHOWN])

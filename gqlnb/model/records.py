@@ -167,7 +167,7 @@ def read_model(value: Any, known: Container[str]) -> dict[str, Any] | None:
         found = {key: it for key, it in found.items() if type(it).__name__ != "UnsetType"}
     elif hasattr(value, "dict") and isinstance(models := models_of(kind), Mapping):  # of pydantic
         found = {chosen_name(name, it, known): getattr(value, name) for name, it in models.items()}
-    elif hasattr(value, "keys") and hasattr(value, "__getitem__"):  # of SQLite
+    elif callable(getattr(value, "keys", None)) and hasattr(value, "__getitem__"):  # of SQLite
         found = {str(key): value[key] for key in value.keys()}  # noqa: SIM118 - no mapping
     return dict(found) if isinstance(found, Mapping) else None
 
@@ -189,7 +189,10 @@ def is_unread_table(value: Any) -> bool:
 
     Iterating over one gives the names of its columns, which would be sent in place of the rows.
     """
-    return hasattr(value, "columns") and (hasattr(value, "dtypes") or hasattr(value, "collect"))
+    kind = type(value)  # not the value: Polars computes the columns of a lazy frame, and warns
+    if kind.__module__.startswith("pandas.") and hasattr(kind, "groups"):  # grouped
+        return True
+    return hasattr(kind, "columns") and (hasattr(kind, "dtypes") or hasattr(kind, "collect"))
 
 
 def is_plain_iterable(value: Any) -> bool:

@@ -94,12 +94,12 @@ def wire_foreign(value: Any) -> Any:
         ]
     if hasattr(value, "tolist"):  # a scalar of NumPy
         return wire_scalar(value)
+    refuse_unread_table(value)
     if not isinstance(value, tuple):  # also a named one, which JSON libraries write as a list
         record = read_record(value)
         if record is not None:
             return {name: member(name, item) for name, item in record.items()}
     if is_plain_iterable(value):
-        refuse_unread_table(value)
         return [member(index, item) for index, item in enumerate(value)]
     what = f"a {type(value).__name__}"
     raise UnfitError(what, advice(value))

@@ -37,6 +37,7 @@ type Query {
   matrix(xs: [[Float]]): JSON
   any(value: JSON): JSON
   pick(choice: Choice): JSON
+  single(n: Int): JSON
   choose(choices: [Choice!]): JSON
 }
 input Row {
@@ -48,7 +49,19 @@ input Choice @oneOf { a: Int b: String }
 enum Kind { GOOD BAD }
 scalar JSON scalar BigInt scalar Decimal scalar DateTime scalar Date scalar Duration scalar UUID
 """
-FIELDS = ("add", "addSome", "one", "numbers", "must", "texts", "matrix", "any", "pick", "choose")
+FIELDS = (
+    "add",
+    "addSome",
+    "one",
+    "numbers",
+    "must",
+    "texts",
+    "matrix",
+    "any",
+    "pick",
+    "choose",
+    "single",
+)
 
 
 def echo(root, args, context):
@@ -76,6 +89,7 @@ def sent(schema):
         "[[Float]]": "matrix(xs: $v)",
         "JSON": "any(value: $v)",
         "Choice": "pick(choice: $v)",
+        "Int": "single(n: $v)",
         "[Choice!]": "choose(choices: $v)",
     }
 
@@ -389,6 +403,11 @@ def test_arrays_are_lists(sent, declared, value, expected):
         ("[String]", pd.DataFrame({"a": ["x"], "b": ["y"]}), ("'a', 'b'", "df['name']")),
         ("[Float!]!", pd.Series([1.0, np.nan]), ("[1]",)),
         ("Row", Point(1, object()), ("at name",)),
+        ("[Row!]!", pd.DataFrame({"n": [1]}).itertuples(), ("df.itertuples(index=False)",)),
+        ("[Row!]!", pd.DataFrame({"n": [1]}).groupby("n"), ("has no JSON form", "list of dicts")),
+        ("Row", pd.DataFrame({"n": [1]}).groupby("n"), ("has no JSON form",)),
+        ("Int", pd.Series([1]), ("a Series holds many values", "[Int]")),
+        ("Int", pd.DataFrame({"n": [1]}), ("rows and columns, and Int takes one value",)),
         ("Row", collections.namedtuple("Other", "n naem")(1, "a"), ("field 'naem'", "'name'")),
     ],
 )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gqlnb import engine, github
-    from gqlnb.client.client import Client, connect
+    from gqlnb.client.client import Client
+    from gqlnb.client.factory import connect
     from gqlnb.client.recordings import recorded
     from gqlnb.client.scrubbing import scrub
     from gqlnb.engine.schema import Schema, reference_schema
@@ -98,7 +99,8 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "gqlnb.client.client": ("Client", "connect"),
+    "gqlnb.client.client": ("Client",),
+    "gqlnb.client.factory": ("connect",),
     "gqlnb.client.recordings": ("recorded",),
     "gqlnb.client.scrubbing": ("scrub",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),

@@ -16,6 +16,7 @@
     ├── ReplayError              a recording holds no answer to a request, or cannot be used
     ├── FrameError               the answer has no frame of that path
     ├── OptionError              a magic line, or a settings file, with a wrong option or value
+    │   └── KeywordError         a keyword argument that does not exist (a TypeError too)
     ├── ServerError              a server cannot start
     │   └── PortInUseError       something else listens on the port
     └── MissingExtraError        an optional dependency is not installed (an ImportError too)
@@ -40,6 +41,7 @@ __all__ = [
     "BatchError",
     "FrameError",
     "GqlnbError",
+    "KeywordError",
     "MissingExtraError",
     "OptionError",
     "PartialError",
@@ -287,17 +289,15 @@ def caret(text: str | None, line: int, column: int, number: int) -> list[str]:
         return []
     # One tab would shift the caret by up to seven columns; a long line would wrap above it.
     row = "".join(" " if unicodedata.category(c) in UNSEEN else c for c in rows[line - 1])
-    start = max(0, column - 60)
-    margin = f"  {number:>4} | "
+    start, margin = max(0, column - 60), f"  {number:>4} | "
     before = len(margin) + sum(map(width, row[start : column - 1]))
     return [margin + row[start : start + 100], " " * before + "^"]
 
 
 def width(character: str) -> int:
     """Return how many columns of a terminal a character takes: 0, 1 or 2 (Unicode, UAX 11)."""
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    wide = unicodedata.east_asian_width(character) in "WF"
+    return 0 if unicodedata.combining(character) else 1 + wide
 
 
 class PartialError(GqlnbError):
@@ -488,6 +488,10 @@ class OptionError(GqlnbError, ValueError):
     Traceback (most recent call last):
     gqlnb.errors.OptionError: ...
     """
+
+
+class KeywordError(OptionError, TypeError):
+    """A keyword argument that a function of this package does not have."""
 
 
 class MissingExtraError(GqlnbError, ImportError):

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.cli.wording import for_shell
-from gqlnb.client.client import connect
+from gqlnb.client.factory import connect
 from gqlnb.errors import GqlnbError, QueryError, plain
 from gqlnb.github.entry import enter
 from gqlnb.model.learning import settled

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from itertools import pairwise
+from urllib.parse import unquote, urlsplit
 
 from gqlnb.errors import TargetError, plain
+from gqlnb.leaks import MASK, prefixed
 
-__all__ = ["address", "checked_address", "loopback", "origin", "shown", "shown_origin"]
+__all__ = [
+    "address",
+    "checked_address",
+    "loopback",
+    "mask_path",
+    "origin",
+    "secret_segments",
+    "shown",
+    "shown_origin",
+]
 
 PORTS = {"http": 80, "https": 443}
+# Services that take their key in the path (Infura, Alchemy, The Graph) use 32 characters or more.
+# Shorter segments are names: versions, tenants, project ids such as Hygraph's of 25 characters.
+KEY_LENGTH = 32
+HEX = re.compile(r"[0-9a-fA-F]{32,}")
+KEY = re.compile(r"[A-Za-z0-9._~=-]{32,}")
+RUN = re.compile(r"[A-Za-z0-9]{20,}")
+# Shown in full: RFC 9562, section 8, warns against UUIDs as secrets, and many services have one per
+# project, without which endpoints could not be told apart; IPFS names public content by its hash.
+PUBLIC = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}",
+    re.IGNORECASE,
+)
+CHANGES = 4  # between letters of either case and digits: names in words have fewer
 
 
 def address(url: str) -> str:
-    """Return a URL without user, password, query and fragment.
+    """Return a URL without user, password, query and fragment, and without keys in its path.
 
     Raises
     ------
@@ -32,7 +57,47 @@ def address(url: str) -> str:
         )
         raise TargetError(msg)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}{port}{parts.path}"
+    return f"{parts.scheme}://{host}{port}{mask_path(parts.path)}"
+
+
+def is_key(segment: str) -> bool:
+    """Return whether a segment of a path is a token by its beginning, or a key by its looks."""
+    text = unquote(segment)
+    if prefixed(text):
+        return True
+    if len(text) < KEY_LENGTH or PUBLIC.fullmatch(text):
+        return False
+    if HEX.fullmatch(text):
+        return True
+    if not KEY.fullmatch(text):
+        return False
+    kinds = [character_kind(character) for character in text if character.isalnum()]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    if "digit" not in kinds or changes < CHANGES:
+        return False
+    return RUN.search(text) is not None or (len(set(kinds)) == 3 and changes >= 2 * CHANGES)
+
+
+def character_kind(character: str) -> str:
+    """Return whether a character is a digit, a capital or a small letter."""
+    if character.isdigit():
+        return "digit"
+    return "capital" if character.isupper() else "small"
+
+
+def secret_segments(url: str) -> list[str]:
+    """Return the segments of a URL's path that are keys or tokens, as they stand in it."""
+    path = urlsplit(url).path
+    return [segment for segment in path.split("/") if is_key(segment)]
+
+
+def mask_path(path: str) -> str:
+    """Return a path with each key or token in it replaced.
+
+    Two addresses of one host that differ in such a segment alone look the same then, in recordings
+    too. The alternative, a part or a hash of the key, would say something about it.
+    """
+    return "/".join(MASK if is_key(segment) else segment for segment in path.split("/"))
 
 
 def checked_address(url: str) -> str:
@@ -57,7 +122,8 @@ def checked_address(url: str) -> str:
 def shown(text: str) -> str:
     """Return an address, a path or a name as text that may be shown: cut before secrets.
 
-    Whatever stands before an ``@`` or after a ``?`` or ``#`` is left out.
+    Whatever stands before an ``@`` or after a ``?`` or ``#`` is left out; keys in the path are
+    replaced.
 
     Examples
     --------
@@ -67,7 +133,7 @@ def shown(text: str) -> str:
     'demo'
     """
     scheme, slashes, rest = text.rpartition("://") if "://" in text else ("", "", text)
-    rest = rest.rpartition("@")[2].partition("?")[0].partition("#")[0]
+    rest = mask_path(rest.rpartition("@")[2].partition("?")[0].partition("#")[0])
     return plain(f"{scheme.rpartition('@')[2]}{slashes}{rest}", 80)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import os
 from dataclasses import replace
@@ -11,7 +12,7 @@ from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import PROBLEMS_SHOWN, QueryError, plain
+from gqlnb.errors import PROBLEMS_SHOWN, KeywordError, QueryError, plain
 from gqlnb.model.limits import Limits
 from gqlnb.model.upload import is_file
 from gqlnb.wire.json import faults
@@ -19,7 +20,9 @@ from gqlnb.wire.json import faults
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["check_json", "is_asgi", "locate", "unusable"]
+__all__ = ["check_json", "check_keywords", "is_asgi", "locate", "unusable"]
+
+KEYWORDS = ("token", "headers", "schema", "timeout", "limits", "verify", "recording", "mode")
 
 
 def is_asgi(target: Any) -> bool:
@@ -68,6 +71,24 @@ def without_files(value: Any) -> Any:
         rows = list(map(without_files, value))
         return value if all(map(is_, rows, value)) else rows
     return value
+
+
+def check_keywords(function: str, given: Mapping[str, Any]) -> None:
+    """Check that keyword arguments are options of a client.
+
+    Raises
+    ------
+    KeywordError
+        If one is not; the message names it, what it is like, and all that there are, no value.
+    """
+    unknown = [name for name in given if name not in KEYWORDS]
+    if not unknown:
+        return
+    near = difflib.get_close_matches(unknown[0], KEYWORDS, 1)
+    guess = f" Did you mean {near[0]}=?" if near else ""
+    listed = ", ".join(f"{name}=" for name in KEYWORDS)
+    msg = f"{function}() has no argument {plain(unknown[0], 40)}=.{guess} It takes {listed}."
+    raise KeywordError(msg)
 
 
 def locate(error: QueryError, whence: str) -> None:

@@ -8,13 +8,13 @@ import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.certificates import trusted
-from gqlnb.client.checks import check_json, is_asgi, locate, unusable
+from gqlnb.client.checks import check_json, check_keywords, is_asgi, locate, unusable
 from gqlnb.client.errands import Errands
 from gqlnb.client.foreign import Gql, is_gql
 from gqlnb.client.http import Http
@@ -36,7 +36,7 @@ from gqlnb.errors import QueryError, TargetError, TransportError
 from gqlnb.model.document import Document
 from gqlnb.model.limits import Limits
 from gqlnb.model.result import Result
-from gqlnb.model.variables import bind, check
+from gqlnb.model.variables import bind, check, check_names, needs_schema
 from gqlnb.sealing import bare, unseen
 from gqlnb.token import Token, TokenHolder
 from gqlnb.wire.answers import Asked, read
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from gqlnb.wire.budget import Budget
 
-__all__ = ["Client", "connect"]
+__all__ = ["Client"]
 
 DOCUMENTS_KEPT = 512  # texts per client; a notebook repeats few
 SCHEMA = (
@@ -105,6 +105,8 @@ class Client(Schemed, Paged, Errands, Reaching):
     ------
     TargetError
         If `target` is nothing that can be asked, or an option has no such value.
+    OptionError
+        If there is no keyword of that name; it is a TypeError too.
     SchemaError
         If it is a schema object that is not valid, or `schema` is none.
     AuthError
@@ -133,10 +135,12 @@ class Client(Schemed, Paged, Errands, Reaching):
         verify: bool | str | os.PathLike[str] | None = None,
         **options: Unpack[Options],
     ) -> None:
+        check_keywords("Client", options)
         fault = unusable(timeout, limits, verify)
         if fault:
             raise TargetError(fault)
         self.name: str | None = None  # of its connection
+        self.is_by_name = False  # whether the connection says all there is to know of it
         self._recording = recording_of(**options)
         # Lacking: the error to raise if the token, not found now, is needed after all.
         self._secrets, self._lacking = granted(token, headers, self._recording)
@@ -146,6 +150,7 @@ class Client(Schemed, Paged, Errands, Reaching):
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
         self._pace = Pace(gate_of(self._transport), self.source, self._limits.wait)
+        self._given_schema = schema
         if schema is not None:
             self._schemas = Schemas()  # a named connection's own stays as it is
             self._schema = schema
@@ -207,6 +212,7 @@ class Client(Schemed, Paged, Errands, Reaching):
         self._secrets, self._schemas = made._secrets, made._schemas  # noqa: SLF001 - the same class
         self._timeout, self._limits = made._timeout, made._limits  # noqa: SLF001 - the same class
         self.name, self._lacking = made.name, made._lacking  # noqa: SLF001 - the same class
+        self.is_by_name = made.is_by_name
         return made._transport  # noqa: SLF001 - the same class
 
     def _given(self) -> dict[str, Any]:
@@ -284,7 +290,10 @@ class Client(Schemed, Paged, Errands, Reaching):
         text
             The document.
         variables
-            Python values by name, without the ``$``.
+            Python values by name, without the ``$``. A table of pandas, Polars, Arrow or NumPy is
+            a list of input objects, and a row of one, a data class or a model of attrs, pydantic
+            or msgspec is an input object; NaN in them is null. For these the endpoint's schema is
+            loaded first. A misspelled name is an error; others that are not declared are left out.
         operation
             The name of the operation to run; None where there is only one.
 
@@ -378,6 +387,9 @@ class Client(Schemed, Paged, Errands, Reaching):
     ) -> tuple[Request, Asked]:
         try:
             document = self._find(text, operation)
+            check_names(document, variables)
+            if self._lacks_schema(document, variables):
+                document = self._find(text, operation)
             values = bind(document, variables)
             if check_json(values):
                 values = carried(values, document, self._road)
@@ -396,6 +408,13 @@ class Client(Schemed, Paged, Errands, Reaching):
         return request, Asked(
             document, self.source, hide, expected=expected, variables=values, learn=learn
         )
+
+    def _lacks_schema(self, document: Document, variables: Mapping[str, Any] | None) -> bool:
+        """Return whether values needed the schema for their conversion, and it is known now."""
+        remote = isinstance(self._transport, (Asgi, Http)) and self._road is self._transport
+        if not remote or not needs_schema(document, variables):
+            return False
+        return self._schemas.sought(self._endpoint(quiet=True)) is not None
 
     def document(self, text: str, operation: str | None = None) -> Document:
         """Return the document of a text, checked where the schema is known.
@@ -436,63 +455,5 @@ class Client(Schemed, Paged, Errands, Reaching):
     def __repr__(self) -> str:
         return f"Client({self.source!r})"
 
-    def __reduce__(self) -> Any:
-        if isinstance(self._transport, Http):
-            # The token stays in this process.
-            return partial(Client, recording=self._recording), (self._transport.source,)
-        msg = "Only a client of an address can be pickled."
-        raise TypeError(msg)
-
 
 made_by(Client)
-
-
-@unseen
-def connect(
-    target: Any = None,
-    *,
-    token: Token | TokenHolder | str | None = None,
-    headers: Mapping[str, str | Token | TokenHolder] | None = None,
-    **options: Any,
-) -> Client:
-    """Return a client for a connection by name, or for anything a :class:`Client` takes.
-
-    Parameters
-    ----------
-    target
-        ``"github"``, ``"demo"`` or a name of one's own; else as for :class:`Client`, or a Client.
-    token, headers, **options
-        As for :class:`Client`.
-
-    Returns
-    -------
-    Client
-        For a name without options, the same client each time.
-
-    Raises
-    ------
-    TargetError
-        If there is no such connection, `target` is nothing that can be asked, or it is a Client
-        and there are options.
-    AuthError
-        If the token can't be found.
-
-    Examples
-    --------
-    >>> import gqlnb
-    >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
-    {'viewer': {'login': 'demo'}}
-    """
-    first = {"token": token, "headers": headers or None}
-    given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
-    if isinstance(target, Client) and given:
-        msg = (
-            f"This client is made already, so {', '.join(f'{name}=' for name in given)} would have "
-            "no effect. Make another one from its address or name."
-        )
-        raise TargetError(msg)
-    if isinstance(target, Client):
-        return target
-    if isinstance(target, str) and not target.startswith("/") and "://" not in target:
-        return connections.named(target, **given)
-    return Client(target, **given)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb import runtime
 from gqlnb.client.addresses import shown
-from gqlnb.client.listed import listed
+from gqlnb.client.listed import listed, listing_fault
 from gqlnb.client.recordings import spared
-from gqlnb.errors import TargetError
+from gqlnb.errors import OptionError, TargetError
 
 if TYPE_CHECKING:
     from gqlnb.client.client import Client
@@ -29,6 +29,7 @@ __all__ = [
     "current",
     "exists",
     "forget",
+    "is_shared",
     "known",
     "named",
     "opened",
@@ -73,6 +74,7 @@ class Connection:
         """Return its client, which knows the name: recordings know endpoints by it."""
         client = self.make(**options)
         client.name = self.name
+        client.is_by_name = not options
         return client
 
 
@@ -136,21 +138,21 @@ def exists(name: str) -> bool:
     Raises
     ------
     OptionError
-        If a settings file cannot be read.
+        If there is not, and a settings file that may have one cannot be read.
     """
     with _lock:
-        return name in _known or name in _provided or name in listed()
+        if name in _known or name in _provided or name in listed():
+            return True
+    if fault := listing_fault():
+        raise OptionError(fault)
+    return False
 
 
 def known() -> tuple[Connection, ...]:
     """Return the connections: those that are built in, those of files, those of this process.
 
-    Of one name the last of these counts.
-
-    Raises
-    ------
-    OptionError
-        If a settings file cannot be read.
+    Of one name the last of these counts. Those of a settings file that cannot be read are missing;
+    :func:`listing_fault` says why.
     """
     with _lock:
         return tuple(_all().values())
@@ -242,6 +244,12 @@ def _taken(name: str) -> Callable[[], None]:
     return opened[1].close if opened is not None else lambda: None
 
 
+def is_shared(name: str) -> bool:
+    """Return whether other processes have a connection too, and open it without asking a person."""
+    with _lock:
+        return name not in _known and name in _all() and asks_nobody(name)
+
+
 def opened(name: str) -> bool:
     """Tell whether the client of a connection is made."""
     with _lock:
@@ -277,6 +285,8 @@ def _find(name: str) -> Connection:
     names = _all()
     if name in names:
         return names[name]
+    if fault := listing_fault():
+        raise OptionError(fault)
     close_ones = difflib.get_close_matches(name, names, 1)
     guess = f" Did you mean {close_ones[0]!r}?" if close_ones else ""
     said = ", ".join(map(repr, names)) or "none"

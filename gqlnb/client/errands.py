@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from gqlnb.client import connections
 from gqlnb.client.attempts import Attempts
 from gqlnb.client.http import Http
 from gqlnb.client.part import Part
@@ -22,13 +23,17 @@ from gqlnb.token import Token
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from graphql import GraphQLSchema
+
     from gqlnb.client.client import Client
     from gqlnb.client.recordings import Recording
+    from gqlnb.client.schemas import Schemas
     from gqlnb.errors import TransportError
     from gqlnb.model.limits import Limits
 
 __all__ = ["Errands", "Recipe"]
 
+RECORDED = "it records, or replays what was recorded. Ask without a recording."
 CLIENTS_KEPT = 8  # made from recipes, per process; a harvest has one
 
 
@@ -70,22 +75,74 @@ class Recipe:
         """
         return _opened(self, make, os.getpid())
 
+    def options(self) -> dict[str, Any]:
+        """Return the options of the client; none where its connection says them.
+
+        Raises
+        ------
+        AuthError
+            If the token is not to be found here.
+        """
+        if "://" not in self.target:
+            return {}
+        return {
+            "token": None if self.token is None else Token.of(self.token[0], self.token[1]),
+            "headers": dict(self.headers) or None,
+            "timeout": self.timeout,
+            "limits": self.limits,
+            "verify": self.verify,
+        }
+
 
 @lru_cache(CLIENTS_KEPT)
 def _opened(recipe: Recipe, make: Callable[..., Client], _process: int) -> Client:
-    if "://" not in recipe.target:
-        return make(recipe.target)
-    token = None if recipe.token is None else Token.of(recipe.token[0], recipe.token[1])
-    options = {"timeout": recipe.timeout, "limits": recipe.limits, "verify": recipe.verify}
-    return make(recipe.target, token=token, headers=dict(recipe.headers) or None, **options)
+    return make(recipe.target, **recipe.options())
+
+
+def rebuild(
+    make: Callable[..., Client], recipe: Recipe, name: str | None, extras: Mapping[str, Any]
+) -> Client:
+    """Return the client of a pickle.
+
+    Parameters
+    ----------
+    make
+        The class.
+    recipe
+        Its address or connection, and its options.
+    name
+        The name of its connection, by which recordings know it; None for none.
+    extras
+        Its recording and its schema, where it has them.
+
+    Raises
+    ------
+    AuthError
+        If its token is not to be found in this process.
+    """
+    made = make(recipe.target, **recipe.options(), **extras)
+    made.name = name
+    return made
+
+
+def portable_schema(given: Any, known: GraphQLSchema | None) -> Any:
+    """Return a schema that was given to a client in a form that can be pickled."""
+    if isinstance(given, (str, os.PathLike, dict)) or known is None:
+        return given
+    from graphql import print_schema
+
+    return print_schema(known)
 
 
 class Errands(Part):
     """Asking a lot; it is a part of :class:`gqlnb.Client`."""
 
     name: str | None
+    is_by_name: bool
     _recording: Recording | None
     _verify: Any
+    _given_schema: Any
+    _schemas: Schemas
 
     @property
     def width(self) -> int:
@@ -144,10 +201,13 @@ class Errands(Part):
             If none can: it asks something of this process, or has a secret that was given by value,
             which stays in this process.
         """
-        fault = self._rooted()
+        fault = RECORDED if active(self._recording) is not None else self._rooted()
         if fault:
             msg = f"This client cannot be made in another process: {fault}"
             raise TargetError(msg)
+        return self._recipe()
+
+    def _recipe(self) -> Recipe:
         through = self._transport
         if not isinstance(through, Http):
             return Recipe(str(self.name))
@@ -161,13 +221,40 @@ class Errands(Part):
             ),
             self._timeout,
             self._limits,
-            self._verify,
+            self._verify if isinstance(self._verify, (bool, type(None))) else str(self._verify),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # All of the options travel, or pickling is refused: a client that lost its token, its
+        # timeout or its CA bundle on the way would fail, or trust others, far from here.
+        extras: dict[str, Any] = {}
+        if self._recording is not None:
+            extras["recording"] = self._recording
+        if self._given_schema is not None:
+            extras["schema"] = portable_schema(self._given_schema, self._schemas.known)
+        name = self.name
+        if name is not None and self.is_by_name and connections.is_shared(name):
+            return rebuild, (type(self), Recipe(name), name, extras)
+        fault = self._rooted()
+        if isinstance(self._transport, InProcess):
+            fault = f"{self.source} is in this process. Serve it, and ask its address."
+        if fault:
+            msg = f"This client cannot be pickled: {fault}"
+            raise TypeError(msg)
+        return rebuild, (type(self), self._recipe(), name, extras)
+
+    def __copy__(self) -> Self:
+        # Within this process nothing needs to be left behind: a copy shares secrets, schema and
+        # connections with the client it is of.
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
 
     def _rooted(self) -> str | None:
         """Say what keeps it in this process; None if nothing does."""
-        if active(self._recording) is not None:
-            return "it records, or replays what was recorded. Ask without a recording."
         if isinstance(self._transport, InProcess) and self.name is not None:
             return None
         if not isinstance(self._transport, Http):

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
-from gqlnb.client.addresses import checked_address, shown
+from gqlnb.client.addresses import checked_address, secret_segments, shown
 from gqlnb.client.files import replace_file
 from gqlnb.client.secrets import secret_name
-from gqlnb.client.settings import FORMAT, Settings, guess, project, user, user_file
+from gqlnb.client.settings import (
+    FORMAT,
+    Salvage,
+    Settings,
+    guess,
+    project,
+    salvage_project,
+    salvage_user,
+    user,
+    user_file,
+)
 from gqlnb.client.settings import shown as shown_path
 from gqlnb.errors import OptionError, TargetError, plain
 from gqlnb.leaks import looks_secret
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
 
-__all__ = ["Listed", "keep", "listed", "made_by"]
+__all__ = ["Listed", "keep", "listed", "listing_fault", "made_by"]
 
 TABLE = "connections"
 SOURCE = re.compile(r"(?:env|keyring|file):\s*\S.*|prompt")
@@ -90,18 +100,67 @@ class Listed:
 def listed() -> dict[str, Listed]:
     """Return the connections of both files by name; where both have a name, the project's.
 
+    A connection with a mistake is among them, and its fault says what is wrong; the others of the
+    file are read all the same.
+    """
+    return read_listed()[0]
+
+
+def listing_fault() -> str:
+    """Return what is wrong with a settings file beside its connections; "" if nothing is."""
+    return read_listed()[1]
+
+
+def read_listed() -> tuple[dict[str, Listed], str]:
+    """Return the connections of both files, and what is wrong with a file."""
+    found: dict[str, Listed] = {}
+    faults = []
+    for read, rescue in ((user, salvage_user), (project, salvage_project)):
+        try:
+            settings = read()
+            added = entries(settings) if settings is not None else {}
+        except OptionError as error:
+            added, fault = salvaged_entries(rescue(), str(error))
+            faults += [fault] if fault else []
+        for name, one in added.items():
+            found.pop(name, None)
+            found[name] = one
+    return found, " ".join(faults)
+
+
+def entries(settings: Settings) -> dict[str, Listed]:
+    """Return the connections of a file.
+
     Raises
     ------
     OptionError
-        If a file is no TOML.
+        If they are not in a table.
     """
-    found: dict[str, Listed] = {}
-    for settings in (user(), project()):
-        if settings is not None:
-            for name, table in settings.part(TABLE).items():
-                found.pop(name, None)
-                found[name] = entry(settings, name, table)
-    return found
+    return {name: entry(settings, name, table) for name, table in settings.part(TABLE).items()}
+
+
+def salvaged_entries(salvage: Salvage | None, fault: str) -> tuple[dict[str, Listed], str]:
+    """Return the connections of a file with a mistake, and the mistake if it is not in one.
+
+    Parameters
+    ----------
+    salvage
+        What could be read.
+    fault
+        What is wrong with the file as a whole.
+    """
+    if salvage is None or not isinstance(salvage.settings.values.get(TABLE, {}), Mapping):
+        return {}, fault
+    settings = salvage.settings
+    if settings.values.get("version", FORMAT) != FORMAT:
+        return {}, fault
+    found = entries(settings)
+    own = [keys for keys in salvage.broken if keys[0] == TABLE and len(keys) > 1]
+    for keys in own:
+        said = salvage.broken[keys]
+        found[keys[1]] = Listed(keys[1], "", (), said, settings.where(TABLE, keys[1]))
+    rest = salvage.fault or len(own) < len(salvage.broken) or not own
+    return found, fault if rest else ""
 
 
 def entry(settings: Settings, name: str, table: Any) -> Listed:
@@ -132,13 +191,15 @@ def checked(key: str, value: Any) -> str:
 def _url(value: Any) -> str:
     if not isinstance(value, str):
         return "url must be text."
-    if value.startswith("/"):
-        return ""
-    try:
-        checked_address(value)
-    except TargetError as error:
-        return str(error)
-    if any(secret_name(name) for name, _ in parse_qsl(urlsplit(value).query)):
+    if not value.startswith("/"):
+        try:
+            checked_address(value)
+        except TargetError as error:
+            return str(error)
+    queried = any(
+        secret_name(name) or looks_secret(text) for name, text in parse_qsl(urlsplit(value).query)
+    )
+    if queried or secret_segments(value):
         return "its address holds a secret, which must not stand in a file. Use token or headers."
     return ""
 
@@ -200,6 +261,8 @@ def keep(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> 
     OptionError
         If the file has one of that name already, or something in it could not be read again.
     """
+    import tomli_w
+
     path, settings = user_file(), user()
     if settings is not None and name in settings.part(TABLE):
         refuse(f"{settings.where(TABLE, name)} has a connection {name!r}. Change it there.")
@@ -211,8 +274,32 @@ def keep(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> 
         if reason := checked(key, value):
             refuse(f"{name!r} was not kept: {reason}")
     text = HEAD if settings is None else settings.text
-    write(path, f"{text.rstrip()}\n\n[{TABLE}.{name}]\n{lines(given)}")
+    # What the file has stays as it is, comments too: the new table is appended, and the whole is
+    # parsed before it takes the place of the file.
+    text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: given}})}"
+    check_kept(text, name, given)
+    write(path, text)
     return shown_path(path)
+
+
+def check_kept(text: str, name: str, given: Mapping[str, Any]) -> None:
+    """Check that a settings file can be read again and has a new connection.
+
+    Raises
+    ------
+    OptionError
+        If not; the file was not written.
+    """
+    try:
+        found = tomllib.loads(text)[TABLE][name]
+        reason = "" if found == given else "it would be read as something else."
+    except tomllib.TOMLDecodeError as error:
+        reason = f"the settings file would not be valid TOML with it: {plain(error, 200)}."
+    if reason:
+        refuse(
+            f"{name!r} was not kept: {reason} Write the connection into "
+            f"{shown_path(user_file())} yourself; the file was left as it is."
+        )
 
 
 def refuse(message: str) -> NoReturn:
@@ -224,23 +311,6 @@ def refuse(message: str) -> NoReturn:
         Always.
     """
     raise OptionError(message)
-
-
-def lines(given: Mapping[str, Any]) -> str:
-    """Return members of a connection as TOML."""
-    made = []
-    for key, value in given.items():
-        if isinstance(value, Mapping):
-            inner = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in value.items())
-            made.append(f"{key} = {{ {inner} }}\n")
-        else:
-            made.append(f"{key} = {quoted(value)}\n")
-    return "".join(made)
-
-
-def quoted(text: str) -> str:
-    """Return text as a basic string of TOML, which takes JSON's escapes."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def write(path: Path, text: str) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from gqlnb.client.addresses import address, loopback
+from gqlnb.client.addresses import address, loopback, secret_segments
 from gqlnb.client.files import replace_file
 from gqlnb.client.schema_reading import read_introspection
 from gqlnb.wire.json import JSONError, encode, load
@@ -113,7 +113,8 @@ def place_of(url: str, headers: Iterable[str]) -> Path | None:
         The names of the headers that go with its requests.
     """
     switch = os.environ.get(VARIABLE, "").strip()
-    if not url or switch == "0" or urlsplit(url).query or (loopback(url) and switch != "1"):
+    secret = urlsplit(url).query or secret_segments(url)
+    if not url or switch == "0" or secret or (loopback(url) and switch != "1"):
         return None
     names = ",".join(sorted(name.lower() for name in headers))
     digest = hashlib.sha256(f"{address(url)}\n{names}".encode()).hexdigest()

@@ -23,6 +23,7 @@ from gqlnb.errors import (
 )
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
+from gqlnb.model.variables import is_structured
 from gqlnb.wire.answers import Asked, read
 from gqlnb.wire.request import Request
 
@@ -155,7 +156,8 @@ class Schemed(Part):
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
     ) -> tuple[Request, Asked]:
         """Check a text as `_ask` does, in a thread if the endpoint may be asked for its schema."""
-        if self._schemas.doubtful:
+        types = self._schema is None and any(map(is_structured, (variables or {}).values()))
+        if self._schemas.doubtful or types:
             return await asyncio.to_thread(self._ask, text, variables, operation)
         return self._ask(text, variables, operation)
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from gqlnb.client.addresses import address, loopback, shown_origin
+from gqlnb.client.addresses import address, loopback, secret_segments, shown_origin
 from gqlnb.errors import AuthError, OptionError, TargetError, plain
 from gqlnb.leaks import looks_secret
 from gqlnb.token import Token
@@ -108,7 +108,7 @@ class Secrets:
         return bool(self._in_address)
 
     def bind(self, url: str) -> None:
-        """Bind the secrets to the origin of `url`, and hide those in its query too.
+        """Bind the secrets to the origin of `url`, and hide those in its path and query too.
 
         Raises
         ------
@@ -122,6 +122,12 @@ class Secrets:
             Token.from_header(value)
             for name, value in queried
             if len(value) >= SHORTEST and secret_name(name) and VALUE.fullmatch(value)
+        ]
+        self._in_address += [
+            Token.from_header(text)
+            for segment in secret_segments(url)
+            for text in {segment, unquote(segment)}
+            if VALUE.fullmatch(text) and text.isascii()
         ]
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,18 @@ from typing import Any
 
 from gqlnb.errors import OptionError, plain
 
-__all__ = ["FORMAT", "Settings", "guess", "project", "shown", "user", "user_file"]
+__all__ = [
+    "FORMAT",
+    "Salvage",
+    "Settings",
+    "guess",
+    "project",
+    "salvage_project",
+    "salvage_user",
+    "shown",
+    "user",
+    "user_file",
+]
 
 PROJECT = "pyproject.toml"
 FORMAT = 1  # of the user's file, which says it in `version`
@@ -62,6 +73,94 @@ class Settings:
             return found
         message = f"{self.where(name)}: {name!r} must be a table, not a {type(found).__name__}."
         raise OptionError(message)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Salvage:
+    """The tables of a file that is not valid TOML as a whole.
+
+    Attributes
+    ----------
+    settings
+        Those that are valid by themselves.
+    broken
+        Why others are not, by their keys within our part.
+    fault
+        What is wrong with the file, if that is not in a table of ours.
+    """
+
+    settings: Settings
+    broken: Mapping[tuple[str, ...], str]
+    fault: str
+
+
+def salvage_user() -> Salvage | None:
+    """Return the valid tables of the user's own file; None if it cannot be read as text."""
+    return salvage(user_file(), ())
+
+
+def salvage_project() -> Salvage | None:
+    """Return the valid tables of the project's file; None if it cannot be read as text."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / PROJECT).exists():
+            return salvage(folder / PROJECT, ("tool", "gqlnb"))
+    return None
+
+
+def salvage(path: Path, table: tuple[str, ...]) -> Salvage | None:
+    """Parse each table of a file by itself, so that a mistake in one does not hide the others."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    values: dict[str, Any] = {}
+    broken: dict[tuple[str, ...], str] = {}
+    fault = ""
+    for line, section in sections(text):
+        head = HEADER.match(section.partition("\n")[0])
+        keys = names(head[1]) if head else ()
+        ours = len(keys) > len(table) and keys[: len(table)] == table
+        try:
+            found: Any = tomllib.loads(section)
+        except tomllib.TOMLDecodeError as error:
+            said = toml_fault(path, section, error, line)
+            if ours:
+                broken[keys[len(table) :]] = said
+            fault = fault or ("" if ours else said)
+            continue
+        for key in table:
+            found = found.get(key, {}) if isinstance(found, Mapping) else {}
+        if isinstance(found, Mapping):
+            merge(values, found)
+    return Salvage(Settings(path, text, table, values), broken, fault)
+
+
+def sections(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the tables of a file, each with the number of lines before it."""
+    start, lines = 0, text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if number > start and HEADER.match(line):
+            yield start, "".join(lines[start:number])
+            start = number
+    yield start, "".join(lines[start:])
+
+
+def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
+    """Add the members of a table to those of other sections of the same file."""
+    for key, value in found.items():
+        if isinstance(value, Mapping) and isinstance(values.get(key), dict):
+            merge(values[key], value)
+        else:
+            values[key] = value
+
+
+def toml_fault(path: Path, text: str, error: tomllib.TOMLDecodeError, before: int = 0) -> str:
+    """Return what is wrong with the TOML of a file, with the line."""
+    said = str(error)
+    place = AT_LINE.search(said)
+    line = before + (int(place[1]) if place else text.count("\n") + 1)
+    return f"{shown(path)}, line {line}: invalid TOML. {plain(AT_LINE.sub('', said), 200)}."
 
 
 def project() -> Settings | None:
@@ -136,14 +235,11 @@ def parsed(path: Path, table: tuple[str, ...], _written: int, _size: int) -> Set
     try:
         found: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
+        message = toml_fault(path, text, error)
     else:
         for key in table:
             found = found.get(key, {}) if isinstance(found, Mapping) else {}
         return Settings(path, text, table, found if isinstance(found, Mapping) else {})
-    place = AT_LINE.search(said)
-    line = int(place[1]) if place else text.count("\n") + 1
-    message = f"{shown(path)}, line {line}: no TOML. {plain(AT_LINE.sub('', said), 200)}."
     raise OptionError(message)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "OtherFormError",
     "Scalar",
     "WiderError",
+    "is_known",
     "of",
     "scalar",
     "sent",
@@ -180,6 +181,11 @@ def of(shape: Leaf) -> Scalar:
         return TEXT if shape.values else UNKNOWN
     own = _OWN.get(shape.type)
     return own or known_by_name(shape.like or shape.type) or UNKNOWN
+
+
+def is_known(name: str) -> bool:
+    """Return whether a type of this name is a scalar that is known by its name."""
+    return name in _OWN or known_by_name(name) is not None
 
 
 def sent(name: str, value: Any) -> Any:

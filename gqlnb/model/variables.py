@@ -2,63 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
-from datetime import date, time, timedelta
-from decimal import Decimal
-from enum import Enum
-from math import isfinite
-from pathlib import PurePath
+import difflib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
-from graphql import (
-    GraphQLEnumType,
-    GraphQLInputObjectType,
-    GraphQLList,
-    GraphQLNonNull,
-    ListTypeNode,
-    NamedTypeNode,
-    NonNullTypeNode,
-)
+from graphql import NonNullTypeNode
 from graphql.execution.values import get_variable_values
 from graphql.utilities import type_from_ast
 
-from gqlnb.errors import Problem, QueryError, at, plain
-from gqlnb.model import scalars, spans
+from gqlnb.errors import Problem, QueryError, plain
+from gqlnb.model import scalars
 from gqlnb.model.document import Document, problems, type_text
+from gqlnb.model.input_coercion import BUILT_IN, MisfitError, coerce_input, is_row
+from gqlnb.model.records import read_table
 from gqlnb.model.upload import is_file
+from gqlnb.model.wire_values import UnfitError
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
-__all__ = ["bind", "check", "wire_value"]
-
-
-class UnfitError(TypeError):
-    """A value without a JSON form.
-
-    Parameters
-    ----------
-    what
-        What it is.
-    advice
-        What to give instead.
-
-    Attributes
-    ----------
-    path
-        Where it stands in the variable.
-    """
-
-    def __init__(self, what: str, advice: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.advice = advice
-        self.path: tuple[str | int, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.what}{at(self.path)} has no JSON form.{self.advice}"
+__all__ = ["bind", "check", "check_names", "is_structured", "needs_schema"]
 
 
 def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -70,7 +33,7 @@ def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
         The document whose operation declares them.
     given
         Python values by name, without the ``$``. Names the operation does not declare are left
-        out, as the specification says; a mapping that fits no variable at all is a mistake.
+        out, as the specification says; :func:`check_names` finds misspelled ones.
 
     Raises
     ------
@@ -82,7 +45,8 @@ def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
     -----
     Values are turned into what their declared type is sent as: a day for a ``DateTime`` is its
     midnight in UTC, a decimal for a ``Float`` a number, and what :func:`gqlnb.scalar` says for a
-    scalar of one's own, in lists too, and in input objects where the schema is known.
+    scalar of one's own, in lists too, and in input objects where the schema is known. Rows of
+    tables, models and data classes are input objects; NaN, NaT and NA in them are null.
     """
     if not given and not document.variables:
         return {}
@@ -122,6 +86,72 @@ def check(document: Document, variables: dict[str, Any]) -> None:
         raise QueryError(text=document.text, problems=problems(found))
 
 
+def check_names(document: Document, given: Mapping[str, Any] | None) -> None:
+    """Check that no given name is a misspelling of a declared variable.
+
+    The specification has names ignored that are not declared. A variable that was given under a
+    wrong name would then silently be null, or its default.
+
+    Raises
+    ------
+    QueryError
+        If a name is not declared and is like that of a declared variable that was not given, or if
+        variables are declared and none of the names given is one of them.
+    """
+    declared = document.variables
+    if not isinstance(given, Mapping) or all(name in declared for name in given):
+        return
+    absent = [name for name in declared if name not in given]
+    unknown = [str(name) for name in given if name not in declared]
+    near = {
+        name: found[0] for name in unknown if (found := difflib.get_close_matches(name, absent, 1))
+    }
+    if not near and not (declared and len(absent) == len(declared)):
+        return
+    names = list(near) or unknown
+    shown = ", ".join(f"${plain(name, 40)}" for name in names[:5])
+    meant = ", ".join(f"${name}" for name in dict.fromkeys(near.values()))
+    said = f"Did you mean {meant}?" if near else ""
+    listed = ", ".join(f"${name}: {type_text(node)}" for name, node in declared.items())
+    msg = f"The operation does not declare {shown}. {said}".rstrip()
+    msg = f"{msg} It declares {listed}."
+    raise QueryError(msg)
+
+
+def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
+    """Return whether values can be converted rightly only with the schema.
+
+    These are rows, tables and models whose declared type the document only names: the types of the
+    fields say what becomes of NaN, of 3.0 in a column of integers, and of a date.
+    """
+    if document.schema is not None or not isinstance(given, Mapping):
+        return False
+    return any(
+        name in given
+        and named_type(node) not in BUILT_IN
+        and not scalars.is_known(named_type(node))
+        and is_structured(given[name])
+        for name, node in document.variables.items()
+    )
+
+
+def is_structured(value: Any) -> bool:
+    """Return whether a value, or the first item of a list, is a table, a row or a model."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return bool(value) and is_structured(value[0])
+    if value is None or isinstance(value, (str, int, float, bytes, dict)) or is_file(value):
+        return False
+    return read_table(value) is not None or is_row(value)
+
+
+def named_type(node: VariableDefinitionNode) -> str:
+    """Return the name of a variable's type without lists and non-null wrappers."""
+    kind: Any = node.type
+    while not hasattr(kind, "name"):
+        kind = kind.type
+    return str(kind.name.value)
+
+
 def _missing(name: str, node: VariableDefinitionNode, given: Mapping[str, Any]) -> Problem:
     message = f"Variable '${name}' of required type '{type_text(node)}' was not provided."
     hint = f"Given: {', '.join('$' + str(key) for key in given)}." if given else None
@@ -136,155 +166,12 @@ def _wire(name: str, node: VariableDefinitionNode, value: Any, document: Documen
     if document.schema is not None:
         kind = type_from_ast(document.schema, node.type)
     try:
-        return wire_value(_typed(value, node.type if kind is None else kind))
-    except UnfitError as error:
+        return coerce_input(value, node.type if kind is None else kind)
+    except (MisfitError, UnfitError) as error:
         reason = str(error)
-    except TypeError as error:  # said by the function of a scalar of one's own
+    except TypeError as error:  # raised by the function of a custom scalar
         reason = plain(error, 200)
     except RecursionError:
         reason = "it is nested too deeply, or holds itself."
     msg = f"Variable '${name}' of type '{type_text(node)}': {reason}"
     raise QueryError(msg)
-
-
-def _typed(value: Any, kind: Any) -> Any:
-    """Return a value in the form of its declared type, a type of a schema or of a document."""
-    if isinstance(kind, (NonNullTypeNode, GraphQLNonNull)):
-        return _typed(value, kind.type if isinstance(kind, NonNullTypeNode) else kind.of_type)
-    if value is None or is_file(value):
-        return value
-    if isinstance(kind, (ListTypeNode, GraphQLList)):
-        inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
-        items = _of_numpy(value) if hasattr(value, "tolist") else value
-        if isinstance(items, Iterable) and not isinstance(items, (str, bytes, Mapping)):
-            return [_typed(item, inner) for item in items]
-        return _typed(value, inner)
-    if isinstance(kind, GraphQLInputObjectType):
-        return _object(value, kind)
-    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
-    if isinstance(value, Enum):
-        value = _of_enum(value, name, kind)
-    return value if _missing_value(value) else scalars.sent(name, value)
-
-
-def _object(value: Any, kind: GraphQLInputObjectType) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        value = {each.name: getattr(value, each.name) for each in fields(value)}
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        name: _typed(item, kind.fields[name].type) if name in kind.fields else item
-        for name, item in value.items()
-    }
-
-
-def _of_enum(value: Enum, name: str, kind: Any) -> Any:
-    """Return what a member of an enum is sent as: its name, or its value where that is meant."""
-    if name in SCALARS:
-        return value.value
-    if isinstance(kind, GraphQLEnumType):
-        if value.name not in kind.values and isinstance(value.value, str):
-            return value.value if value.value in kind.values else value.name
-        return value.name
-    return value
-
-
-def _missing_value(value: Any) -> bool:
-    """Tell a missing value of pandas, without importing it."""
-    return type(value).__name__ in {"NAType", "NaTType"}
-
-
-def wire_value(value: Any) -> Any:
-    """Return a Python value as a JSON-like one.
-
-    Dates and times become ISO 8601 text, decimals and UUIDs text, enum members their names, NumPy
-    and pandas scalars plain ones (NaT and NA null), arrays and Series lists, data classes objects.
-    Files stay as they are: whoever carries them says how.
-
-    Raises
-    ------
-    UnfitError
-        If the value is none of these, or no finite number.
-    RecursionError
-        If it holds itself.
-    """
-    if value is None or type(value) in PLAIN:
-        return value
-    for kind, convert in KINDS:
-        if isinstance(value, kind):
-            return convert(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: member(f.name, getattr(value, f.name)) for f in fields(value)}
-    if hasattr(value, "tolist"):  # NumPy scalars and arrays, pandas Series and Index
-        return wire_value(_of_numpy(value))
-    if _missing_value(value):
-        return None
-    return _gathered(value)
-
-
-def _gathered(value: Any) -> Any:
-    """Return an iterable as a list, and a file as it is."""
-    if is_file(value):
-        return value
-    if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray)):
-        return [member(index, item) for index, item in enumerate(value)]
-    what = f"a {type(value).__name__}"
-    raise UnfitError(what, advice(value))
-
-
-def advice(value: Any) -> str:
-    """Say what to give instead of bytes and paths, which are files perhaps."""
-    if isinstance(value, (bytes, bytearray, PurePath)):
-        return " To send a file, give gqlnb.Upload(...) of it."
-    return ""
-
-
-def _of_numpy(value: Any) -> Any:
-    """Return what NumPy or pandas holds as plain values; of moments that have nanoseconds, text."""
-    if getattr(getattr(value, "dtype", None), "kind", None) not in {"M", "m"}:
-        return value.tolist()
-    if getattr(value, "ndim", 0):
-        return list(value)
-    if value != value:  # noqa: PLR0124 - NaT alone differs
-        return None
-    return spans.text(spans.nanoseconds(value)) if value.dtype.kind == "m" else f"{value}"
-
-
-def member(step: str | int, value: Any) -> Any:
-    """Return a part of a value as a JSON-like one; where it has no form, the error says where."""
-    try:
-        return wire_value(value)
-    except UnfitError as error:
-        error.path = (step, *error.path)
-        raise
-
-
-def finite(value: float) -> float:
-    """Return a number that JSON can hold.
-
-    Raises
-    ------
-    UnfitError
-        If it is not finite.
-    """
-    if isfinite(value):
-        return value
-    raise UnfitError(str(value), " Give None for null, or a finite number.")
-
-
-def _moment(value: date | time) -> str | None:
-    return value.isoformat() if value == value else None  # noqa: PLR0124 - NaT alone differs
-
-
-PLAIN = frozenset({str, int, bool})
-SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
-KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (Enum, lambda value: value.name),
-    (float, lambda value: finite(float(value))),
-    ((date, time), _moment),
-    (timedelta, lambda value: spans.text(spans.nanoseconds(value))),
-    ((Decimal, UUID), str),
-    (Mapping, lambda value: {str(key): member(str(key), item) for key, item in value.items()}),
-    (str, str.__str__),  # subclasses of the plain kinds
-    (int, int.__int__),
-)

@@ -64,6 +64,7 @@ class Clients:
         headers: Mapping[str, str] | None = None,
         *,
         fresh: bool = False,
+        names: Mapping[str, Any] | None = None,
     ) -> Opened:
         """Return the client of a connection's name, of an object of the notebook, or an address.
 
@@ -75,6 +76,8 @@ class Clients:
             Of each request; with them the client is a new one.
         fresh
             Whether it must remember nothing; it is the one that is kept from then on.
+        names
+            Where objects are looked up by name; None for the names of the notebook.
 
         Raises
         ------
@@ -82,7 +85,8 @@ class Clients:
             If it is none of these.
         """
         from gqlnb.client import connections
-        from gqlnb.client.client import Client, connect
+        from gqlnb.client.client import Client
+        from gqlnb.client.factory import connect
         from gqlnb.github.entry import enter
 
         enter()
@@ -90,8 +94,8 @@ class Clients:
         whence = ""
         if target is None:
             meant, whence = connections.chosen()
-        elif target in self.namespace and not listed(target):
-            meant = self.namespace[target]
+        elif target in (names := self.namespace if names is None else names):
+            meant = target if listed(target) else names[target]
         if isinstance(meant, Client) and not headers:
             return Opened(meant, named(meant, target), whence)
         if headers:
@@ -106,8 +110,8 @@ class Clients:
 
     def _headed(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
         """Return the client of an address or a name that sends headers, as long as they stay."""
-        from gqlnb.client.client import connect
         from gqlnb.client.connections import succeed
+        from gqlnb.client.factory import connect
 
         found = [
             (name, source, hash(os.environ.get(source.partition(":")[2])))
@@ -123,8 +127,9 @@ class Clients:
 
     def _kept(self, meant: Any, whence: str, *, fresh: bool) -> Client:
         """Return the client of an address or a server; one of anything else is made anew."""
-        from gqlnb.client.client import Client, connect
+        from gqlnb.client.client import Client
         from gqlnb.client.connections import succeed
+        from gqlnb.client.factory import connect
 
         kept: Any = None
         key: Any = meant

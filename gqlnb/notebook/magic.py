@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, MutableMapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
     Magics,
     line_cell_magic,
     magics_class,
+    needs_local_scope,
     no_var_expand,
     output_can_be_silenced,
 )
@@ -26,6 +29,7 @@ from gqlnb.notebook.options import (
     textless,
 )
 from gqlnb.notebook.replaying import Recordings
+from gqlnb.notebook.scope import visible_names
 from gqlnb.notebook.snippets import Snippets
 
 if TYPE_CHECKING:
@@ -37,6 +41,10 @@ if TYPE_CHECKING:
     from gqlnb.client.client import Client
 
 __all__ = ["GraphQLMagic"]
+
+
+# Of the magic that runs now: threads, and magics within magics, each have their own.
+_names: ContextVar[MutableMapping[str, Any]] = ContextVar("names")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -112,11 +120,21 @@ class GraphQLMagic(Magics):
         self.history = History()
         self.recordings = Recordings()
 
+    @property
+    def names(self) -> MutableMapping[str, Any]:
+        """The names that the running magic sees: the caller's locals, then the notebook's."""
+        return _names.get(self.shell.user_ns)
+
+    @needs_local_scope
     @no_var_expand  # IPython would replace $x and {x} in the line
     @output_can_be_silenced
     @line_cell_magic
-    def graphql(self, line: str, cell: str | None = None) -> Any:
+    def graphql(
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+    ) -> Any:
         """Run a GraphQL operation; its $variables are taken by name from the notebook.
+
+        Within a function its local names go before those of the notebook.
 
         ::
 
@@ -215,24 +233,28 @@ class GraphQLMagic(Magics):
         url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
+        before = _names.set(visible_names(self.shell.user_ns, local_ns))
         try:
             if cell is None:
-                return self._line(line.strip().removesuffix(";"))
+                return self._line(line.strip())
             options = read_line(cell_parser(), line)
-            return self._run(options, cell.rstrip().removesuffix(";"), above=1)
+            return self._run(options, cell.rstrip(), above=1)
         except KeyboardInterrupt as interrupt:
             place = calling_line(interrupt)
             told = [place.strip()] if place else []
             told += getattr(interrupt, "told", ())
+        finally:
+            _names.reset(before)
         raise Interrupted(*told)  # here: without a context
 
     def _line(self, line: str) -> Any:
         from gqlnb.notebook.subcommands import ASKING, SUBCOMMANDS, meant, run_subcommand
 
+        line, given = line.removesuffix(";"), line
         word, _, rest = line.partition(" ")
         start = inline(line)
         operation = start is not None or textless(line)
-        named = word in self.shell.user_ns and ("{" in line or start is None)
+        named = word in self.names and ("{" in line or start is None)
         if word in SUBCOMMANDS and not (operation and named):
             with self.recordings.setting(self.replay if word in ASKING else ""):
                 return run_subcommand(self, word, rest)
@@ -245,10 +267,13 @@ class GraphQLMagic(Magics):
             raise OptionError(msg)
         end = len(line) if start is None else start
         options = read_line(cell_parser(), line[:end])
-        return self._run(options, line[end:], above=None)
+        return self._run(options, given[end:], above=None)
 
     def _run(self, options: Namespace, text: str, above: int | None) -> Any:
         from gqlnb.notebook.running import Run
+
+        options.hidden = text.endswith(";")  # IPython drops the value of such a cell
+        text = text.removesuffix(";")
 
         try:
             with self.recordings.chosen(checked(options), self.replay):

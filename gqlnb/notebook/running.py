@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.model.learning import settled
 from gqlnb.model.strict import way_out
-from gqlnb.notebook.binding import checked, gathered, hinted
+from gqlnb.notebook.binding import checked, gathered, hinted, similar_names
 from gqlnb.notebook.history import Asked
 from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
 from gqlnb.notebook.shown import Note, counted, raw, show
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "shaped"]
 
-PARTIAL = "The answer is partial"
 WAY_OUT = "Add --no-strict to keep what does not fit as it came."
+# Warnings of frames that the cell's own notes say already.
+SAID = ("The answer is partial", "The result may be incomplete")
 
 
 class Run:
@@ -59,7 +60,9 @@ class Run:
         self.kind = options.type or magic.type
         self.opened: Opened
         self.document: Document
+        self.names = magic.names  # of the caller; a control moved later still sees them
         self._last: QueryError | None = None
+        self._noted = False
 
     def _source(self, text: str) -> str:
         """Return the text to run: the cell's, that of a file, or that of a saved cell."""
@@ -117,7 +120,7 @@ class Run:
 
     def _open(self, headers: Mapping[str, str], *, fresh: bool) -> Opened:
         target = self.options.connection or self.options.target
-        return self.magic.clients.open(target, headers, fresh=fresh)
+        return self.magic.clients.open(target, headers, fresh=fresh, names=self.names)
 
     def _outdated(self) -> bool:
         """Tell whether the schema that refused the text may be no longer that of the endpoint.
@@ -146,9 +149,7 @@ class Run:
         elif options.max_results is not None and self.document.kind != "subscription":
             msg = "%%graphql: --max-results says how far to page; add --paginate."
             raise OptionError(msg)
-        given = gathered(
-            options, self.document, self.magic.shell, by_name=self.magic.variables == "by name"
-        )
+        given = self._gather()
         if options.interact:
             return self._interact(given)
         if options.no_execute or options.dry_run or options.explain:
@@ -165,6 +166,21 @@ class Run:
             return self._kept(self._local("--profile").profile(self.full, given, **self._named()))
         return self._answer(given, path)
 
+    def _gather(self) -> dict[str, Any]:
+        """Return the Python values of the variables; say which ones are perhaps misspelled."""
+        by_name = self.magic.variables == "by name"
+        shell, options = self.magic.shell, self.options
+        given = gathered(
+            options, self.document, self.names, by_name=by_name, global_ns=shell.user_global_ns
+        )
+        if by_name and not options.silent and not self._noted:
+            hidden = shell.user_ns_hidden
+            lines = similar_names(self.document, {*given, *options.interact}, self.names, hidden)
+            if lines:
+                show(Note(lines, wrong=True))
+                self._noted = True
+        return given
+
     def _named(self) -> dict[str, Any]:
         return {"operation": self.options.operation}
 
@@ -174,7 +190,7 @@ class Run:
 
         if self.options.explain:
             return self._local("--explain").explain(self.full, given, **self._named())
-        values = checked(self.document, given, self.magic.shell.user_ns)
+        values = checked(self.document, given, self.names)
         return dry_run(self.opened.client, self.document, values) if self.options.dry_run else None
 
     def _local(self, option: str) -> Any:
@@ -223,7 +239,7 @@ class Run:
     def _target(self) -> str:
         """Return what was asked as an expression of Python."""
         opened, named = self.opened, self.options.connection or self.options.target
-        if named in self.magic.shell.user_ns and not opened.kept:
+        if named in self.names and not opened.kept:
             return str(named)
         return repr(opened.name)
 
@@ -237,6 +253,10 @@ class Run:
         seconds = perf_counter() - begun
         self._save()
         quiet = self.options.silent
+        # Incomplete data are never silent: -q, an output name and ; hide the result's own lines.
+        hides = quiet or self.kind != "result" or self.options.output or self.options.hidden
+        if hides and (lines := unfinished(result)):
+            show(Note(lines, wrong=True))
         if path is not None:
             with way_out(WAY_OUT):
                 said = export(result, path, strict=not self.options.no_strict)
@@ -256,8 +276,6 @@ class Run:
             from gqlnb.model.render import error_lines
 
             show(Note(error_lines(result), wrong=True))
-        if not quiet and self.kind != "result" and (lines := unfinished(result)):
-            show(Note(lines, wrong=True))
         with way_out(WAY_OUT):
             return shaped(result, self.kind, strict=not self.options.no_strict)
 
@@ -288,10 +306,10 @@ class Run:
             value = self._shaped(result, quiet=True)
             if self.options.output is not None:
                 self.magic.shell.user_ns[self.options.output] = value
-            return result if result.errors else value  # it shows its errors in the same place
+            wrong = result.errors or unfinished(result)
+            return result if wrong else value  # the result shows what is wrong in the same place
 
-        names = self.magic.shell.user_ns
-        ranges = {name: given.get(name, names.get(name)) for name in wanted}
+        ranges = {name: given.get(name, self.names.get(name)) for name in wanted}
         Interaction(controls(self.document, wanted, ranges), ask).show()
         self._save()
 
@@ -304,11 +322,10 @@ class Run:
         self._last = error
         if self.options.paginate:
             placeless(error, self.full)
-        names = self.magic.shell.user_ns
         result: Any = error.result
         errors = getattr(result, "errors", ())
         paths = [one.get("path") for one in errors] if len(errors) == len(error.problems) else []
-        problems = [hinted(problem, {}, names) for problem in error.problems]
+        problems = [hinted(problem, {}, self.names) for problem in error.problems]
         if paths:
             problems = [
                 selected(problem, path, result.document)
@@ -351,7 +368,8 @@ def shaped(result: Result, kind: str, *, strict: bool = True) -> Any:
     if kind == "raw":
         return raw(result)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", PARTIAL)  # it was shown
+        for said in SAID:
+            warnings.filterwarnings("ignore", said)
         if kind == "arrow":
             return result.arrow(strict=strict)
         if kind == "frame":

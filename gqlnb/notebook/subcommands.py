@@ -36,6 +36,7 @@ def run_subcommand(magic: GraphQLMagic, word: str, line: str) -> Any:
 def connections(magic: GraphQLMagic, line: str) -> Any:
     """Return what can be asked: the connections by name, and what the notebook holds."""
     from gqlnb.client import connections as known
+    from gqlnb.client.listed import listing_fault
 
     read_line(parser("connections"), line)
     current = known.current()
@@ -43,10 +44,12 @@ def connections(magic: GraphQLMagic, line: str) -> Any:
     names = {row[0] for row in rows}
     held = [
         (name, about, "the notebook", False)
-        for name, value in magic.shell.user_ns.items()
+        for name, value in magic.names.items()
         if name not in names and name[:1] != "_" and (about := askable(value))
     ]
     note = "" if current else f"No connection is the current one: a bare cell asks {bare()}."
+    if fault := listing_fault():
+        note = f"{fault} {note}".rstrip()
     return Listing(["name", "about", "where", "current"], [*rows, *held], note)
 
 
@@ -84,7 +87,7 @@ def connect(magic: GraphQLMagic, line: str) -> Any:
 
     options = read_line(parser("connect"), line)
     headers = headers_of(options.header)
-    names = magic.shell.user_ns
+    names = magic.names
     if options.target is None and (headers or options.token or options.keep):
         msg = (
             "%graphql connect: --token, --header and --keep need an address: "
@@ -94,7 +97,7 @@ def connect(magic: GraphQLMagic, line: str) -> Any:
     if options.target is None and options.name in names and not known.exists(options.name):
         options.target = options.name
     if options.target is None:
-        client = magic.clients.open(options.name).client
+        client = magic.clients.open(options.name, names=names).client
         known.use(options.name)
         return client
     target = names.get(options.target, options.target)
@@ -131,7 +134,7 @@ def use(magic: GraphQLMagic, line: str) -> None:
     from gqlnb.client import connections as known
 
     name = one_name("use", line)
-    if name in magic.shell.user_ns and not known.exists(name):
+    if name in magic.names and not known.exists(name):
         connect(magic, name)
     else:
         known.use(name)
@@ -149,7 +152,8 @@ def opened(magic: GraphQLMagic, options: Namespace) -> Iterator[Opened]:
     """Open the client that a line means, and close it if it was made for this line alone."""
     from gqlnb.client.secrets import headers_of
 
-    found = magic.clients.open(options.connection, headers_of(options.header))
+    headers = headers_of(options.header)
+    found = magic.clients.open(options.connection, headers, names=magic.names)
     try:
         yield found
     finally:
@@ -248,10 +252,10 @@ def serve(magic: GraphQLMagic, line: str) -> Any:
     from gqlnb.server.thread import serve as start
 
     options = read_line(parser("serve"), line)
-    if options.name not in magic.shell.user_ns:
+    if options.name not in magic.names:
         msg = f"The notebook has no schema called {plain(options.name, 40)!r}."
         raise TargetError(msg)
-    return start(magic.shell.user_ns[options.name], port=options.port)
+    return start(magic.names[options.name], port=options.port)
 
 
 def stop(_magic: GraphQLMagic, line: str) -> None:

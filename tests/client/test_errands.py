@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from gqlnb import Client, Limits, QueryError, TargetError, Token, reference_schema, serve
-from gqlnb.client.client import connect
+from gqlnb.client.factory import connect
 from gqlnb.errors import TransportError
 from gqlnb.token import Token as Secret
 

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import pickle
 import socket
 import sys
 import threading
@@ -260,13 +259,6 @@ def test_an_option_that_cannot_be_used_is_an_error_at_once(make, options):
     """Not when the first request is sent."""
     with pytest.raises(TargetError, match=f"^{next(iter(options))}= "):
         make("http://127.0.0.1:1/graphql", **options)
-
-
-def test_a_pickled_client_leaves_its_token_behind(canned):
-    """The address travels, the secret does not."""
-    data = pickle.dumps(client(canned))
-    assert SECRET.encode() not in data
-    assert pickle.loads(data).source == canned.url
 
 
 def test_one_client_works_from_many_threads(canned):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import tomllib
 
 import pytest
 
@@ -88,9 +89,9 @@ def test_the_nearest_project_counts(here):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: no TOML\. "),
-        ("a = 1\n\nb = \n", r"pyproject\.toml, line 3: no TOML\. Invalid value"),
-        ("a = 1\na = 2\n", r"pyproject\.toml, line 2: no TOML\. "),
+        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: invalid TOML\. "),
+        ("a = 1\n\nb = \n", r"pyproject\.toml, line 3: invalid TOML\. Invalid value"),
+        ("a = 1\na = 2\n", r"pyproject\.toml, line 2: invalid TOML\. "),
         ("[tool.gqlnb]\n\nconnections = 3\n", r"line 3: 'connections' must be a table"),
     ],
 )
@@ -208,3 +209,93 @@ def test_what_cannot_be_kept_changes_nothing(here, name, url, token, said):
     with pytest.raises(OptionError, match=said):
         keep(name, url, token, {})
     assert settings.user_file().read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["café", "naïve-1", "名前", "plain", "1_2"])
+def test_a_name_with_any_letters_is_kept(here, name):
+    """The file stays valid TOML, and all of its connections can be used."""
+    keep("first", "http://127.0.0.1:1/a", None, {})
+    keep(name, "http://127.0.0.1:1/b", "env:A", {"X-Plain": "yes"} if name == "café" else {})
+    keep("last", "http://127.0.0.1:1/c", None, {})
+    assert [*listed()] == ["first", name, "last"]
+    assert listed()[name].url == "http://127.0.0.1:1/b"
+    assert gqlnb.connect("last").source == "http://127.0.0.1:1/c"
+    assert list(tomllib.loads(settings.user_file().read_text())["connections"]) == [
+        *("first", name, "last")
+    ]
+
+
+def test_a_connection_that_would_break_the_file_is_not_kept(here):
+    """An inline table takes no further ones, so the file stays as it was."""
+    text = 'connections = { work = { url = "http://127.0.0.1:1/a" } }\n'
+    mine(here, text)
+    with pytest.raises(OptionError, match=r"not kept: .*would not be valid TOML .* left as it is"):
+        keep("other", "http://127.0.0.1:1/b", None, {})
+    assert settings.user_file().read_text() == text
+
+
+def test_nothing_is_added_to_a_broken_file(here):
+    """Its mistake is named, and the file stays as it was."""
+    mine(here, "[connections.work]\nurl = \n")
+    with pytest.raises(OptionError, match=r"connections\.toml, line 2: invalid TOML"):
+        keep("other", "http://127.0.0.1:1/b", None, {})
+    assert settings.user_file().read_text() == "[connections.work]\nurl = \n"
+
+
+BROKEN = """version = 1
+[connections.first]
+url = "http://127.0.0.1:1/a"
+
+[connections.café]
+url = "http://127.0.0.1:1/b"
+
+[connections.last]
+url = "http://127.0.0.1:1/c"
+[connections.last.headers]
+X-Plain = "yes"
+"""
+
+
+def test_a_broken_entry_does_not_break_others(here):
+    """Files of an earlier version hold such a name; using it says what is wrong."""
+    mine(here, BROKEN)
+    project(here, entry('url = "http://127.0.0.1:1/x"'))
+    assert gqlnb.connect("first").source == "http://127.0.0.1:1/a"
+    assert gqlnb.connect("last").source == "http://127.0.0.1:1/c"
+    assert dict(listed()["last"].options) == {"headers": (("X-Plain", "yes"),)}
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/x"
+    assert gqlnb.connect("demo").name == "demo"
+    assert {"first", "café", "last", "work", "demo"} <= {it.name for it in connections.known()}
+    with pytest.raises(TargetError, match=r"connections\.toml, line 5: invalid TOML"):
+        gqlnb.connect("café")
+    with pytest.raises(TargetError, match="No connection is called 'nope'"):
+        gqlnb.connect("nope")
+
+
+def test_a_broken_project_file_does_not_break_the_users_own(here):
+    """A name that neither has is an error of the broken file, which may hold it."""
+    mine(here, '[connections.work]\nurl = "http://127.0.0.1:1/a"\n')
+    project(here, "[tool.gqlnb\n")
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/a"
+    assert gqlnb.connect("demo").name == "demo"
+    with pytest.raises(OptionError, match=r"pyproject\.toml, line 1: invalid TOML"):
+        gqlnb.connect("other")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"/graphql?access_token={CANARY}",
+        f"/graphql?key={CANARY}",
+        f"http://127.0.0.1:1/graphql?access_token={CANARY}",
+        f"http://127.0.0.1:1/graphql/{CANARY}",
+        f"/v1/{'0123456789abcdef' * 2}/graphql",
+    ],
+)
+def test_an_address_with_a_secret_is_not_kept(here, url):
+    """In its query or its path, and whether it is relative or not."""
+    with pytest.raises(OptionError, match="its address holds a secret") as caught:
+        keep("work", url, None, {})
+    assert not settings.user_file().exists()
+    assert "canary" not in str(caught.value)
+    assert "0123456789abcdef" not in str(caught.value)

@@ -14,7 +14,8 @@ from graphql import build_schema
 
 from gqlnb.errors import QueryError
 from gqlnb.model.document import Document
-from gqlnb.model.variables import bind, wire_value
+from gqlnb.model.variables import bind
+from gqlnb.model.wire_values import wire_value
 
 
 class Colour(enum.Enum):

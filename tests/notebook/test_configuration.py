@@ -61,7 +61,7 @@ def test_a_project_sets_the_defaults(shell):
         ("[tool.gqlnb]\ntyp = 'frame'\n", r"line 2: no setting 'typ'\. Did you mean 'type'\?"),
         ("[tool.gqlnb]\n\ntype = 'table'\n", r"line 3: type = 'table' cannot be; any of \["),
         ("[tool.gqlnb]\nstats = 3\n", r"line 2: stats = '3' cannot be; a boolean is expected"),
-        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: no TOML"),
+        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: invalid TOML"),
     ],
 )
 def test_a_mistake_in_a_projects_file_is_a_warning(shell, text, told):
@@ -122,4 +122,4 @@ def test_a_name_that_cannot_be_is_told_as_it_is(shell):
     """A connection of a broken file is an error of that file."""
     Path("pyproject.toml").write_text("[tool.gqlnb\n")
     shown = failure(shell, "%%graphql work\n{ hello }")
-    assert shown.startswith("OptionError: pyproject.toml, line 1: no TOML.")
+    assert shown.startswith("OptionError: pyproject.toml, line 1: invalid TOML.")

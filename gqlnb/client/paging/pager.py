@@ -21,7 +21,7 @@ from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.model.notes import warn_incomplete
 from gqlnb.model.paging_plan import PagingPlan
 from gqlnb.model.result import Result, build_frame
-from gqlnb.model.variables import bind
+from gqlnb.model.variables import bind, check_names
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -359,6 +359,7 @@ class Paged(Part):
         if document.kind != "query":
             msg = f"Only queries are paged; this is a {document.kind}. Use execute()."
             raise QueryError(msg)
+        check_names(document, variables)
         bound = bind(document, variables)
         plan = PagingPlan(document, path, bound)
         if path is not None and not any(each.followed for each in plan.fields):

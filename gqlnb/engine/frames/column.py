@@ -16,7 +16,7 @@ from graphql import GraphQLError
 from gqlnb.engine.frames.naming import is_name
 from gqlnb.engine.frames.scalars import STEPS, moments, spans, times
 from gqlnb.errors import plain
-from gqlnb.model.variables import wire_value
+from gqlnb.model.wire_values import wire_value
 
 __all__ = ["Column", "UnfitError", "column_of", "texts_of_json"]
 

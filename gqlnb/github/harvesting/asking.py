@@ -96,7 +96,7 @@ class Asker:
 
 
 def _made(recipe: Recipe) -> Asker:
-    from gqlnb.client.client import connect
+    from gqlnb.client.factory import connect
 
     enter()
     return Asker(recipe.open(connect))

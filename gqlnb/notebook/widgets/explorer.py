@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from gqlnb.client.client import Client, connect
+from gqlnb.client.client import Client
+from gqlnb.client.factory import connect
 from gqlnb.errors import GqlnbError, OptionError, plain
 from gqlnb.model.render import result_bundle
 from gqlnb.notebook.widgets.base import Widget, in_words, names_of_the_notebook

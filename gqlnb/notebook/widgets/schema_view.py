@@ -196,7 +196,7 @@ def schema_of(target: Any) -> GraphQLSchema:
         from gqlnb.client.schema_reading import schema_of as described
 
         return described(target).graphql
-    from gqlnb.client.client import connect
+    from gqlnb.client.factory import connect
     from gqlnb.github.entry import enter
 
     enter()  # the connections that everybody has

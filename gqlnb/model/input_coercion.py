@@ -1,0 +1,440 @@
+"""Python values in the JSON form of their declared input types."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from enum import Enum
+from math import isfinite
+from pathlib import PurePath
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNonNull,
+    ListTypeNode,
+    NamedTypeNode,
+    NonNullTypeNode,
+)
+
+from gqlnb.errors import at, plain
+from gqlnb.model import scalars
+from gqlnb.model.records import (
+    PANDAS_MISSING,
+    Table,
+    is_instance,
+    is_missing,
+    is_plain_iterable,
+    read_items,
+    read_record,
+    read_table,
+)
+from gqlnb.model.upload import is_file
+from gqlnb.model.wire_values import PLAIN, UnfitError, member, refuse_unread_table, wire_value
+
+__all__ = ["BUILT_IN", "MisfitError", "coerce_input", "is_row"]
+
+Path = tuple[str | int, ...]
+INTEGERS = frozenset({"Int", "BigInt", "BigInteger", "Long", "Int64", "bigint", "UnsignedInt64"})
+BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
+PARSED = frozenset({str, int, float, bool, dict, list})  # the types of parsed JSON
+EXACT = 2**53  # from here on a float may stand for an integer beside it
+NAMES_SHOWN = 5
+SIMILAR = 0.7  # of difflib: "name" for "naem" has more, "kind" for "index" less
+
+
+class MisfitError(TypeError):
+    """A value that does not fit its declared type; the message never holds the value."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.path: Path = ()
+
+    def __str__(self) -> str:
+        place = at(self.path)
+        return f"{place.removeprefix(' ')}: {self.args[0]}" if place else str(self.args[0])
+
+
+# -- by declared type
+
+
+def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
+    """Return a value in the JSON form of its declared type.
+
+    Parameters
+    ----------
+    value
+        The Python value.
+    kind
+        The declared type: of a schema, or of a document where no schema is known.
+    sparse
+        Whether NaN is a missing value here: in tables, rows, arrays, and fields of input objects.
+
+    Raises
+    ------
+    MisfitError
+        If it does not fit the type.
+    UnfitError
+        If it has no JSON form.
+    TypeError
+        If the function of a custom scalar refuses it.
+    """
+    if isinstance(kind, (NonNullTypeNode, GraphQLNonNull)):
+        inner = kind.type if isinstance(kind, NonNullTypeNode) else kind.of_type
+        return coerce_input(value, inner, sparse=sparse)
+    if value is None or is_file(value):
+        return value
+    if isinstance(kind, (ListTypeNode, GraphQLList)):
+        inner = kind.type if isinstance(kind, ListTypeNode) else kind.of_type
+        return coerce_list(value, inner, sparse=sparse)
+    if isinstance(kind, GraphQLInputObjectType):
+        return coerce_object(value, kind)
+    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    if type(value) in PLAIN and name in BUILT_IN:
+        return value
+    table = None if type(value) in PARSED else read_table(value)
+    if table is not None and name in BUILT_IN:
+        reason = f"a {table.kind} has rows and columns, and {name} takes one value."
+        raise MisfitError(reason)
+    if type(value) not in PARSED and name in BUILT_IN and read_items(value) is not None:
+        reason = (
+            f"a {type(value).__name__} holds many values, and {name} takes one. Give one of them, "
+            f"or declare a list: [{name}]."
+        )
+        raise MisfitError(reason)
+    if isinstance(kind, NamedTypeNode) and not scalars.is_known(name) and is_row(value):
+        value = read_record(value)  # an input object, probably: the schema is not known
+    return coerce_leaf(value, name, kind, sparse=sparse)
+
+
+def coerce_list(value: Any, inner: Any, *, sparse: bool) -> Any:
+    """Return a value for a list type: items, the rows of a table, or one item alone."""
+    if type(value) is list:
+        return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
+    named = unwrap(inner)
+    table = read_table(value)
+    if table is not None:
+        return coerce_table(table, inner)
+    if isinstance(named, (GraphQLInputObjectType, NamedTypeNode)) and is_row(value, named):
+        return coerce_input(value, inner)
+    items = read_items(value)
+    if items is not None:
+        return [coerce_step(index, item, inner, sparse=True) for index, item in enumerate(items)]
+    if is_plain_iterable(value) and not is_file(value):
+        refuse_unread_table(value)
+        return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
+    return coerce_input(value, inner)  # GraphQL takes one item for a list of it
+
+
+def coerce_object(value: Any, kind: GraphQLInputObjectType) -> Any:
+    """Return a value for an input object type: a row, a model, a mapping."""
+    table = None if isinstance(value, Mapping) else read_table(value)
+    if table is not None:
+        if table.length != 1:
+            reason = (
+                f"a {table.kind} of {table.length:,} rows, and {kind.name} takes one object. "
+                f"Give one row, such as df.iloc[0], or declare a list: [{kind.name}!]."
+            )
+            raise MisfitError(reason)
+        return coerce_table(table, kind)[0]
+    record = read_record(value, kind.fields)
+    if record is None:
+        return wire_value(value)
+    foreign = not isinstance(value, Mapping)
+    if foreign and (unknown := [name for name in record if name not in kind.fields]):
+        raise MisfitError(unknown_fields(f"the {type(value).__name__}", unknown, kind))
+    return {
+        name: coerce_step(name, item, kind.fields[name].type, sparse=True)
+        if name in kind.fields
+        else member(name, item)  # the check against the schema names it
+        for name, item in record.items()
+    }
+
+
+def coerce_step(step: str | int, value: Any, kind: Any, *, sparse: bool = False) -> Any:
+    """Return a part of a value in its JSON form; errors say where it stands."""
+    try:
+        return coerce_input(value, kind, sparse=sparse)
+    except (UnfitError, MisfitError) as error:
+        error.path = (step, *error.path)
+        raise
+
+
+def coerce_leaf(value: Any, name: str, kind: Any, *, sparse: bool) -> Any:
+    """Return a value for a scalar or an enum."""
+    if type(value).__name__ in PANDAS_MISSING or (sparse and is_missing(value)):
+        return None
+    if name in INTEGERS:
+        return coerce_integer(value, name)
+    if isinstance(value, Enum):
+        value = enum_value(value, name, kind)
+    if isinstance(value, PurePath) and name in {"String", "ID"}:
+        return str(value)
+    return wire_value(scalars.sent(name, value))
+
+
+def coerce_integer(value: Any, name: str) -> Any:
+    """Return a number for an integer type; a float that holds a whole number becomes one.
+
+    pandas keeps integers as floats where some are missing, so 3.0 is meant as 3.
+    """
+    if isinstance(value, Enum):
+        value = value.value
+    value = scalars.unwrapped(value)
+    if isinstance(value, (float, Decimal)) and isfinite(value) and value == int(value):
+        if isinstance(value, float) and abs(value) >= EXACT:
+            reason = (
+                f"a float from 2**53 on may have lost digits, and {name} takes whole numbers. "
+                "Give an int; in pandas use the dtype 'Int64'."
+            )
+            raise MisfitError(reason)
+        return int(value)
+    if isinstance(value, Decimal):
+        reason = f"a Decimal with a fraction, and {name} takes whole numbers."
+        raise MisfitError(reason)
+    return wire_value(scalars.sent(name, value))
+
+
+def enum_value(value: Enum, name: str, kind: Any) -> Any:
+    """Return what a member of an enum is sent as: its name, or its value where that is meant."""
+    if name in BUILT_IN:
+        return value.value
+    if isinstance(kind, GraphQLEnumType):
+        if value.name not in kind.values and isinstance(value.value, str):
+            return value.value if value.value in kind.values else value.name
+        return value.name
+    return value
+
+
+def unwrap(kind: Any) -> Any:
+    """Return a type without its non-null wrapper."""
+    if isinstance(kind, NonNullTypeNode):
+        return kind.type
+    return kind.of_type if isinstance(kind, GraphQLNonNull) else kind
+
+
+def is_row(value: Any, kind: Any = None) -> bool:
+    """Return whether a value is one object with named fields, rather than a list of items."""
+    if isinstance(value, (Mapping, str, list, dict)):
+        return False  # a mapping is one whatever its type is
+    if is_instance(value, "pandas", "Series"):
+        fields = getattr(kind, "fields", None)
+        labels = [label for label in value.index if isinstance(label, str)]
+        known = fields is None or any(label in fields for label in labels)
+        return bool(labels) and len(labels) == len(value) and known
+    return read_record(value) is not None
+
+
+# -- tables
+
+
+def coerce_table(table: Table, inner: Any) -> list[Any]:
+    """Return the rows of a table as items of a list type.
+
+    Raises
+    ------
+    MisfitError
+        If its columns are not the fields of the input object, or a cell does not fit its field.
+    """
+    if table.repeated:
+        reason = f"the {table.kind} has more than one column {table.repeated[0]!r}."
+        raise MisfitError(reason)
+    kind = unwrap(inner)
+    if isinstance(kind, GraphQLInputObjectType):
+        check_columns(table, kind)
+        columns = {
+            name: coerce_column(table, name, kind.fields[name].type) for name in table.columns
+        }
+        records = Table(table.kind, columns, table.length).records()
+        if getattr(kind, "is_one_of", False):  # such an object has one member
+            return [{k: v for k, v in row.items() if v is not None} for row in records]
+        return records
+    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    leaf = name in BUILT_IN or isinstance(kind, GraphQLEnumType)
+    if leaf or isinstance(kind, (ListTypeNode, GraphQLList)):
+        if len(table.columns) == 1 and leaf:
+            column = next(iter(table.columns))
+            return coerce_column(table, column, inner)
+        shown = show_names(list(table.columns))
+        reason = (
+            f"a {table.kind} with the columns {shown}, and the list takes items of type {inner}. "
+            "Give one column, such as df['name'], or the values alone: df.to_numpy()."
+        )
+        raise MisfitError(reason)
+    rows: list[Any] = wire_value(table.records())
+    return rows
+
+
+def check_columns(table: Table, kind: GraphQLInputObjectType) -> None:
+    """Check that the columns of a table are fields of an input object, none missing.
+
+    Raises
+    ------
+    MisfitError
+        If not; the message names the columns and what to do.
+    """
+    reasons = []
+    unknown = [name for name in table.columns if name not in kind.fields]
+    if unknown:
+        reasons.append(unknown_fields(f"the {table.kind}", unknown, kind, list(table.columns)))
+    for name, field in kind.fields.items():
+        required = isinstance(field.type, GraphQLNonNull) and not has_default(field)
+        if name in table.columns or not required:
+            continue
+        where = " It is in the index: df.reset_index()." if name in table.index else ""
+        reasons.append(
+            f"the {table.kind} has no column {name!r}, which {kind.name} requires "
+            f"({name}: {field.type}).{where}"
+        )
+    if reasons:
+        raise MisfitError(" Also, ".join(reasons))
+
+
+def has_default(field: Any) -> bool:
+    """Return whether an input field has a default; graphql-core 3.2 and 3.3 say it differently."""
+    from graphql import Undefined
+
+    if getattr(field, "default", None) is not None:
+        return True
+    return getattr(field, "default_value", Undefined) is not Undefined
+
+
+def unknown_fields(
+    what: str, unknown: list[str], kind: GraphQLInputObjectType, columns: list[str] | None = None
+) -> str:
+    """Return a sentence about names that an input type does not have, with the way out."""
+    word = "fields" if columns is None else "columns"
+    word = word if len(unknown) > 1 else word[:-1]
+    said = f"{what} has the {word} {show_names(unknown)}, which the type {kind.name} does not have."
+    near = {
+        name: found[0]
+        for name in unknown
+        if (found := difflib.get_close_matches(name, kind.fields, 1, SIMILAR))
+    }
+    near = {name: it for name, it in near.items() if columns is None or it not in columns}
+    if near:
+        said += f" Did you mean {show_names(list(near.values()))}?"
+    if columns is None:
+        if unknown == ["Index"] and what == "the Pandas":  # a row of itertuples()
+            return f"{said} Leave the index out: df.itertuples(index=False)."
+        return f"{said} It has: {show_names(list(kind.fields), 12)}."
+    if near:
+        pairs = ", ".join(f"'{plain(a, 40)}': '{b}'" for a, b in list(near.items())[:NAMES_SHOWN])
+        said += f" To rename: df.rename(columns={{{pairs}}})."
+    wanted = [name for name in columns if name in kind.fields]
+    if wanted:
+        listed = ", ".join(f'"{name}"' for name in wanted)
+        return f"{said} To send the others alone: df[[{listed}]]."
+    return f"{said} {kind.name} has: {show_names(list(kind.fields), 12)}."
+
+
+def show_names(names: list[str], limit: int = NAMES_SHOWN) -> str:
+    """Return names in quotes, as many as can be read."""
+    shown = ", ".join(repr(plain(name, 40)) for name in names[:limit])
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
+
+
+def coerce_column(table: Table, name: str, kind: Any) -> list[Any]:
+    """Return the cells of a column in the JSON form of a declared type.
+
+    Raises
+    ------
+    MisfitError
+        If one does not fit; the message names the column and the row.
+    """
+    cells = table.columns[name]
+    inner = unwrap(kind)
+    if inner is not kind and None in cells:
+        count, first = cells.count(None), cells.index(None)
+        reason = (
+            f"the column {plain(name, 40)!r} has no value in {count:,} of {table.length:,} rows, "
+            f"first in row {first}, and {name}: {kind} needs one. Fill it, or leave these rows "
+            f"out: df.dropna(subset=['{plain(name, 40)}'])."
+        )
+        raise MisfitError(reason)
+    converted = []
+    expected = check_cell(inner)
+    row = 0
+    try:
+        for row, cell in enumerate(cells):  # noqa: B007 - the error names it
+            found = None if cell is None else coerce_input(cell, inner, sparse=True)
+            said = expected(found) if found is not None else ""
+            if said:
+                break
+            converted.append(found)
+        else:
+            return converted
+    except TypeError as error:
+        said = str(error) if isinstance(error, (UnfitError, MisfitError)) else plain(error, 200)
+    reason = f"row {row}, column {plain(name, 40)!r} of the {table.kind}: {said}"
+    raise MisfitError(reason)
+
+
+def check_cell(kind: Any) -> Callable[[Any], str]:
+    """Return a function that says what is wrong with the JSON form of a cell; "" for nothing."""
+    if isinstance(kind, GraphQLEnumType):
+        values = kind.values
+
+        def check_enum(value: Any) -> str:
+            if isinstance(value, str) and value in values:
+                return ""
+            return f"not one of the values of {kind.name}: {show_names(list(values), 12)}."
+
+        return check_enum
+    return CELL_CHECKS.get(str(kind), accept)
+
+
+def accept(_value: Any) -> str:
+    """Accept any value."""
+    return ""
+
+
+def check_int(value: Any) -> str:
+    """Check the JSON form of an Int."""
+    if type(value) is not int:
+        fraction = isinstance(value, float)
+        found = "a number with a fraction" if fraction else f"a {type(value).__name__}"
+        return f"{found}, and Int takes whole numbers."
+    return "" if -(2**31) <= value < 2**31 else "the number does not fit into the 32 bits of Int."
+
+
+def check_float(value: Any) -> str:
+    """Check the JSON form of a Float."""
+    right = type(value) in {float, int}
+    return "" if right else f"a {type(value).__name__}, and Float takes numbers."
+
+
+def check_string(value: Any) -> str:
+    """Check the JSON form of a String."""
+    if isinstance(value, str):
+        return ""
+    return f"a {type(value).__name__}, and String takes text: df['name'].astype(str)."
+
+
+def check_boolean(value: Any) -> str:
+    """Check the JSON form of a Boolean."""
+    return "" if isinstance(value, bool) else f"a {type(value).__name__}, and Boolean takes bool."
+
+
+def check_id(value: Any) -> str:
+    """Check the JSON form of an ID."""
+    if isinstance(value, str) or type(value) is int:
+        return ""
+    if isinstance(value, float):
+        return (
+            "a float, and ID takes text or whole numbers. For numbers with missing values use the "
+            "dtype 'Int64'."
+        )
+    return f"a {type(value).__name__}, and ID takes text or whole numbers."
+
+
+CELL_CHECKS: dict[str, Callable[[Any], str]] = {
+    "Int": check_int,
+    "Float": check_float,
+    "String": check_string,
+    "Boolean": check_boolean,
+    "ID": check_id,
+}

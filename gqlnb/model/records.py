@@ -1,0 +1,200 @@
+"""Rows, tables and arrays of other libraries, read without importing these libraries."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+__all__ = ["Table", "is_missing", "read_items", "read_record", "read_table"]
+
+PANDAS_MISSING = frozenset({"NAType", "NaTType"})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows and columns as plain Python lists.
+
+    Attributes
+    ----------
+    kind
+        Name of the class, such as ``"DataFrame"``.
+    columns
+        The values of each column by its name, in order; None for a missing value.
+    length
+        Number of rows.
+    index
+        Names of the index levels of a pandas frame, which are not columns.
+    repeated
+        Names that more than one column has.
+    """
+
+    kind: str
+    columns: dict[str, list[Any]]
+    length: int
+    index: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one dict per row."""
+        names = list(self.columns)
+        if not names:
+            return [{} for _ in range(self.length)]
+        return [
+            dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)
+        ]
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell holds None, NaN, NaT or NA."""
+    if value is None:
+        return True
+    if isinstance(value, (float, Decimal)):
+        return bool(value != value)  # noqa: PLR0124 - NaN alone differs
+    if type(value).__name__ in PANDAS_MISSING:
+        return True
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return kind in {"M", "m", "f"} and not getattr(value, "ndim", 0) and bool(value != value)  # noqa: PLR0124
+
+
+def is_instance(value: Any, module: str, *names: str) -> bool:
+    """Return whether a value is of a class of a library, which is not imported for it."""
+    loaded = sys.modules.get(module)
+    kinds = tuple(kind for name in names if isinstance(kind := getattr(loaded, name, None), type))
+    return isinstance(value, kinds)
+
+
+def read_table(value: Any) -> Table | None:
+    """Return a pandas, Polars, Arrow or structured NumPy table; None for any other value."""
+    kind = type(value).__name__
+    if is_instance(value, "pandas", "DataFrame"):
+        series = [value.iloc[:, position] for position in range(value.shape[1])]
+        found = [(str(one.name), read_items(one) or []) for one in series]
+        index = tuple(str(name) for name in value.index.names if name is not None)
+        return build_table(kind, found, len(value), index)
+    if is_instance(value, "polars", "DataFrame"):
+        found = [(one.name, read_items(one) or []) for one in value.get_columns()]
+        return build_table(kind, found, value.height)
+    if is_instance(value, "pyarrow", "Table", "RecordBatch"):
+        pairs = zip(value.schema.names, value.columns, strict=True)
+        return build_table(kind, [(name, column.to_pylist()) for name, column in pairs], len(value))
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    if names and getattr(value, "ndim", 0) == 1:  # a structured array of NumPy
+        found = [(name, read_items(value[name]) or []) for name in names]
+        return build_table("structured array", found, len(value))
+    return None
+
+
+def build_table(
+    kind: str, found: list[tuple[str, list[Any]]], length: int, index: tuple[str, ...] = ()
+) -> Table:
+    """Return a table of named columns, with missing values as None."""
+    names = [name for name, _ in found]
+    repeated = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+    columns = {
+        name: [None if is_missing(cell) else cell for cell in cells] for name, cells in found
+    }
+    return Table(kind, columns, length, index, repeated)
+
+
+def read_items(value: Any) -> list[Any] | None:
+    """Return the items of an array, a Series or an Index; None for any other value.
+
+    Dates and durations stay values of their library, because plain Python ones have no
+    nanoseconds.
+    """
+    if isinstance(value, (str, bytes, Mapping, list, tuple)):
+        return None
+    if not hasattr(value, "tolist"):
+        methods = [getattr(value, name, None) for name in ("to_list", "to_pylist")]
+        method: Any = next(filter(callable, methods), None)  # of Polars, of Arrow
+        return None if method is None else list(method())
+    if getattr(value, "ndim", 1) == 0:
+        return None
+    dtype = getattr(value, "dtype", None)
+    exact = getattr(dtype, "kind", None) in {"M", "m"} or getattr(dtype, "names", None)
+    return list(value) if exact else list(value.tolist())
+
+
+def read_record(value: Any, known: Container[str] = ()) -> dict[str, Any] | None:
+    """Return a row, a model or another object with named fields as a dict; else None.
+
+    Understood are mappings, data classes, named tuples, pandas Series, rows of structured NumPy
+    arrays, of SQLite and of SQLAlchemy, and models of attrs, pydantic and msgspec.
+
+    Parameters
+    ----------
+    value
+        The value.
+    known
+        The fields of the input type. Where pydantic has an alias for a field, the name that is
+        among them is taken.
+    """
+    if isinstance(value, type):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): item for key, item in value.items()}
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    if is_instance(value, "pandas", "Series"):
+        items = read_items(value) or []
+        return dict(zip(map(str, value.index), items, strict=True))
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    if names and not getattr(value, "ndim", 0):
+        return {name: value[name] for name in names}
+    return read_model(value, known)
+
+
+def read_model(value: Any, known: Container[str]) -> dict[str, Any] | None:
+    """Return a named tuple, a database row, or a model of attrs, pydantic or msgspec as a dict."""
+    kind = type(value)
+    found: Any = None
+    if isinstance(value, tuple):
+        found = getattr(value, "_mapping", None)  # of SQLAlchemy
+        names = getattr(value, "_fields", None)
+        if isinstance(names, tuple):
+            found = dict(zip(names, value, strict=False))
+    elif hasattr(kind, "__attrs_attrs__"):
+        found = {each.name: getattr(value, each.name) for each in kind.__attrs_attrs__}
+    elif hasattr(kind, "__struct_encode_fields__"):  # of msgspec
+        pairs = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
+        found = {name: getattr(value, field) for name, field in pairs}
+        found = {key: it for key, it in found.items() if type(it).__name__ != "UnsetType"}
+    elif hasattr(value, "dict") and isinstance(models := models_of(kind), Mapping):  # of pydantic
+        found = {chosen_name(name, it, known): getattr(value, name) for name, it in models.items()}
+    elif callable(getattr(value, "keys", None)) and hasattr(value, "__getitem__"):  # of SQLite
+        found = {str(key): value[key] for key in value.keys()}  # noqa: SIM118 - no mapping
+    return dict(found) if isinstance(found, Mapping) else None
+
+
+def models_of(kind: type) -> Any:
+    """Return the fields of a pydantic model, of version 2 or 1."""
+    return getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None)
+
+
+def chosen_name(name: str, field: Any, known: Container[str]) -> str:
+    """Return the name of a pydantic field: its alias if the input type has that one."""
+    aliases = (getattr(field, "serialization_alias", None), getattr(field, "alias", None))
+    found = [one for one in (name, *aliases) if isinstance(one, str) and one in known]
+    return found[0] if found else name
+
+
+def is_unread_table(value: Any) -> bool:
+    """Return whether a value is a table of a library that is not read, such as Dask.
+
+    Iterating over one gives the names of its columns, which would be sent in place of the rows.
+    """
+    kind = type(value)  # not the value: Polars computes the columns of a lazy frame, and warns
+    if kind.__module__.startswith("pandas.") and hasattr(kind, "groups"):  # grouped
+        return True
+    return hasattr(kind, "columns") and (hasattr(kind, "dtypes") or hasattr(kind, "collect"))
+
+
+def is_plain_iterable(value: Any) -> bool:
+    """Return whether a value is a list, a set, a generator or another sequence of items."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, Mapping))

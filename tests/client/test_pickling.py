@@ -1,0 +1,126 @@
+"""Clients are pickled with all of their options, or refused; copies share what they have."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from gqlnb import Client, Limits, Token, connect, recorded, reference_schema, serve
+from gqlnb.client import connections
+
+HELLO = "{ hello }"
+SECRET = "abcdefgh-1234"
+
+
+@pytest.fixture
+def server():
+    """Yield a server that asks for a token."""
+    with serve(reference_schema(), port=0, token=Token(SECRET)) as made:
+        yield made
+
+
+def test_all_options_travel(server, monkeypatch, tmp_path):
+    """Timeout, limits, headers, verify, schema and the source of the token arrive."""
+    monkeypatch.setenv("SOME_TOKEN", SECRET)
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text("")
+    client = Client(
+        server.url,
+        token="env:SOME_TOKEN",
+        headers={"X-Api-Key": "env:SOME_TOKEN", "X-Plain": "yes"},
+        schema="type Query { hello: String added: Int }",
+        timeout=7,
+        limits=Limits(answer=1000, wait=3),
+        verify=bundle,
+    )
+    data = pickle.dumps(client)
+    assert SECRET.encode() not in data
+    again = pickle.loads(data)
+    recipe = again.recipe()
+    assert recipe == client.recipe()
+    assert (recipe.timeout, recipe.limits) == (7, Limits(answer=1000, wait=3))
+    assert (recipe.headers[1], recipe.verify) == (("X-Plain", "yes"), str(bundle))
+    assert "added" in again.schema.query_type.fields
+    assert again.execute(HELLO).data == client.execute(HELLO).data
+
+
+def test_another_process_asks_with_the_token_that_it_finds(server, monkeypatch):
+    """The pickle names the variable, and the other process reads it."""
+    monkeypatch.setenv("SOME_TOKEN", SECRET)
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).execute('{ hello }').data)"
+    data = pickle.dumps(Client(server.url, token="env:SOME_TOKEN"))
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=data, capture_output=True, check=True, timeout=60
+    )
+    assert done.stdout.decode().strip() == "{'hello': 'Hello world!'}"
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda url: Client(url, token=Token(SECRET)), "token='env:NAME'"),
+        (lambda url: Client(f"{url}?api_key={SECRET}"), "given by value"),
+        (lambda url: Client(url, headers={"Cookie": f"session={SECRET}"}), "headers={'X-Api-Key'"),
+        (lambda _: Client(reference_schema()), "Serve it, and ask its address"),
+    ],
+    ids=["token", "address", "cookie", "schema"],
+)
+def test_what_cannot_travel_is_refused(make, reason):
+    """The sentence says why, and how to do it; it holds no secret."""
+    with pytest.raises(TypeError, match="This client cannot be pickled: ") as caught:
+        pickle.dumps(make("http://127.0.0.1:4000/graphql"))
+    assert reason in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_named_connection_travels_by_name():
+    """The other process reads the settings of that name itself."""
+    client = connect("demo")
+    data = pickle.dumps(client)
+    again = pickle.loads(data)
+    assert (again.name, b"demo" in data) == ("demo", True)
+    assert again.execute("{ viewer { login } }").data == {"viewer": {"login": "demo"}}
+
+
+def test_a_name_of_this_process_alone_does_not_travel():
+    """Nobody else knows it; the address of its client does travel, with the name."""
+    connections.register("here", lambda **given: Client(reference_schema(), **given), "a schema")
+    connections.register("there", lambda **given: Client("http://127.0.0.1:9/x", **given), "far")
+    try:
+        with pytest.raises(TypeError, match="Serve it"):
+            pickle.dumps(connect("here"))
+        again = pickle.loads(pickle.dumps(connect("there")))
+        assert (again.source, again.name) == ("http://127.0.0.1:9/x", "there")
+    finally:
+        connections.forget("here")
+        connections.forget("there")
+
+
+def test_a_recording_travels_with_its_client(tmp_path):
+    """By the path and the mode; what it replays needs no endpoint."""
+    path = tmp_path / "a.jsonl"
+    with serve(reference_schema(), port=0) as server, recorded(path):
+        client = Client(server.url)
+        expected = client.execute(HELLO).data
+    again = pickle.loads(pickle.dumps(Client(client.source, recording=path, mode="replay")))
+    assert again.execute(HELLO).data == expected
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_a_copy_keeps_options_and_secrets(server, duplicate):
+    """Within a process nothing is refused, since nothing leaves it."""
+    client = Client(server.url, token=Token(SECRET), timeout=7, headers={"X-Plain": "yes"})
+    again = duplicate(client)
+    assert again is not client
+    assert again.execute(HELLO).data == {"hello": "Hello world!"}
+    assert (again._timeout, again._secrets.headers) == (7, {"X-Plain": "yes"})
+
+
+def test_a_copy_of_a_client_of_a_schema_works():
+    """It executes with the same schema."""
+    client = Client(reference_schema())
+    assert copy.deepcopy(client).local is client.local

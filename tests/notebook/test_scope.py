@@ -1,0 +1,267 @@
+"""Variables of cells: locals of functions, similar names, tables; in a shell and a real kernel."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+import gqlnb
+from tests.notebook.cells import beside, failure, run
+
+ADD = "query ($a: Int!, $b: Int) { add(a: $a, b: $b) }"
+MAGICS = {
+    "line": f'get_ipython().run_line_magic("graphql", "schema {ADD}")',
+    "cell": f'get_ipython().run_cell_magic("graphql", "schema", "{ADD}")',
+    "percent": f"%graphql schema {ADD}",
+}
+
+
+@pytest.mark.parametrize("magic", MAGICS.values(), ids=MAGICS)
+def test_a_magic_in_a_function_sees_its_locals(shell, magic):
+    """They go before the names of the notebook, which still count where there is no local."""
+    code = f"a, b = 100, 1\ndef f(a):\n    return {magic}\nfound = f(2)"
+    if magic.startswith("%"):
+        code = f"a, b = 100, 1\ndef f(a):\n    r = {magic}\n    return r\nfound = f(2)"
+    run(shell, code)
+    assert shell.user_ns["found"].data == {"add": 3}
+    assert run(shell, f"%graphql schema {ADD}").data == {"add": 101}
+
+
+@pytest.mark.parametrize("magic", [MAGICS["line"], MAGICS["cell"]], ids=["line", "cell"])
+def test_a_magic_in_a_comprehension_sees_what_is_around_it(shell, magic):
+    """The loop's variable, and the locals of the function that it stands in."""
+    run(shell, f"def f(b):\n    return [{magic}.data['add'] for a in range(3)]\nfound = f(10)")
+    assert shell.user_ns["found"] == [10, 11, 12]
+    assert run(shell, f"[{magic}.data['add'] for a in range(2) for b in (5,)]") == [5, 6]
+
+
+def test_options_see_locals_too(shell):
+    """The connection, --vars, and expressions of --param with comprehensions in them."""
+    run(
+        shell,
+        "names = [1]\n"
+        "def f(names, values, inner):\n"
+        f"    r = %graphql inner -v values -p a=sum([n for n in names]) {ADD}\n"
+        "    return r\n"
+        "found = f([2, 3], {'b': 4}, schema)",
+    )
+    assert shell.user_ns["found"].data == {"add": 9}
+    assert "inner" not in shell.user_ns
+
+
+def test_locals_do_not_outlive_the_function(shell):
+    """A cell after it does not see them."""
+    run(shell, f"def f():\n    a = 1\n    return {MAGICS['line']}\nf()")
+    assert "The notebook has no a." in failure(shell, f"%%graphql schema\n{ADD}")
+
+
+def test_an_error_in_a_function_names_a_local(shell):
+    """A missing variable is compared with the names that the function has."""
+    line = "%graphql schema query ($only: Int!) { add(a: $only) }"
+    shown = failure(shell, f"def f(onyl):\n    r = {line}\n    return r\nf(1)")
+    assert "Did you mean onyl?" in shown
+
+
+NULLABLE = "query ($onyl: Int) { add(a: 1, b: $onyl) }"
+
+
+def test_a_similar_name_is_said_once(shell):
+    """The variable is left out, and the cell says so in one note."""
+    shell.user_ns["only"] = 5
+    (note,) = beside(shell, f"%%graphql schema -o r\n{NULLABLE}")
+    assert note["text/plain"].startswith("$onyl has no value, so it is left out (null). Did you")
+    assert "Did you mean only?" in note["text/plain"]
+    assert "-p onyl=only" in note["text/plain"]
+    assert shell.user_ns["r"].data == {"add": 1}
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ({"onyl": 2, "only": 5}, NULLABLE),
+        ({"other": 5}, NULLABLE),
+        ({"only": len, "onlyy": [1]}, NULLABLE),
+        (
+            {"only": 5},
+            "query ($onyl: Int, $only: Int) { a: add(a: 1, b: $onyl) b: add(a: 1, b: $only) }",
+        ),
+    ],
+    ids=["given", "unlike", "no number", "declared"],
+)
+def test_no_similar_name_is_said_where_none_is_meant(shell, names, text):
+    """Where there is a value, and where the other name is not a value for it."""
+    shell.user_ns |= names
+    assert beside(shell, f"%%graphql schema -o r -N\n{text}") == []
+
+
+def test_a_default_is_said_to_be_used(shell):
+    """The default goes where the value was meant to."""
+    shell.user_ns["only"] = 5
+    (note,) = beside(shell, "%%graphql schema -o r\nquery ($onyl: Int = 3) { add(a: $onyl) }")
+    assert "its default is used" in note["text/plain"]
+
+
+@pytest.mark.parametrize("option", ["-p onyl=5", "-v given"])
+def test_an_option_that_gives_an_unknown_variable_is_an_error(shell, option):
+    """It would be ignored, and the operation would run without it."""
+    shell.user_ns["given"] = {"onyl": 5}
+    text = "query ($only: Int) { add(a: 1, b: $only) }"
+    shown = failure(shell, f"%%graphql schema {option}\n{text}")
+    assert "the operation does not declare $onyl" in shown.replace("The op", "the op")
+    assert "only" in shown
+    assert "the operation does not declare $onyl" in failure(
+        shell, f"%%graphql schema -N {option}\n{text}"
+    ).replace("The op", "the op")
+
+
+PAGES = """
+type Query { things(first: Int!, after: String): Things! }
+type Things { nodes: [Thing!]! totalCount: Int! pageInfo: PageInfo! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Thing { n: Int! }
+"""
+
+
+def things(root, args, context):
+    """Return three things of four."""
+    nodes = [{"n": number} for number in range(3)]
+    return {"nodes": nodes, "totalCount": 4, "pageInfo": {"hasNextPage": False}}
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%graphql short --paginate -o kept\n{}",
+        "%%graphql short kept << --paginate\n{}",
+        "%%graphql short --paginate -o kept -t frame\n{}",
+        "%%graphql short --paginate -t frame\n{}",
+        "%%graphql short --paginate -q\n{}",
+        "%%graphql short --paginate -q -o kept -t json\n{}",
+        "%%graphql short --paginate\n{};",
+        "%graphql short --paginate {};",
+    ],
+)
+def test_an_incomplete_result_is_always_said(shell, cell):
+    """Also where the result goes to a name, or is silenced."""
+    shell.user_ns["short"] = gqlnb.Schema(PAGES, {"Query": {"things": things}})
+    text = "{ things(first: 10) { nodes { n } totalCount } }"
+    notes = [shown["text/plain"] for shown in beside(shell, cell.format(text))]
+    assert len([note for note in notes if "Pages: 3 of 4 items" in note]) == 1
+
+
+def test_a_complete_result_says_nothing(shell):
+    """There is nothing to add to it."""
+    full = {"nodes": [], "totalCount": 0, "pageInfo": {"hasNextPage": False}}
+    shell.user_ns["full"] = gqlnb.Schema(PAGES, {"Query": {"things": lambda *_: full}})
+    text = "{ things(first: 10) { nodes { n } totalCount } }"
+    assert beside(shell, f"%%graphql full --paginate -o kept\n{text}") == []
+
+
+SETUP = """%load_ext gqlnb
+import dataclasses, gqlnb, numpy as np, pandas as pd
+schema = gqlnb.Schema('''
+type Query { add(rows: [Row!]!): JSON  one(row: Row, only: Int): JSON  list(xs: [Int]): JSON }
+input Row { n: Int!  name: String  when: DateTime }
+scalar JSON scalar DateTime
+''', {"Query": dict.fromkeys(("add", "one", "list"), lambda root, args, context: args)})
+@dataclasses.dataclass
+class Row:
+    n: int
+    name: str | None = None
+df = pd.DataFrame({"n": [1.0, 2.0], "name": ["a", None]})
+%graphql connect schema
+"""
+ROWS = "query ($rows: [Row!]!) { add(rows: $rows) }"
+SITUATIONS = {
+    "frame": (
+        f"rows = df\n%graphql -t json {ROWS}",
+        "{'n': 1, 'name': 'a'}, {'n': 2, 'name': None}",
+    ),
+    "option": (f"%graphql -t json -p rows=df[df.n>1] {ROWS}", "[{'n': 2, 'name': None}]"),
+    "loop": (
+        "for _, row in df.iterrows():\n"
+        "    r = %graphql -t json query ($row: Row) { one(row: $row) }\n"
+        "    print(r)",
+        "{'n': 2, 'name': None}",
+    ),
+    "function": (
+        "def ask(rows):\n    r = %graphql -t json " + ROWS + "\n    return r\nask(df.head(1))",
+        "[{'n': 1, 'name': 'a'}]",
+    ),
+    "dataclass": (f"rows = [Row(5), Row(6, 'b')]\n%graphql -t json {ROWS}", "'n': 6, 'name': 'b'"),
+    "records": (f"rows = df.to_dict('records')\n%graphql -t json {ROWS}", "{'n': 1, 'name': 'a'}"),
+    "column": ("xs = df['n']\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }", "[1, 2]"),
+    "gap": (
+        "xs = pd.Series([1, None])\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }",
+        "[1, None]",
+    ),
+    "array": (
+        "xs = np.arange(3)\n%graphql -t json query ($xs: [Int]) { list(xs: $xs) }",
+        "[0, 1, 2]",
+    ),
+    "row": (
+        "row = df.loc[0]\n%graphql -t json query ($row: Row) { one(row: $row) }",
+        "{'n': 1, 'name': 'a'}",
+    ),
+    "moment": (
+        "row = dict(n=1, when=pd.Timestamp('2026-01-02', tz='UTC'))\n"
+        "%graphql -t json query ($row: Row) { one(row: $row) }",
+        "2026-01-02T00:00:00+00:00",
+    ),
+    "similar": (
+        "only = 5\n%graphql -t json query ($onyl: Int) { one(only: $onyl) }",
+        "Did you mean only?",
+    ),
+    "columns": (f"rows = df.assign(naem='x')\n%graphql {ROWS}", 'df[["n", "name"]]'),
+    "empty": (f"rows = df.head(0)\n%graphql -t json {ROWS}", "{'add': {'rows': []}}"),
+    "cell": (
+        "def ask(rows):\n"
+        f"    return get_ipython().run_cell_magic('graphql', '-t json', '{ROWS}')\n"
+        "ask(df.tail(1))",
+        "[{'n': 2, 'name': None}]",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    """Return a function that runs a cell in a kernel and returns the text of its output."""
+    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=60)
+
+    def run_cell(code):
+        shown = []
+
+        def note(message):
+            content = message["content"]
+            if message["msg_type"] == "stream":
+                shown.append(content["text"])
+            elif message["msg_type"] == "error":
+                shown.append("\n".join(content["traceback"]))
+            elif "data" in content:
+                shown.append(content["data"]["text/plain"])
+
+        client.execute_interactive(code, output_hook=note, allow_stdin=False, timeout=60)
+        return "\n".join(shown)
+
+    run_cell(SETUP)
+    yield run_cell
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize(("code", "expected"), SITUATIONS.values(), ids=SITUATIONS)
+def test_everyday_variables_in_a_kernel(kernel, code, expected):
+    """Each value of a notebook arrives as its declared type, or the cell says what to do."""
+    assert expected in kernel(code)
+
+
+def test_the_frame_that_is_sent_stays_as_it_is(shell):
+    """Nothing is written into the user's own frame."""
+    sdl = "type Query { f(rows: [R]): Int } input R { a: Float b: String }"
+    shell.user_ns["tables"] = gqlnb.Schema(sdl)
+    frame = pd.DataFrame({"a": [1.0, None], "b": ["x", None]})
+    shell.user_ns["rows"] = frame
+    before = frame.copy()
+    run(shell, "%graphql tables query ($rows: [R]) { f(rows: $rows) }")
+    pd.testing.assert_frame_equal(frame, before)

@@ -362,7 +362,8 @@ def _read_epoch(step: int, value: Any) -> datetime:
 def read_day(value: Any) -> date:
     """Return a day."""
     if isinstance(value, str):
-        return _iso(date.fromisoformat, value, "date")
+        found: date = _iso(date.fromisoformat, value, "date")
+        return found
     if isinstance(value, datetime) and value.time() != time():
         raise TypeError
     if not isinstance(value, date):

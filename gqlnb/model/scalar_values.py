@@ -172,6 +172,8 @@ def read_number_text(value: Any) -> float:
 
 def read_decimal(value: Any) -> Decimal:
     """Return a number, or the text of one, as an exact decimal."""
+    if type(value) is Decimal:  # what bytes are decoded to
+        return value
     value = unwrap(value)
     if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal)):
         raise TypeError
@@ -233,7 +235,7 @@ def _instant(value: Any) -> tuple[datetime, int]:
     rest = 0
     if isinstance(value, str):
         rest = _finer(value)
-        value = datetime.fromisoformat(ZONE_NAME.sub("", value))
+        value = _iso(datetime.fromisoformat, ZONE_NAME.sub("", value), "timestamp")
     elif getattr(getattr(value, "dtype", None), "kind", None) == "M":  # of NumPy
         whole = value.astype("datetime64[us]")
         rest = (value - whole).astype("timedelta64[ns]").astype("int64").item()
@@ -245,6 +247,19 @@ def _instant(value: Any) -> tuple[datetime, int]:
     if not isinstance(value, datetime):
         raise TypeError
     return value, rest
+
+
+def _iso(read: Callable[[str], Any], text: str, noun: str) -> Any:
+    """Return what a text of ISO 8601 says.
+
+    PostgreSQL has more than Python: ``infinity``, years before 1 and after 9999, and 24:00.
+    """
+    try:
+        return read(text)
+    except ValueError:
+        pass
+    message = f"it is not a {noun} in ISO 8601 that Python has: years 1 to 9999, before 24:00"
+    raise ValueError(message)
 
 
 def _finer(text: str) -> int:
@@ -347,7 +362,8 @@ def _read_epoch(step: int, value: Any) -> datetime:
 def read_day(value: Any) -> date:
     """Return a day."""
     if isinstance(value, str):
-        return date.fromisoformat(value)
+        found: date = _iso(date.fromisoformat, value, "date")
+        return found
     if isinstance(value, datetime) and value.time() != time():
         raise TypeError
     if not isinstance(value, date):
@@ -371,7 +387,9 @@ def _time_of(text: str) -> time:
         return time.fromisoformat(text)
     except ValueError:
         pass
-    found = datetime.fromisoformat(text)  # some servers call a timestamp "Time", as GitLab does
+    found = _iso(
+        datetime.fromisoformat, text, "time of day"
+    )  # some servers call a timestamp "Time", as GitLab does
     raise OtherFormError(ZONED_TIMESTAMP if found.tzinfo else LOCAL_TIMESTAMP)
 
 

@@ -156,6 +156,14 @@ def test_without_a_schema_the_values_show_the_types():
     assert frame["owner.login"].isna().tolist() == [False, True]
 
 
+def test_without_a_schema_nothing_is_assumed_of_text_and_integers_stay():
+    """Moments are text, with a zone or without; integers beyond 32 bits are integers."""
+    rows = [{"at": "2026-01-02T03:04:05", "n": 2**60}, {"at": None, "n": None}]
+    frame = Result({"rows": rows}, document=Document.parse("{ rows { at n } }")).frame()
+    assert dtypes(frame) == {"at": "string", "n": "Int64"}
+    assert frame["n"][0] == 2**60
+
+
 def test_a_partial_answer_warns_and_is_marked():
     """One warning, and `attrs` say it."""
     answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))

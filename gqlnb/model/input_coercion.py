@@ -32,6 +32,7 @@ from gqlnb.model.records import (
     read_record,
     read_table,
 )
+from gqlnb.model.scalar_values import unwrap as unwrap_scalar
 from gqlnb.model.upload import is_file
 from gqlnb.model.wire_values import PLAIN, UnfitError, member, refuse_unread_table, wire_value
 
@@ -183,7 +184,7 @@ def coerce_integer(value: Any, name: str) -> Any:
     """
     if isinstance(value, Enum):
         value = value.value
-    value = scalars.unwrapped(value)
+    value = unwrap_scalar(value)
     if isinstance(value, (float, Decimal)) and isfinite(value) and value == int(value):
         if isinstance(value, float) and abs(value) >= EXACT:
             reason = (

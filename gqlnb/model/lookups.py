@@ -106,26 +106,24 @@ def _rank(lookup: Lookup) -> tuple[Any, ...]:
 
 
 def _lookup_of(schema: GraphQLSchema, name: str, declared: Any, kind: Any) -> Lookup | None:
+    """Return a root field as a lookup of objects of a type; None if it is none."""
     returned = get_named_type(declared.type)
     if not is_composite_type(returned) or is_list_type(get_nullable_type(declared.type)):
         return None
     required = [n for n, argument in declared.args.items() if is_required_argument(argument)]
-    if is_abstract_type(returned) and returned is not kind:
-        if len(required) != 1 or not _possible(schema, kind) <= _possible(schema, returned):
-            return None
-        if name != "node" or required[0] not in getattr(returned, "fields", {}):
-            return None
-        key = Key(required[0], str(declared.args[required[0]].type), required[0])
-        return Lookup(name, (key,), fragment=True, checked=False)
-    if returned is not kind:
+    if returned is kind:
+        names = required or [n for n in IDENTIFIERS if n in declared.args][:1]
+        keys = [_key_of(n, declared.args[n], kind) for n in names[: MAX_KEYS + 1]]
+        known = tuple(key for key in keys if key is not None)
+        whole = 0 < len(known) == len(names) <= MAX_KEYS
+        return Lookup(name, known, fragment=False, checked=True) if whole else None
+    is_node = name == "node" and is_abstract_type(returned) and len(required) == 1
+    if not is_node or not _possible(schema, kind) <= _possible(schema, returned):
         return None
-    names = required or [n for n in IDENTIFIERS if n in declared.args][:1]
-    if not names or len(names) > MAX_KEYS:
+    if required[0] not in getattr(returned, "fields", {}):
         return None
-    keys = [_key_of(n, declared.args[n], kind) for n in names]
-    if any(key is None for key in keys):
-        return None
-    return Lookup(name, tuple(key for key in keys if key is not None), fragment=False, checked=True)
+    key = Key(required[0], str(declared.args[required[0]].type), required[0])
+    return Lookup(name, (key,), fragment=True, checked=False)
 
 
 def _key_of(name: str, argument: Any, kind: Any) -> Key | None:

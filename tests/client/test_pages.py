@@ -794,9 +794,11 @@ def test_without_a_schema_names_tell_connections(secretive: str) -> None:
 
 def test_a_plain_list_without_a_schema_is_not_called_complete(secretive: str) -> None:
     """Only the schema could say whether the list has arguments for further pages."""
-    with Client(secretive) as client:
-        with pytest.warns(UserWarning, match="all: may go on; no schema is known"):
-            result = client.execute_all("{ all { name } }")
+    with (
+        Client(secretive) as client,
+        pytest.warns(UserWarning, match="all: may go on; no schema is known"),
+    ):
+        result = client.execute_all("{ all { name } }")
     assert result.report is not None
     assert not result.report.complete
 

@@ -82,7 +82,7 @@ class Crawler:
         Sentences for the report.
     """
 
-    def __init__(  # noqa: PLR0913 - the limits of one call
+    def __init__(
         self,
         plan: PagingPlan,
         variables: Mapping[str, Any],
@@ -676,7 +676,7 @@ class Crawler:
             doubts,
         )
 
-    def _list_doubts(self, over: bool) -> Iterator[str]:  # noqa: FBT001 - a plain condition
+    def _list_doubts(self, over: bool) -> Iterator[str]:
         """Yield the reasons why completeness is not proved."""
         undecided = Counter(
             cursor.field.name

@@ -80,12 +80,13 @@ def _follow_number(
     cursor: ListCursor, page: dict[str, Any], *, cut: bool, counted: bool
 ) -> str | None:
     more = _says_more(cursor, page)
-    if more is False:
-        return COMPLETE
-    if more is None and counted and cursor.total is not None and cursor.came >= cursor.total:
+    over = cursor.last == 0 or (
+        counted and cursor.total is not None and cursor.came >= cursor.total
+    )
+    if more is False or (more is None and over):
         return COMPLETE
     if cursor.last == 0:
-        return COMPLETE if more is None else "there is more, but an empty page came"
+        return "there is more, but an empty page came"
     if cut:
         return "max_results"
     if cursor.same_page or cursor.barren >= BARREN_NUMBERS:
@@ -94,9 +95,8 @@ def _follow_number(
     full = cursor.asked is not None and cursor.last >= cursor.asked
     cursor.is_probing = more is None and not full
     cursor.advance(page)
-    if cursor.reachable:
-        return None
-    return MAY_GO_ON if cursor.is_probing else cursor.unreachable
+    undecided = cursor.is_probing and not cursor.reachable
+    return MAY_GO_ON if undecided else cursor.unreachable
 
 
 def _says_more(cursor: ListCursor, page: dict[str, Any]) -> bool | None:
@@ -105,16 +105,21 @@ def _says_more(cursor: ListCursor, page: dict[str, Any]) -> bool | None:
     value = get_path(page, info.more) if info.more else None
     if not info.more or (value is None and info.meaning != "pointer"):
         return None
-    if info.meaning == "flag":
-        return bool(value)
-    if info.meaning == "last":
-        return not value
-    if info.meaning == "pointer":
-        return value is not None
-    if not isinstance(value, int):
+    if info.meaning == "pages":
+        return _is_before_last(cursor, page, value)
+    return {"flag": bool(value), "last": not value, "pointer": value is not None}[info.meaning]
+
+
+def _is_before_last(cursor: ListCursor, page: dict[str, Any], pages: Any) -> bool | None:
+    """Return whether a page comes before the last one; None if that is not known.
+
+    `pages` is the number of the last page, or how many there are.
+    """
+    info = cursor.field.info
+    if not isinstance(pages, int):
         return None
     current = get_path(page, info.current) if info.current else None
     number = current if isinstance(current, int) else cursor.page_number
     if info.more[-1] in LAST_PAGES:
-        return None if number is None else number < value
-    return (cursor.pages if not number else number) < value
+        return None if number is None else number < pages
+    return (number or cursor.pages) < pages

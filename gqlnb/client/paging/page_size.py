@@ -129,7 +129,7 @@ class PageSizes:
         steps = cursor.pages - PAGES_BEFORE_GROWTH + 1
         if steps <= 0:
             return base
-        size = base * GROWTH ** min(steps, 10)
+        size = base * int(GROWTH ** min(steps, 10))
         rows = LARGEST_PAGE // (self._weigh(field) * together)
         size = min(size, rows, self._limits.get(field, LARGEST_PAGE), self._most or LARGEST_PAGE)
         if field in self._row_bytes:
@@ -179,7 +179,7 @@ class PageSizes:
         # A service that names its limit is asked for that; of the usual limits two are tried.
         if named is not None and named not in tried:
             self._limits[field] = named
-        elif usual is not None and len(tried) <= 2:  # noqa: PLR2004
+        elif usual is not None and len(tried) <= 2:
             self._limits[field] = usual
         else:
             self._limits[field] = accepted

@@ -1,4 +1,4 @@
-"""All pages of a query: the two drivers of a crawler, one for threads and one for a running loop."""
+"""All pages of a query: a crawler driven by threads, and by a running loop."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class Paged(Part):
         -----
         Lists are followed by the arguments that the schema declares for them: cursors (Relay's
         connections, and ``nextToken`` and the like), ``offset`` or ``skip`` with ``limit``,
-        ``first`` or ``take``, and ``page`` with ``perPage`` or ``pageSize``. The schema is asked for
-        once, before the first page; where it cannot be had, the names in the text decide.
+        ``first`` or ``take``, and ``page`` with ``perPage`` or ``pageSize``. The schema is loaded
+        before the first page; where it cannot be had, the names in the text decide.
 
         Ends at a cursor that comes twice or is missing, and after five pages with nothing new.
         """

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import msgspec
 
-from gqlnb.client.overload import HEAVY, too_much
+from gqlnb.client.paging.size_errors import HEAVY, says_too_much
 from gqlnb.errors import AnswerError, GqlnbError, QueryError, RateLimited, TransportError, plain
 from gqlnb.github.data import seconds
 from gqlnb.github.entry import enter
@@ -217,11 +217,11 @@ def _pages_of(result: Result, count: int) -> list[Page]:
         name = f"p{place}"
         errors = [error for error in result.errors if (error.get("path") or [name])[0] == name]
         search: Mapping[str, Any] | None = (result.data or {}).get(name)
-        if search is None and not any(map(too_much, errors)):
+        if search is None and not any(map(says_too_much, errors)):
             result.raise_for_errors()
             msg = f"The answer holds no {name!r}, so the endpoint is not GitHub-shaped."
             raise AnswerError(msg)
-        found.append(_page(search or {}, heavy=any(map(too_much, errors))))
+        found.append(_page(search or {}, heavy=any(map(says_too_much, errors))))
     return found
 
 

@@ -343,12 +343,14 @@ class TransportError(GqlnbError):
     Attributes
     ----------
     status : int or None
-        The HTTP status, if there was one.
+        The HTTP status, if there was one; 504 for a time-out that came with status 200.
     wait : float or None
         Seconds to wait before the next request, if the endpoint said so.
     broken : bool
         Whether the connection ended before the whole answer had come; what was asked for may have
         been done.
+    transient : bool
+        Whether the endpoint reported, with status 200, a failure of its own that may pass.
     replayed : bool
         Whether it comes from a recording, so that asking again would give the same.
 
@@ -366,12 +368,14 @@ class TransportError(GqlnbError):
         status: int | None = None,
         wait: float | None = None,
         broken: bool = False,
+        transient: bool = False,
         result: ResultLike | None = None,
     ) -> None:
         super().__init__(message, result=result)
         self.status = status
         self.wait = wait
         self.broken = broken
+        self.transient = transient
         self.replayed = False
 
 

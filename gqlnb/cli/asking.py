@@ -14,6 +14,7 @@ from gqlnb.client.factory import connect
 from gqlnb.errors import GqlnbError, QueryError, plain
 from gqlnb.github.entry import enter
 from gqlnb.model.learning import settled
+from gqlnb.model.strict import way_out
 from gqlnb.wire.json import JSONError, dump, load
 
 if TYPE_CHECKING:
@@ -146,7 +147,8 @@ def rows(result: Result) -> pd.DataFrame:
     """Return the frame of an answer; what it warns of, stderr tells of errors anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return settled(result).frame()  # one request, as was asked for
+        with way_out("JSON, the usual form of output, shows all values as they came."):
+            return settled(result).frame()  # one request, as was asked for
 
 
 SHOWN: dict[str | None, Callable[[Result], str]] = {None: as_json, "table": as_table, "csv": as_csv}

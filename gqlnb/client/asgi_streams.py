@@ -6,16 +6,16 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.events import CUT, answers_in
-from gqlnb.client.transports import LATE, answer_headers
-from gqlnb.client.websocket import Dropped, NotOfferedError
+from gqlnb.client.transports import LATE, UNREADABLE, answer_headers
+from gqlnb.client.websocket import Dropped, NotOfferedError, not_spoken
 from gqlnb.errors import TransportError
 from gqlnb.sealing import bare
-from gqlnb.wire.graphql_ws import SUBPROTOCOL
+from gqlnb.wire.decompress import DecompressionError, create_decoder
 from gqlnb.wire.response import Response
 from gqlnb.wire.sse import EVENTS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from gqlnb.client.transports import Asgi
     from gqlnb.wire.request import Request
@@ -90,7 +90,8 @@ class Running:
 class AsgiLink:
     """A WebSocket of an application."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: Running, subprotocol: str) -> None:
+        self.subprotocol = subprotocol
         self._running = running
 
     async def send(self, text: str) -> None:
@@ -111,11 +112,15 @@ class AsgiLink:
         await self._running.close()
 
 
-async def asgi_opened(asgi: Asgi, seconds: float) -> AsgiLink | TransportError:
+async def asgi_opened(
+    asgi: Asgi, seconds: float, offered: Sequence[str]
+) -> AsgiLink | TransportError:
     """Open a WebSocket of an application; return what went wrong, if anything did."""
     running = Running(
         asgi,
-        socket_scope(asgi),  # no name here: it holds headers, and a traceback may show this frame
+        socket_scope(
+            asgi, offered
+        ),  # no name here: it holds headers, and a traceback may show this frame
         {"type": "websocket.connect"},
         {"type": "websocket.disconnect", "code": 1000},
     )
@@ -131,18 +136,19 @@ async def asgi_opened(asgi: Asgi, seconds: float) -> AsgiLink | TransportError:
         await running.close()
         raise
     if message is not None and message["type"] == "websocket.accept":
-        if message.get("subprotocol") == SUBPROTOCOL:
-            return AsgiLink(running)
-        fault = NotOfferedError(f"{asgi.source}: its WebSockets do not speak {SUBPROTOCOL}.")
+        chosen = message.get("subprotocol")
+        if chosen is not None and chosen in offered:
+            return AsgiLink(running, chosen)
+        fault = not_spoken(asgi.source, offered)
     await running.close()
     return fault or NotOfferedError(f"{asgi.source}: it opens no WebSocket.")
 
 
-def socket_scope(asgi: Asgi) -> Message:
+def socket_scope(asgi: Asgi, offered: Sequence[str]) -> Message:
     """Return what an application is asked for a WebSocket."""
     scope = asgi.scope("websocket", {})
     del scope["method"]
-    return {**scope, "scheme": "ws", "subprotocols": [SUBPROTOCOL]}
+    return {**scope, "scheme": "ws", "subprotocols": list(offered)}
 
 
 async def over_asgi_events(
@@ -182,8 +188,8 @@ async def over_asgi_events(
             yield asgi.secrets.unechoed(Response(head["status"], headers, b"".join(parts)))
             return
         yield None
-        async for part in bodies(running.hear):
-            for each in answers.feed(part):
+        async for piece in pieces(running, headers.get("content-encoding", ""), asgi.source):
+            for each in answers.feed(piece):
                 yield each
             if answers.ended:
                 return
@@ -192,6 +198,27 @@ async def over_asgi_events(
             raise TransportError(msg, broken=True)
     finally:
         await running.close()
+
+
+async def pieces(running: Running, encoding: str, source: str) -> AsyncGenerator[bytes, None]:
+    """Yield the decompressed pieces of a body.
+
+    Raises
+    ------
+    TransportError
+        If they can't be decompressed.
+    """
+    try:
+        decoder = create_decoder(encoding)
+        async for part in bodies(running.hear):
+            for piece in decoder.feed(part):
+                yield piece
+    except DecompressionError as error:
+        fault = str(error)
+    else:
+        return
+    msg = f"{source}: {UNREADABLE} {fault}"
+    raise TransportError(msg)
 
 
 async def bodies(hear: Callable[[], Any]) -> AsyncGenerator[bytes, None]:

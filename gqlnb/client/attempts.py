@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gqlnb.client.reasons import MAYBE
 from gqlnb.errors import RateLimited, TransportError
-from gqlnb.wire.retry import ATTEMPTS, PASSING, Attempt, decide, failure
+from gqlnb.wire.retry import ATTEMPTS, Attempt, decide, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +92,7 @@ class Attempts:
 
     def _tried(self, error: TransportError) -> str:
         said = ""
-        if self.kind != "query" and error.status in PASSING:
+        if self.kind != "query" and failure(error) == "busy":
             said = f" {MAYBE}"  # a gateway that gave up waiting does not know either
         if isinstance(error, RateLimited) and self.kind == "query" and self._left < inf:
             said = (
@@ -107,7 +107,7 @@ class Attempts:
         """Say why nothing happens: in the log, and on the screen of a person who waits."""
         reason = {
             "limited": "rate limit reached",
-            "busy": f"HTTP {error.status}",
+            "busy": "the endpoint failed" if error.transient else f"HTTP {error.status}",
             "broken": "the connection broke",
         }[ended]
         said = (

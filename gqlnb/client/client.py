@@ -401,7 +401,7 @@ class Client(Schemed, Paged, Errands, Reaching):
         self._schemas.asked_with(text)
         request = Request(text, values, operation, document)
         expected = None
-        if document.schema is not None and not isinstance(self._transport, InProcess):
+        if not isinstance(self._transport, InProcess):
             expected = self._expectations(document).of(values)
         hide = self._secrets.hide
         learn = self._learner(document)

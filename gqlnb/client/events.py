@@ -15,14 +15,14 @@ from gqlnb import runtime
 from gqlnb.client.http import CHUNK, Http, head_of
 from gqlnb.client.sockets import Call
 from gqlnb.errors import TransportError
+from gqlnb.wire.decompress import Decoder, TruncatedBodyError, create_decoder
 from gqlnb.wire.graphql_ws_client import HEADERS
 from gqlnb.wire.mixed import MIXED, Parts, boundary_of
 from gqlnb.wire.response import GRAPHQL_TYPE, JSON_TYPE, Response
 from gqlnb.wire.sse import EVENTS, Event, Reader, is_events
-from gqlnb.wire.unpack import IDENTITY, PackedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterator
 
     from urllib3 import BaseHTTPResponse
 
@@ -132,11 +132,14 @@ class Reading:
 
     def __init__(self, http: Http, body: bytes, seconds: float, accept: str = EVENTS) -> None:
         self._http, self._body = http, body
-        # Without packing: a packed stream would come in lumps.
+        # Without compression, which holds events back in many servers; what comes compressed all
+        # the same is read.
         self._accepted = {"Accept": accept, "Accept-Encoding": "identity"}
         self._call = Call(monotonic() + seconds, http.cap)
         self._answer: BaseHTTPResponse | None = None
         self._answers: Events | Mixed | None = None
+        self._decoder: Decoder | None = None
+        self._pieces: Iterator[bytes] = iter(())  # of what was read, and not taken yet
         self._turn = threading.Lock()  # closing waits for who reads
         self._left = False
 
@@ -163,9 +166,7 @@ class Reading:
             if answer.status != 200 or found is None:
                 return self._http.whole(answer)
             self._answer, self._answers = answer, found
-            if head.get("content-encoding", "").strip().lower() not in IDENTITY:
-                msg = "it is packed, which was not asked for."
-                raise PackedError(msg)
+            self._decoder = create_decoder(head.get("content-encoding", ""))
             return self._http.secrets.unechoed(Response(200, head))
 
     def more(self) -> list[Response] | BaseException | None:
@@ -175,7 +176,7 @@ class Reading:
             if answers is None or answers.ended or self._answer is None:
                 return None
             try:
-                part = self._answer.read1(CHUNK)
+                part = self._next_piece(self._answer)
                 found = answers.feed(part)
             except (TimeoutError, urllib3.exceptions.ReadTimeoutError):
                 return TransportError(f"POST {self._http.source}: {GONE}", broken=True)
@@ -188,6 +189,31 @@ class Reading:
         if answers.may_end():
             return None
         return TransportError(f"POST {self._http.source}: {CUT}", broken=True)
+
+    def _next_piece(self, answer: BaseHTTPResponse) -> bytes:
+        """Return the next bytes of the stream, decompressed; none at its end.
+
+        One piece at a time, since what was read at once may hold a thousand times as much.
+
+        Raises
+        ------
+        DecompressionError
+            If they are not compressed as the head says, or end early.
+        """
+        if self._decoder is None:
+            return b""
+        while True:
+            piece = next(self._pieces, None)
+            if piece is not None:
+                return piece
+            part = answer.read1(CHUNK)
+            if not part:
+                break
+            self._pieces = self._decoder.feed(part)
+        if self._decoder.incomplete:
+            msg = "it breaks off before its end. Try again."
+            raise TruncatedBodyError(msg)
+        return b""
 
     def close(self) -> None:
         """End it, from any thread: who reads is woken, and closes behind itself."""

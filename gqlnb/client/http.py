@@ -25,9 +25,9 @@ from gqlnb.client.transports import ACCEPT, user_agent
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.model.limits import MIB
 from gqlnb.sealing import bare
+from gqlnb.wire.decompress import BodyTooLargeError, accepted_encodings, decompress_body
 from gqlnb.wire.multipart import Multipart, body_of
 from gqlnb.wire.response import Response
-from gqlnb.wire.unpack import BodyTooLargeError, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -110,6 +110,7 @@ class Http:
         self.cap = cap
         self.verify = verify
         self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
         self._open: Route | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._started = 0  # the process that has the threads
@@ -240,7 +241,7 @@ class Http:
         head = head_of(answer)
         try:
             self._check_length(head)
-            read = unpacked(parts(answer), head.get("content-encoding", ""), self.cap)
+            read = decompress_body(parts(answer), head.get("content-encoding", ""), self.cap)
         except BaseException:
             answer.close()  # what was not read would be taken for the next answer
             raise
@@ -338,7 +339,7 @@ def fixed_headers() -> dict[str, str]:
     """Return what every request says."""
     return {
         "Accept": ACCEPT,
-        "Accept-Encoding": "gzip",
+        "Accept-Encoding": accepted_encodings(),
         "Content-Type": "application/json",
         "User-Agent": user_agent(),
     }

@@ -50,8 +50,9 @@ class Reaching(Part):
             is taken too: each Result is its answer as far as it has come. It is asked over HTTP,
             once, unless `transport` is ``"ws"``.
         transport
-            ``"ws"``, a WebSocket that speaks graphql-transport-ws; ``"sse"``, server-sent events,
-            a connection for each subscription; None for the first of both that the endpoint offers.
+            ``"ws"``, a WebSocket that speaks graphql-transport-ws or the older graphql-ws, as the
+            endpoint chooses; ``"sse"``, server-sent events, a connection for each subscription;
+            None for the first of both that the endpoint offers.
         reconnect
             Attempts in a row to subscribe again after a connection that broke, after 0.5 s, 1 s and
             so on up to 30 s; 0 for none. What happens meanwhile is missing: the log says so, and

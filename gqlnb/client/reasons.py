@@ -11,7 +11,7 @@ import requests
 from urllib3 import exceptions as urllib3
 
 from gqlnb.errors import plain
-from gqlnb.wire.unpack import CutError, PackedError
+from gqlnb.wire.decompress import DecompressionError, TruncatedBodyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +105,7 @@ def _system(error: BaseException) -> str:
     return f"the connection failed: {literal(why)}."
 
 
-def _packed(error: BaseException) -> str:
+def _describe_decompression(error: BaseException) -> str:
     return f"the answer could not be read: {literal(str(error))}"
 
 
@@ -118,7 +118,7 @@ def _say(text: str) -> Callable[[BaseException], str]:
     return lambda _: text
 
 
-CUT = (http.client.IncompleteRead, urllib3.IncompleteRead, CutError)
+CUT = (http.client.IncompleteRead, urllib3.IncompleteRead, TruncatedBodyError)
 GONE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
 ENDED = (*GONE, *CUT)
 
@@ -152,7 +152,7 @@ WORDS: Words = (
         (MisstatedError, urllib3.InvalidHeader),
         _say("the answer could not be read: it does not say what its length is."),
     ),
-    ((PackedError,), _packed),
+    ((DecompressionError,), _describe_decompression),
     ((requests.exceptions.InvalidProxyURL,), _say("the proxy's address could not be used.")),
     (
         (http.client.HTTPException,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -14,10 +14,17 @@ from gqlnb.client.http import Http
 from gqlnb.client.recorder import Recorder
 from gqlnb.client.recordings import unrecorded
 from gqlnb.client.transports import Asgi, InProcess, response_of
-from gqlnb.client.websocket import NotOfferedError, conversation, opened
-from gqlnb.errors import GqlnbError, Problem, QueryError, TargetError, plain
+from gqlnb.client.websocket import (
+    LEGACY_ONLY,
+    OPERATIONS,
+    NotOfferedError,
+    conversation,
+    opened,
+)
+from gqlnb.errors import GqlnbError, Problem, QueryError, TargetError, TransportError, plain
 from gqlnb.token import Token
-from gqlnb.wire.graphql_ws_client import Operation
+from gqlnb.wire.graphql_ws import SUBPROTOCOL
+from gqlnb.wire.graphql_ws_legacy import LEGACY_SUBPROTOCOL
 from gqlnb.wire.json import dump
 from gqlnb.wire.response import Response
 from gqlnb.wire.sse import EVENTS
@@ -30,6 +37,7 @@ __all__ = ["Responses", "Way", "Ways", "checked_carrier", "responses"]
 
 Way = Literal["ws", "sse"]
 Responses = AsyncGenerator[Response | None, None]
+BOTH = tuple(OPERATIONS)
 # Statuses of a handshake that are no word on WebSockets: about the token, or about to pass.
 ELSEWHERE = frozenset({401, 407, 429, 502, 503, 504})
 
@@ -126,23 +134,22 @@ async def chosen(transport: Http | Asgi, request: Request, ways: Ways) -> Respon
     until = monotonic() + ways.timeout
     way = ways.way or transport.way
     if way != "sse":
-        link = await open_link(transport, ways.timeout)
-        if isinstance(link, NotOfferedError) and way is None:
-            link = None
-        if isinstance(link, BaseException):
-            raise link
-        if isinstance(link, Response):
-            yield link  # it says by itself what is wrong
-            return
-        if link is not None:
-            transport.way = "ws"
-            operation = Operation(request, init_of(transport, ways))
-            left = until - monotonic()
-            talk = conversation(link, operation, transport.source, transport.secrets.hide, left)
-            async with aclosing(talk) as came:
-                async for response in came:
-                    yield response
-            return
+        fault: NotOfferedError | None = None
+        # A server may choose a subprotocol and then not speak it, hence the second attempt.
+        for offered in [LEGACY_ONLY] if transport.speaks_legacy else [BOTH, LEGACY_ONLY]:
+            talk = over_websocket(transport, request, ways, until - monotonic(), offered)
+            try:
+                async with aclosing(talk) as came:
+                    async for response in came:
+                        yield response
+            except NotOfferedError as error:
+                fault, chosen_one = fault or error, error.chosen
+            else:
+                return
+            if chosen_one != SUBPROTOCOL:
+                break
+        if fault is not None and way is not None:
+            raise TransportError(str(fault), status=fault.status)
     over = over_events if isinstance(transport, Http) else over_asgi_events
     left = until - monotonic()
     async with aclosing(over(transport, request, left, ways.accept)) as came:  # type: ignore[arg-type]
@@ -152,11 +159,50 @@ async def chosen(transport: Http | Asgi, request: Request, ways: Ways) -> Respon
             yield response
 
 
-async def open_link(transport: Http | Asgi, seconds: float) -> Any:
+async def over_websocket(
+    transport: Http | Asgi, request: Request, ways: Ways, seconds: float, offered: Sequence[str]
+) -> Responses:
+    """Yield answers over a WebSocket.
+
+    Parameters
+    ----------
+    seconds
+        Until the endpoint must have let us in.
+    offered
+        The subprotocols to choose from.
+
+    Raises
+    ------
+    NotOfferedError
+        If the endpoint opens none for them.
+    """
+    until = monotonic() + seconds
+    link = await open_link(transport, seconds, offered)
+    if isinstance(link, BaseException):
+        raise link
+    if isinstance(link, Response):
+        yield link  # it says by itself what is wrong
+        return
+    known, transport.way = transport.way, "ws"
+    operation = OPERATIONS[link.subprotocol](request, init_of(transport, ways))
+    left = until - monotonic()
+    talk = conversation(link, operation, transport.source, transport.secrets.hide, left)
+    try:
+        async with aclosing(talk) as came:
+            async for response in came:
+                if response is None:
+                    transport.speaks_legacy = link.subprotocol == LEGACY_SUBPROTOCOL
+                yield response
+    except NotOfferedError:
+        transport.way = known
+        raise
+
+
+async def open_link(transport: Http | Asgi, seconds: float, offered: Sequence[str]) -> Any:
     """Return a WebSocket, the answer instead of it, or the error to raise."""
     if isinstance(transport, Asgi):
-        return await asgi_opened(transport, seconds)
-    link = await opened(transport, seconds)
+        return await asgi_opened(transport, seconds, offered)
+    link = await opened(transport, seconds, offered)
     if not isinstance(link, Response) or link.status in ELSEWHERE:
         return link
     return NotOfferedError(

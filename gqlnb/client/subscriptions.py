@@ -48,7 +48,9 @@ __all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_ways", "in_pa
 AGAIN = 5  # attempts in a row to subscribe again, as graphql-ws makes
 FIRST = 0.5  # seconds before the first of them; doubled for each further one
 LONGEST = 30.0  # seconds
-NEITHER = "It offers neither a WebSocket of graphql-transport-ws nor server-sent events."
+NEITHER = (
+    "It offers neither a WebSocket of graphql-transport-ws or graphql-ws nor server-sent events."
+)
 ONCE = "the subscription was answered once, with JSON, and not with a stream of events."
 Init = Mapping[str, Any] | bool | None
 _LOG = logging.getLogger("gqlnb")
@@ -145,6 +147,12 @@ class Following:
                 yield result
                 if self._growing is not None and not self._growing.more:
                     return
+        if self._growing is not None:
+            msg = (
+                f"{self._asked.source}: the stream ended before the last part of the answer. "
+                "What had come is in error.result."
+            )
+            raise AnswerError(msg)  # with what had come, see `all`
 
     def _result(self, response: Response) -> Result:
         """Return the result of a response; of a part, the answer as far as it has come.
@@ -166,7 +174,7 @@ class Following:
                 )
         if fault is not None:
             raise AnswerError(fault)  # with what had come, see `all`
-        self._last = read(response, replace(self._asked, now=time.time()))
+        self._last = read(response, replace(self._asked, now=time.time(), streaming=True))
         return self._last
 
     def _may_pass(self, error: GqlnbError) -> bool:

@@ -12,6 +12,7 @@ from gqlnb import runtime
 from gqlnb.client.secrets import Secrets
 from gqlnb.errors import TransportError, blame
 from gqlnb.sealing import bare
+from gqlnb.wire.decompress import DecompressionError, decompress_body
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCEPT",
     "LATE",
+    "UNREADABLE",
     "Asgi",
     "InProcess",
     "Transport",
@@ -34,6 +36,7 @@ __all__ = [
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 LATE = "no answer in time. Try again, or pass a longer timeout=."
+UNREADABLE = "the answer could not be read:"
 
 
 class Transport(Protocol):
@@ -127,6 +130,7 @@ class Asgi:
         self.path = path
         self.source = "ASGI app"
         self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""
@@ -153,6 +157,8 @@ class Asgi:
         try:
             async with deadline:
                 return await self._exchange(request.encode())
+        except DecompressionError as error:
+            failure = TransportError(f"{self.source}: {UNREADABLE} {error}")
         except Exception as error:
             failure = self.failure(error)
         except BaseException as error:
@@ -181,7 +187,8 @@ class Asgi:
         length = {"content-length": str(len(body))}
         await self.app(self.scope("http", length), receive, send)
         headers = answer_headers(started)
-        return self.secrets.unechoed(Response(started["status"], headers, b"".join(parts)))
+        body = decompress_body(parts, headers.get("content-encoding", ""), None)
+        return self.secrets.unechoed(Response(started["status"], headers, body))
 
     def scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
         """Return what the application is asked for; it holds the headers with their secrets.

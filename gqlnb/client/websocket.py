@@ -23,19 +23,43 @@ from gqlnb.client.transports import user_agent
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, plain
 from gqlnb.sealing import bare
 from gqlnb.wire.graphql_ws import SUBPROTOCOL, Send
-from gqlnb.wire.graphql_ws_client import BAD_MESSAGE, BadMessageError, Operation, closed
+from gqlnb.wire.graphql_ws_client import (
+    BAD_MESSAGE,
+    UNSPOKEN,
+    BadMessageError,
+    Operation,
+    RefusedError,
+    closed,
+)
+from gqlnb.wire.graphql_ws_legacy import LEGACY_SUBPROTOCOL, LegacyOperation
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from gqlnb.client.http import Http
 
-__all__ = ["Dropped", "Link", "NotOfferedError", "SocketLink", "conversation", "opened"]
+__all__ = [
+    "LEGACY_ONLY",
+    "OPERATIONS",
+    "Dropped",
+    "Link",
+    "NotOfferedError",
+    "SocketLink",
+    "conversation",
+    "not_spoken",
+    "opened",
+]
 
 SILENCE = 20.0  # seconds after which a ping asks whether anybody is still there
 GOODBYE = 1.0  # seconds for the other side to agree that it is over
 FRAMES = 2  # messages the library reads ahead; the buffer behind it is ours
+# The subprotocols that are offered, in the order of preference, and what speaks each.
+OPERATIONS: Mapping[str, type[Operation]] = {
+    SUBPROTOCOL: Operation,
+    LEGACY_SUBPROTOCOL: LegacyOperation,
+}
+LEGACY_ONLY = (LEGACY_SUBPROTOCOL,)
 HEAD = 1 << 10  # bytes of a close frame and such beside the event
 # A logger in no tree, so that nobody turns it on: the library logs headers.
 SILENT = logging.Logger("gqlnb.websocket", logging.CRITICAL + 1)
@@ -51,7 +75,15 @@ OURS = {
 
 
 class NotOfferedError(TransportError):
-    """The endpoint opens no WebSocket for this protocol."""
+    """The endpoint opens no WebSocket for these subprotocols.
+
+    Attributes
+    ----------
+    chosen : str or None
+        The subprotocol that it chose, and then did not speak.
+    """
+
+    chosen: str | None = None
 
 
 class Dropped(NamedTuple):
@@ -73,7 +105,15 @@ class Dropped(NamedTuple):
 
 
 class Link(Protocol):
-    """A WebSocket that is open."""
+    """A WebSocket that is open.
+
+    Attributes
+    ----------
+    subprotocol
+        The one that the other side chose.
+    """
+
+    subprotocol: str
 
     async def send(self, text: str) -> None:
         """Send a message; where the other side has closed, :meth:`receive` says so in its turn."""
@@ -89,6 +129,7 @@ class SocketLink:
     """A WebSocket over the network."""
 
     def __init__(self, connection: Any) -> None:
+        self.subprotocol = str(connection.subprotocol)
         self._connection = connection
 
     async def send(self, text: str) -> None:
@@ -131,19 +172,26 @@ def dropped(error: Any) -> Dropped:
     return Dropped(None) if received is None else Dropped(received.code, received.reason)
 
 
-async def opened(http: Http, seconds: float) -> SocketLink | Response | TransportError:
+async def opened(
+    http: Http, seconds: float, offered: Sequence[str]
+) -> SocketLink | Response | TransportError:
     """Open a WebSocket to an endpoint; return the answer of one that refused, or what went wrong.
 
     Nothing is raised but what cancels it: the frames below hold headers.
     """
     try:
-        made = await connection(http, seconds)
+        made = await connection(http, seconds, offered)
     except Exception as error:
         return unopened(http, error, seconds)
-    if made.subprotocol == SUBPROTOCOL:
+    if made.subprotocol in offered:
         return SocketLink(made)
     await SocketLink(made).close()
-    return NotOfferedError(f"{http.source}: its WebSockets do not speak {SUBPROTOCOL}.")
+    return not_spoken(http.source, offered)
+
+
+def not_spoken(source: str, offered: Sequence[str]) -> NotOfferedError:
+    """Return the error for WebSockets that speak none of the subprotocols offered."""
+    return NotOfferedError(f"{source}: its WebSockets do not speak {' or '.join(offered)}.")
 
 
 def unopened(http: Http, error: Exception, seconds: float) -> Response | TransportError:
@@ -167,7 +215,7 @@ def unopened(http: Http, error: Exception, seconds: float) -> Response | Transpo
     return TransportError(f"{http.source}: {why}", broken=broken(error))
 
 
-async def connection(http: Http, seconds: float) -> Any:
+async def connection(http: Http, seconds: float, offered: Sequence[str]) -> Any:
     """Return the library's connection."""
     from requests.utils import get_environ_proxies, select_proxy
 
@@ -177,7 +225,7 @@ async def connection(http: Http, seconds: float) -> Any:
         options["ssl"] = await runtime.aside(lambda: context(http.verify))
     return await straight()(
         f"ws{http.url.removeprefix('http')}",
-        subprotocols=[SUBPROTOCOL],
+        subprotocols=list(offered),
         additional_headers=http.secrets.lines(),
         user_agent_header=user_agent(),
         proxy=select_proxy(http.url, proxies),
@@ -240,22 +288,17 @@ async def conversation(
 
     Raises
     ------
+    NotOfferedError
+        If the other side closes since it does not speak the subprotocol that it chose.
     TransportError, AuthError
-        If the other side closes.
+        If it closes otherwise, or refuses.
     AnswerError
         If it sends what is no message of the protocol.
     """
     code = 1000
-    gone: Dropped | None = None
+    ended: GqlnbError | None = None
     try:
-        try:
-            async with asyncio.timeout(seconds):
-                await link.send(operation.hello())
-                while not operation.greeted and gone is None:
-                    _, gone = await step(link, operation)
-        except TimeoutError:
-            msg = f"{source}: the WebSocket is open, but nobody greeted in time."
-            raise TransportError(msg) from None
+        gone = await introduce(link, operation, source, seconds)
         if gone is None:
             yield None
         while gone is None and not operation.ended:
@@ -263,18 +306,50 @@ async def conversation(
             if response is not None:
                 yield response
         if gone is not None:
-            raise lost(gone, source, hide)
+            ended = describe_end(gone, operation, source, hide)
     except BadMessageError as error:
-        code, why = BAD_MESSAGE, str(error)
+        code = BAD_MESSAGE
+        what = f"what is no message of {operation.subprotocol}"
+        ended = AnswerError(f"{source} sent {what}: {hide(str(error))}")
+    except RefusedError as error:
+        words = plain(hide(str(error)), 200).rstrip(".")
+        ended = AuthError(f"{source}: the endpoint refused the connection: {words}. {TOKEN}")
     finally:
-        if (text := operation.goodbye()) is not None and code == 1000:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GOODBYE):
-                    await link.send(text)
+        if code == 1000:
+            await say_goodbye(link, operation)
         await link.close(code)
-    if code != 1000:
-        msg = f"{source} sent what is no message of {SUBPROTOCOL}: {hide(why)}"
-        raise AnswerError(msg)
+    if ended is not None:
+        raise bare(ended)
+
+
+async def introduce(
+    link: Link, operation: Operation, source: str, seconds: float
+) -> Dropped | None:
+    """Send the first message, and wait to be let in; return how the other side closed instead.
+
+    Raises
+    ------
+    TransportError
+        If it takes too long.
+    """
+    gone: Dropped | None = None
+    try:
+        async with asyncio.timeout(seconds):
+            await link.send(operation.hello())
+            while not operation.greeted and gone is None:
+                _, gone = await step(link, operation)
+    except TimeoutError:
+        msg = f"{source}: the WebSocket is open, but nobody greeted in time."
+        raise TransportError(msg) from None
+    return gone
+
+
+async def say_goodbye(link: Link, operation: Operation) -> None:
+    """Tell the other side that this one leaves, if it takes that soon."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GOODBYE):
+            for text in operation.goodbye():
+                await link.send(text)
 
 
 async def step(link: Link, operation: Operation) -> tuple[Response | None, Dropped | None]:
@@ -287,6 +362,18 @@ async def step(link: Link, operation: Operation) -> tuple[Response | None, Dropp
         return action, None
     await link.send(action.text)
     return None, None
+
+
+def describe_end(
+    gone: Dropped, operation: Operation, source: str, hide: Callable[[str], str]
+) -> GqlnbError:
+    """Return the error for a WebSocket that the other side has closed during an operation."""
+    error = lost(gone, source, hide)
+    if operation.greeted or gone.code not in UNSPOKEN:
+        return error
+    unspoken = NotOfferedError(str(error))
+    unspoken.chosen = operation.subprotocol
+    return unspoken
 
 
 def lost(gone: Dropped, source: str, hide: Callable[[str], str]) -> GqlnbError:

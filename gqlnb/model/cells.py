@@ -30,7 +30,8 @@ def item_of(column: Column) -> Shape:
         return shape
     node = shape.children[column.node]
     if not node.children or node.lists:
-        return Shape(node.type, shape.lists + node.lists, node.values, node.children)
+        lists = shape.lists + node.lists
+        return Shape(node.type, lists, node.values, node.children, like=node.like)
     beside = {
         _beside(name, node.children): child
         for name, child in shape.children.items()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gqlnb.errors import FrameError, at, plain
+from gqlnb.errors import at, plain
 from gqlnb.model import scalars, spans
 from gqlnb.model.cells import (
     arrow_type,
@@ -21,6 +23,7 @@ from gqlnb.model.cells import (
     item_of,
     node_with_edge,
 )
+from gqlnb.model.strict import StrictError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +43,11 @@ TYPES: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
     "moment": pa.timestamp("us", "UTC"),
     "instant": pa.timestamp("ns", "UTC"),
+    "local moment": pa.timestamp("us"),
+    "local instant": pa.timestamp("ns"),
     "date32": pa.date32(),
     "time64[us]": pa.time64("us"),
+    "zoned time": pa.large_string(),  # Arrow's times have no zone
     "decimal128": pa.decimal128(38, 18),
     "decimal128(38)": pa.decimal128(38, 0),
 }
@@ -49,14 +55,11 @@ PLAIN = frozenset({type(None), str, int, bool, dict, list})
 LOW, HIGH = -(2**31), 2**31 - 1
 FAILURES = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
 VALUE_SHOWN = 80
-ADVICE = (
-    "Pass strict=False to keep the column as it came; for result.frames, take "
-    "result.tables(strict=False)."
-)
+LENGTHS = frozenset({"span", "seconds"})
 Path = tuple[str | int, ...]
 
 
-class UnfitError(FrameError):
+class UnfitError(StrictError):
     """A value that does not fit its column.
 
     Parameters
@@ -74,7 +77,7 @@ class UnfitError(FrameError):
     def __init__(
         self, fact: str, column: Column, row: int | None = None, path: Path | None = None
     ) -> None:
-        super().__init__(f"{fact}{at(path or ())}. {ADVICE}")
+        super().__init__(f"{fact}{at(path or ())}.")
         self.fact = fact
         self.column = column
         self.row = row
@@ -99,9 +102,13 @@ class Filled:
         self.cells = column.shape.lists > 0
         self.kind = scalars.UNKNOWN if kept or self.cells else scalars.of(column.shape)
         self.kept = kept
+        self.remark = ""  # what a person should know of the values; a sentence
+        if column.shape.mixed and not self.cells:
+            self.remark = f"Column {column.name!r} holds {column.shape.mixed}, each as it came."
         self._arrays: list[pa.Array] = []
         self._values: list[Any] = []
         self._own: Any = None
+        self._lengths: pa.Array | None = None
 
     @property
     def objects(self) -> bool:
@@ -131,15 +138,38 @@ class Filled:
         elif not self.objects:
             try:
                 self._arrays.append(self._array(values, start, checked=checked))
-            except scalars.WiderError:
-                self._widen(start)
+            except scalars.WiderError as error:
+                self._widen(start, error)
+                self.add(values, start, checked=checked)
+            except scalars.OtherFormError as error:
+                self._turn(error.form, start)
                 self.add(values, start, checked=checked)
         else:
             known = values if checked or self.kept else _with_none(values)
             fix = self.kind.fix
-            self._values += known if fix is None else self._fixed(known, fix, start)
+            try:
+                self._values += known if fix is None else self._fixed(known, fix, start)
+            except scalars.OtherFormError as error:
+                self._turn(error.form, start)
+                self.add(values, start, checked=checked)
 
-    def _widen(self, start: int) -> None:
+    def _turn(self, form: str, count: int) -> None:
+        """Go on as another form of the scalar; all values so far, so many, are null."""
+        name, other = self.column.shape.type, self.kind.others[form]
+        self.kind = other.scalar
+        self._values, self._arrays = [], []
+        if self.objects:
+            self._values = [None] * count
+        elif count:
+            self._arrays = [pa.nulls(count, TYPES[self.kind.arrow or ""])]
+        if other.described:
+            self.remark = (
+                f"Values of the scalar {name!r} are {other.described}, so their columns are "
+                f"{self.kind.dtype}. gqlnb.scalar({name!r}, like={other.like!r}) says so for "
+                "columns without values too."
+            )
+
+    def _widen(self, start: int, cause: ValueError) -> None:
         """Go on as the wider form of the scalar, which a row from `start` on needs."""
         self.kind = self.kind.wider or self.kind
         if self.objects:
@@ -147,14 +177,20 @@ class Filled:
             self._arrays = []
             return
         made = TYPES[self.kind.arrow or ""]
-        try:
-            self._arrays = [array.cast(made) for array in self._arrays]
-        except FAILURES as error:
-            reason = plain(error, 120)
+        row = 0
+        for number, array in enumerate(self._arrays):
+            try:
+                self._arrays[number] = array.cast(made)
+            except FAILURES:
+                row += _first_misfit(array, lambda value: value.cast(made))
+                break
+            row += len(array)
         else:
             return
-        what = f"row {start:,} or one behind has need of {made}, which has not all before: {reason}"
-        raise self._unfit(what)
+        value = array[row - sum(map(len, self._arrays[:number]))]
+        reason = f"in row {start:,} or a later one, {cause}, and {made} does not hold both"
+        what = f"is {plain(str(value), VALUE_SHOWN)} ({reason})"
+        raise self._unfit(what, row)
 
     def _array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
@@ -177,8 +213,10 @@ class Filled:
             return pa.array(right, made)
         except FAILURES as error:
             reason = plain(error, 120)
-        what = f"rows {start:,} to {start + len(values) - 1:,}: {reason}"
-        raise self._unfit(what)
+        place = _first_misfit(right, lambda value: pa.array([value], made))
+        shown = plain(repr(values[place]), VALUE_SHOWN)
+        what = f"is {shown} ({reason})"
+        raise self._unfit(what, start + place)
 
     def _fixed(self, values: list[Any], fix: Callable[[Any], Any], start: int) -> list[Any]:
         made: list[Any] = []
@@ -188,13 +226,22 @@ class Filled:
         except Exception as error:  # a parser may be a person's own
             if isinstance(error, scalars.WiderError) and self.kind.wider is not None:
                 raise
-            reason = plain(error, 120)
+            reason = plain(error, 160)
+            if isinstance(error, scalars.OtherFormError):
+                if error.form in self.kind.others and self._is_null(values[: len(made)]):
+                    raise
+                reason += ", unlike values before it" * (not self._is_null(values[: len(made)]))
         else:
             return made
         wrong = plain(repr(values[len(made)]), VALUE_SHOWN)
         because = f" ({reason})" if reason else ""
         what = f"is {wrong}{because}"
         raise self._unfit(what, start + len(made))
+
+    def _is_null(self, values: list[Any]) -> bool:
+        """Return whether these values, and all that were added before, are null."""
+        arrays = all(array.null_count == len(array) for array in self._arrays)
+        return arrays and all(value is None for value in chain(self._values, values))
 
     def _cells(self, values: list[Any], start: int) -> list[Any]:
         """Return lists as they are kept in cells: of a connection, the nodes of its edges."""
@@ -234,6 +281,8 @@ class Filled:
         UnfitError
             If pandas refuses one.
         """
+        if self.kind.arrow in LENGTHS:
+            self._measure()
         if not self.objects or self.kind.dtype == "object":
             return
         reason = self._refusal(self._values)
@@ -261,8 +310,10 @@ class Filled:
         if not self.objects:
             made = self._whole()
             return self._coded(made) if self.column.shape.values else made
-        if (lengths := self._spans()) is not None:
-            return lengths
+        if self._lengths is not None:
+            return self._lengths
+        if self.kind.arrow == "zoned time":
+            return pa.array([v and v.isoformat() for v in self._values], TYPES["zoned time"])
         if self.kind.arrow == "json":
             return pa.array(self.flat(), TYPES["json"])
         if self.kind.dtype != "object":
@@ -280,7 +331,7 @@ class Filled:
             return None
         if self.cells:
             return arrow_type(item_of(self.column))
-        unknown = self.kind in {scalars.UNKNOWN, scalars.SPAN}
+        unknown = self.kind == scalars.UNKNOWN or self.kind.arrow in LENGTHS
         return TYPES["large_string"] if unknown else None  # one type, whatever the values are
 
     def _plain_array(self, kind: pa.DataType | None) -> pa.Array:
@@ -311,23 +362,35 @@ class Filled:
             return _to_pandas(self.arrow(), self.kind, self.column.shape)
         if self.kind.dtype != "object":
             return self._own
-        if (lengths := self._spans()) is not None:
-            return pd.array(lengths.to_numpy(zero_copy_only=False))
+        if self._lengths is not None:
+            return pd.array(self._lengths.to_numpy(zero_copy_only=False))
         made = np.empty(len(self._values), dtype=object)
         made[:] = self._values
         return made
 
-    def _spans(self) -> pa.Array | None:
-        """Return lengths of time as an array; None if these are none, or one is not fixed."""
-        if self.kind.arrow != "span":
-            return None
+    def _measure(self) -> None:
+        """Make the array of lengths of time; the values stay as they came where one is not fixed.
+
+        Numbers alone are numbers, where the unit is not known.
+        """
+        name, values = self.column.shape.type, self._values
+        count = spans.of_seconds if self.kind.arrow == "seconds" else spans.nanoseconds
         try:
-            counts = [None if v is None else spans.nanoseconds(v) for v in self._values]
-            fine = any(count is not None and count % 1000 for count in counts)
+            counts = [None if value is None else count(value) for value in values]
+            fine = any(each is not None and each % 1000 for each in counts)
             step, unit = (1, "ns") if fine else (1000, "us")
-            return pa.array([c if c is None else c // step for c in counts], pa.duration(unit))
+            made = [None if each is None else each // step for each in counts]
+            self._lengths = pa.array(made, pa.duration(unit))
         except FAILURES:
-            return None
+            pass
+        else:
+            return
+        found = "not all of a fixed length that fits, so their columns keep them as they came"
+        if _types(values) <= {int, float, Decimal}:
+            self.kind, self._values = scalars.NUMBER, []
+            self._arrays = [pa.array([v if v is None else float(v) for v in values], pa.float64())]
+            found = "numbers in a unit that is not known, so their columns are Float64"
+        self.remark = f"Values of the scalar {name!r} are {found}."
 
     def flat(self) -> Any:
         """Return the column as one for a file of text: JSON and lists are JSON text there."""
@@ -362,8 +425,9 @@ def _to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
     if shape.values:
         codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
         return pd.Categorical.from_codes(codes, categories=array.dictionary.to_pylist())
-    if kind.dtype == "datetime64[us]":
-        return pd.array(array.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False))
+    if kind.dtype in {"datetime64[us]", "datetime64[ns]"}:
+        unit = kind.dtype[-3:-1]
+        return pd.array(array.cast(pa.timestamp(unit)).to_numpy(zero_copy_only=False))
     found: Any = (
         pd.StringDtype("pyarrow")
         if kind.dtype == "string"
@@ -420,6 +484,16 @@ def _integers(values: list[Any], stored: str | None) -> pa.Array | None:
     if stored == "int32" and len(numbers) and (numbers.min() < LOW or numbers.max() > HIGH):
         return None
     return pa.array(numbers)
+
+
+def _first_misfit(values: Any, convert: Callable[[Any], Any]) -> int:
+    """Return the number of the first value that can't be converted; 0 where none alone is."""
+    for number, value in enumerate(values):
+        try:
+            convert(value)
+        except FAILURES:
+            return number
+    return 0
 
 
 def _types(values: list[Any]) -> set[type]:

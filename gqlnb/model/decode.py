@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Set
+from decimal import Decimal
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
@@ -22,10 +23,20 @@ from gqlnb.model.tables import NODE, Place, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gqlnb.model.result import Result
     from gqlnb.model.shape import Shape
     from gqlnb.model.tables import Column, Plan
 
-__all__ = ["Decoders", "Envelope", "decoders_of", "envelope", "joined", "span", "untyped"]
+__all__ = [
+    "Decoders",
+    "Envelope",
+    "decoders_of",
+    "envelope",
+    "joined",
+    "keep_exact",
+    "span",
+    "untyped",
+]
 
 PIECE = 1 << 16  # bytes looked through at a time for what is no UTF-8
 _ANY = msgspec.json.Decoder()
@@ -53,12 +64,15 @@ class Envelope:
         Makes the data of a response that was checked; None for one that was not.
     ready
         A plan, and what was read by it while the response was checked; None where nothing was.
+    exact
+        Whether numbers are in it that a float does not hold, so that frames read the bytes even
+        after the data were made.
     lock
         Held while the data are made, so that they are made once.
     """
 
     __slots__ = (
-        *("body", "errors", "extensions", "has_data", "known", "lock"),
+        *("body", "errors", "exact", "extensions", "has_data", "known", "lock"),
         *("outline", "ready", "right"),
     )
 
@@ -70,12 +84,15 @@ class Envelope:
         self.outline = _UNSET if raw else found.data
         self.errors = found.errors
         self.extensions = found.extensions
+        self.exact = False
         self.known: Callable[[], Any] | None = None
         self.ready: tuple[Plan, Any] | None = None
         self.lock = RLock()
 
     def data(self) -> Any:
-        """Return the data as dicts, lists and scalars, once; the bytes are not held any longer.
+        """Return the data as dicts, lists and scalars, once.
+
+        The bytes are not held any longer, unless they are more exact.
 
         Raises
         ------
@@ -83,11 +100,24 @@ class Envelope:
             If they are not JSON after all.
         """
         self.ready = None
-        if self.known is not None:
+        if self.known is not None and not self.exact:
             self.outline = _UNSET  # not a piece for each row beside the dicts
         made = untyped(self.body)["data"] if self.known is None else self.known()
-        self.body, self.outline, self.known = b"", _UNSET, None
+        if not self.exact:
+            self.body, self.outline = b"", _UNSET
+        self.known = None
         return made
+
+    def exact_outline(self, shape: Shape) -> Any:
+        """Return the outline with decimals for the numbers that a float may not hold."""
+        typed = shape.plans.get("exact response")
+        if typed is None:
+            typed = _response(_outline(shape, exact=True) | None | msgspec.UnsetType)
+            typed = shape.plans.setdefault("exact response", typed)
+        try:
+            return typed.decode(self.body).data
+        except msgspec.ValidationError:  # text that is not a number
+            return self.outline
 
     def taken(self, plan: Plan) -> Any:
         """Return what was read by this plan, for the first who asks; None where nothing was."""
@@ -134,10 +164,38 @@ def envelope(body: bytes, shape: Shape | None = None) -> Envelope:
             typed = _response(_outline(shape) | None | msgspec.UnsetType)
             typed = shape.plans.setdefault("response", typed)
         try:
-            return Envelope(body, typed.decode(body))
+            made = Envelope(body, typed.decode(body))
         except msgspec.ValidationError:  # objects or lists where the shape has none
             pass
+        else:
+            made.exact = holds_exact(shape)
+            return made
     return Envelope(body, _RAW.decode(body))
+
+
+def holds_exact(shape: Shape) -> bool:
+    """Return whether there are numbers at or below a shape whose digits a float may not hold."""
+    found: bool | None = shape.plans.get(("exact", scalars.version()))
+    if found is None:
+        found = Decimal in scalars.of(shape).wire or any(map(holds_exact, shape.children.values()))
+        shape.plans["exact", scalars.version()] = found
+    return found
+
+
+def keep_exact(result: Result) -> None:
+    """Let frames of a result be read from its bytes, where numbers in its data are not exact.
+
+    JSON numbers of the scalars that are decimals are floats in the data, as everywhere in Python.
+    """
+    shape, response = result.shape(), result.response
+    body = getattr(response, "body", b"")
+    plain = getattr(response, "members", None) is None and "_came" not in vars(result)
+    if shape is None or not body or not plain or not holds_exact(shape):
+        return
+    data = result.data
+    came = envelope(body, shape)
+    came.known = lambda: data
+    result.postponed(came)
 
 
 def untyped(raw: Any) -> Any:
@@ -213,13 +271,15 @@ def _address(buffer: Any) -> int:
     return found
 
 
-def _outline(shape: Shape) -> Any:
+def _outline(shape: Shape, *, exact: bool = False) -> Any:
     members: dict[str, Any] = {}
     for name, child in shape.children.items():
         if child.lists:
             members[name] = list[msgspec.Raw] | None
         elif child.composite:
-            members[name] = _outline(child) | None
+            members[name] = _outline(child, exact=exact) | None
+        elif exact and Decimal in scalars.of(child).wire:
+            members[name] = Decimal | None
         else:
             members[name] = Any
     made: Any = TypedDict

@@ -16,6 +16,7 @@ from gqlnb.model.exploding import exploded
 from gqlnb.model.places import places_of, reached
 from gqlnb.model.reading import read
 from gqlnb.model.shape import steps_of
+from gqlnb.model.strict import way_out
 from gqlnb.model.tables import ALONE, Place, Table, plan_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ __all__ = [
     "preview",
     "shortened",
 ]
+
+FRAMES_WAY_OUT = (
+    "Take result.tables(strict=False), or add --no-strict to a cell, to keep what does not fit as "
+    "it came."
+)
 
 
 def frame_made(
@@ -200,7 +206,8 @@ class Frames(Mapping[str, pd.DataFrame]):
     def _frames(self, wanted: frozenset[str] | None) -> dict[str, pd.DataFrame]:
         answer = self._answer
         plan = plan_of(answer.shape, wanted)
-        tables, outline = read(answer, plan, strict=self._strict)
+        with way_out(FRAMES_WAY_OUT):
+            tables, outline = read(answer, plan, strict=self._strict)
         made = {}
         for name, table in plan.wanted.items():
             rows = tables[name]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gqlnb.model.decode import keep_exact
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -47,4 +49,5 @@ def taught(result: Result) -> Answer:
         settled(result)  # not before: an interrupt leaves it to the next time
         if document is not None:
             result.__dict__["document"] = document
+            keep_exact(result)
     return result._answer  # noqa: SLF001 - of the same room

@@ -49,7 +49,9 @@ def incomplete(result: Result, said: set[str | None]) -> Iterator[str]:
 
 
 def say(result: Result, answer: Answer, level: int) -> None:
-    """Warn once of what a frame of a result does not show: errors, repeated ids, guessed dtypes.
+    """Warn once of what a frame of a result does not show.
+
+    These are errors, repeated ids, values that are not what their scalar says, guessed dtypes.
 
     Parameters
     ----------
@@ -64,6 +66,8 @@ def say(result: Result, answer: Answer, level: int) -> None:
     found = [*partial(counted(result.errors), said)] if result.errors else []
     found += incomplete(result, said)
     found += renumbered(answer.renumbered, said)
+    found += [remark for remark in answer.remarks if remark not in said]
+    said.update(answer.remarks)
     if result.document is None or result.document.schema is None:
         found += guessed(result.source)
     for message in found:

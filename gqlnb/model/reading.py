@@ -16,14 +16,15 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from gqlnb.errors import FrameError, plain
+from gqlnb.errors import plain
 from gqlnb.model.columns import Filled, UnfitError
 from gqlnb.model.decode import Decoders, decoders_of, joined, untyped
 from gqlnb.model.places import place_of
-from gqlnb.model.tables import Place, Table
+from gqlnb.model.strict import StrictError
+from gqlnb.model.tables import ALONE, Place, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -101,12 +102,15 @@ class Answer:
     renumbered
         The lists whose ids were found not to tell their rows from each other, so that what is in
         the rows is keyed by their number.
+    remarks
+        What a person should know of the values that were read, each a sentence, in their order.
     """
 
     def __init__(self, shape: Shape, data: Callable[[], Any], came: Envelope | None = None) -> None:
         self.shape = shape
         self.data = data
         self.renumbered: set[str] = set()
+        self.remarks: dict[str, None] = {}
         self._came = came
 
     @property
@@ -114,6 +118,19 @@ class Answer:
         """The data; of a response, items of lists are pieces of JSON."""
         found = msgspec.UNSET if self._came is None else self._came.outline
         return self.data() if found is msgspec.UNSET else found
+
+    @property
+    def exact_outline(self) -> Any:
+        """The data of an answer without lists, with the digits of all their decimals."""
+        came = self._came
+        if came is None or not came.exact or came.outline is msgspec.UNSET:
+            return self.outline
+        return came.exact_outline(self.shape)
+
+    def remark(self, read: Iterable[Rows]) -> None:
+        """Keep what there is to say of columns that were read."""
+        said = (column.remark for rows in read for column in rows.columns)
+        self.remarks.update(dict.fromkeys(filter(None, said)))
 
     def taken(self, plan: Plan) -> Any:
         """Return what was read by a plan while the answer was checked, once; else None."""
@@ -150,17 +167,19 @@ def read(
     """
     found: tuple[dict[str, Rows], Any] | None = answer.taken(plan) if limit is None else None
     if found is not None:
+        answer.remark(found[0].values())
         return found
     outline = answer.outline
     kept: frozenset[Column] = frozenset()
     while True:
         reading = _Reading(plan, kept, strict=strict, limit=limit)
         try:
-            reading.data(outline)
+            reading.data(answer.exact_outline if plan.root.name == ALONE else outline)
             reading.close()
         except UnfitError as error:
             fault = error
         else:
+            answer.remark(reading.rows.values())
             return {rows.table.name: rows for rows in reading.rows.values()}, outline
         if strict:
             raise _placed(fault, plan, answer)
@@ -308,7 +327,7 @@ class _Reading:
             if type(value) not in wrong:
                 continue
             if self.strict:
-                raise FrameError(self.misplaced(table, number, value, kind, where))
+                raise StrictError(self.misplaced(table, number, value, kind, where))
             values[number] = None
 
     def misplaced(self, table: Table, number: int, value: Any, kind: Any, where: str) -> str:
@@ -320,8 +339,7 @@ class _Reading:
         within = f" in {row}" if row else ""
         return (
             f"The answer does not have the shape of its query: {place}{within} is {shown}, "
-            f"not {wanted}. Pass strict=False to read it as null; "
-            "for result.frames, take result.tables(strict=False)."
+            f"not {wanted}."
         )
 
 

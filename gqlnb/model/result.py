@@ -12,6 +12,7 @@ from gqlnb.errors import AnswerError, PartialError, plain
 from gqlnb.model import notes
 from gqlnb.model.learning import taught
 from gqlnb.model.render import ERRORS_SHOWN, error_line, result_bundle, result_text
+from gqlnb.model.strict import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +55,11 @@ class Result:
     document
         The document that was executed.
     response
-        The response it was read from, None for none.
+        The response it was read from, or None.
     source
         A word that says where the data are from: an endpoint, or a schema in this process.
     causes
-        For errors that arose in this process: the exception behind each, in the same order.
+        The exception behind each error, in the same order, where it arose in this process.
     profile
         Where the time went, if :meth:`gqlnb.Schema.profile` executed it; else None.
     variables
@@ -261,18 +262,10 @@ class Result:
         Notes
         -----
         A client asks an endpoint for its schema now, once, where it does not know it yet. Where
-        none is known the dtypes are inferred, which is said once for each source. Errors beside the
-        data are announced by one warning and marked in ``attrs["partial"]``; :meth:`errors_frame`
-        has their rows.
+        none is known dtypes are inferred, which is said once for each source. One warning announces
+        errors beside the data, ``attrs["partial"]`` marks them, :meth:`errors_frame` has the rows.
         """
-        from gqlnb.model.frame import frame_made, shortened
-
-        answer = taught(self)
-        made = frame_made(answer, path, explode=explode, strict=strict)
-        made = shortened(made) if short else made
-        made.attrs = self._marks() | made.attrs
-        notes.say(self, answer, 3)
-        return made
+        return build_frame(self, path, 1, short=short, explode=explode, strict=strict)
 
     to_pandas = frame
 
@@ -280,12 +273,11 @@ class Result:
     def frames(self) -> Frames:
         """A tidy DataFrame for each list level, by dotted name, also as :meth:`frame` takes it.
 
-        No list stands in a cell, and no row twice: what is in the rows of another list has a frame
-        of its own, which begins with the keys of the rows it stands in: ``<list>.id`` where a
-        non-null ``id`` is selected of all of them, else ``<list>_index``, the row in that list's
-        frame. The keys together name one row. Where the answer has an id twice in one list, the key
-        is the row too, which a warning says. An answer without lists has one frame, ``"data"``.
-        What is wrong in one list does not keep the others from being read.
+        No list stands in a cell: each has a frame of its own, which begins with the keys of the
+        rows it stands in: ``<list>.id`` where a non-null ``id`` is selected of all of them, else
+        ``<list>_index``, the row in that list's frame, as where an id comes twice in a list, which
+        a warning says. An answer without lists has one frame, ``"data"``. An error in one does not
+        keep others from being read.
         """
         return self.tables()
 
@@ -294,13 +286,13 @@ class Result:
         from gqlnb.model.frame import Frames
 
         answer = taught(self)
-        return Frames(answer, partial(self._finished, answer, quiet), strict=strict)
+        return Frames(answer, partial(self._finish, answer, quiet), strict=strict)
 
     def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
         """Return the answer as a ``pyarrow.Table``; parameters and errors are those of `frame`.
 
-        Lists in the rows are Arrow lists. JSON values are text, each as JSON. Values of a scalar
-        that is not known are text too: text as it is, all else as JSON.
+        Lists in the rows are Arrow lists. JSON values are text, each as JSON, as are values of a
+        scalar that is not known; text as it is.
         """
         from gqlnb.model.frame import arrow_of
 
@@ -362,10 +354,11 @@ class Result:
         return parts, self._marks() | attrs
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.arrow().__arrow_c_stream__(requested_schema)
+        with way_out("Pass result.arrow(strict=False) instead of the result."):
+            return self.arrow().__arrow_c_stream__(requested_schema)
 
     def dicts(self, path: str | None = None) -> list[Any]:
-        """Return the rows of a list as plain mappings, as they came.
+        """Return the rows of a list as they came.
 
         Without a path, and with more than one list that stands in no other, the data are one row.
 
@@ -490,7 +483,7 @@ class Result:
         marks: dict[str, Any] = {"source": self.source, "partial": partial}
         return marks if report is None else marks | {"report": report.members()}
 
-    def _finished(self, answer: Answer, quiet: bool, frame: pd.DataFrame) -> None:
+    def _finish(self, answer: Answer, quiet: bool, frame: pd.DataFrame) -> None:
         frame.attrs = self._marks() | frame.attrs
         if not quiet:
             notes.say(self, answer, 4)  # through the mapping of frames
@@ -500,3 +493,31 @@ class Result:
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
         return result_bundle(self)
+
+
+def build_frame(
+    result: Result,
+    path: str | None,
+    level: int,
+    *,
+    short: bool = False,
+    explode: str | None = None,
+    strict: bool = True,
+) -> pd.DataFrame:
+    """Return what :meth:`Result.frame` returns.
+
+    Parameters
+    ----------
+    result, path, short, explode, strict
+        As there.
+    level
+        How many calls above the caller the user's line is, which warnings name.
+    """
+    from gqlnb.model.frame import frame_made, shortened
+
+    answer = taught(result)
+    made = frame_made(answer, path, explode=explode, strict=strict)
+    made = shortened(made) if short else made
+    made.attrs = result._marks() | made.attrs  # noqa: SLF001 - of the class above
+    notes.say(result, answer, level + 3)
+    return made

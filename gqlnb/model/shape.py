@@ -19,6 +19,7 @@ from graphql import (
     FieldNode,
     FragmentSpreadNode,
     GraphQLEnumType,
+    GraphQLScalarType,
     SchemaMetaFieldDef,
     TypeMetaFieldDef,
     TypeNameMetaFieldDef,
@@ -29,6 +30,8 @@ from graphql import (
     is_non_null_type,
     is_wrapping_type,
 )
+
+from gqlnb.model.scalar_table import recognize
 
 if TYPE_CHECKING:
     from graphql import (
@@ -50,6 +53,14 @@ META = {  # the fields that introspection adds
 }
 INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
+_KINDS = {
+    bool: "booleans",
+    dict: "objects",
+    float: "numbers",
+    int: "integers",
+    list: "lists",
+    str: "text",
+}
 EXACT = 2**53  # beyond it a float does not hold every integer
 
 
@@ -83,6 +94,10 @@ class Shape:
         Which objects can stand here, in the terms of `sure` and `maybe` of the children.
     plans
         What has been made of this shape to read values with it; see :mod:`gqlnb.model.tables`.
+    like
+        The known scalar that a leaf's scalar is like, as its schema says; empty where none is.
+    mixed
+        The kinds of values that stand here, in words, where no schema is known and they differ.
     """
 
     type: str | None = None
@@ -97,10 +112,13 @@ class Shape:
     maybe: frozenset[Any] = frozenset()
     objects: frozenset[Any] = frozenset()
     plans: dict[Any, Any] = field(default_factory=dict, repr=False)
+    like: str = ""
+    mixed: str = ""
 
     def item(self) -> Shape:
         """Return the shape of an item of this list."""
-        return Shape(self.type, self.lists - 1, self.values, self.children, self.composite)
+        lists = self.lists - 1
+        return Shape(self.type, lists, self.values, self.children, self.composite, like=self.like)
 
 
 class Known(NamedTuple):
@@ -265,7 +283,10 @@ def _leaf(kind: Any, name: str) -> Shape:
         lists += is_list_type(kind)
         kind = kind.of_type
     values = tuple(kind.values) if isinstance(kind, GraphQLEnumType) else ()
-    return Shape(str(kind), lists, values, own=name, nullable=nullable)
+    like = ""
+    if isinstance(kind, GraphQLScalarType):
+        like = recognize(kind.name, kind.specified_by_url, kind.description)
+    return Shape(str(kind), lists, values, own=name, nullable=nullable, like=like)
 
 
 # -- connections
@@ -323,7 +344,15 @@ def _seen(values: list[Any], name: str) -> Shape:
         item.lists += 1
         item.own, item.nullable = name, nullable
         return item
-    return Shape(_type(kinds, present), own=name, nullable=nullable)
+    found = _type(kinds, present)
+    mixed = "" if found or not kinds or kinds == {int} else _listed(kinds)
+    return Shape(found, own=name, nullable=nullable, mixed=mixed)
+
+
+def _listed(kinds: set[type]) -> str:
+    """Return kinds of values in words, in a fixed order."""
+    names = {_KINDS.get(kind, kind.__name__) for kind in kinds}
+    return " and ".join(sorted(names))
 
 
 def _type(kinds: set[type], values: list[Any]) -> str | None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
-__all__ = ["SECOND", "fraction", "nanoseconds", "read", "short", "text"]
+__all__ = ["SECOND", "fraction", "nanoseconds", "of_seconds", "read", "short", "text"]
 
 SECOND = 10**9
 # A comma is a point in ISO 8601. Months and years have no fixed length.
 SPAN = re.compile(
     r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?"
 )
+
+# How PostgreSQL writes an interval by default, "1 day 02:03:04.5"; months and years have no fixed
+# length here either.
+INTERVAL = re.compile(r"(?:([+-]?\d+) days?)? ?(?:([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?")
 
 
 def fraction(digits: str | None) -> int:
@@ -29,12 +34,40 @@ def read(value: str) -> int:
         If it is no length, or none that is fixed, as that of a month.
     """
     match = SPAN.fullmatch(value)
-    if match is None or not any(match.groups()[1:]):
+    if match is None:
+        return _read_interval(value)
+    if not any(match.groups()[1:]):
         raise ValueError
     sign, *parts, digits = match.groups()
     weeks, days, hours, minutes, seconds = (int(part or 0) for part in parts)
     total = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
     return (total * SECOND + fraction(digits)) * (-1 if sign == "-" else 1)
+
+
+def _read_interval(value: str) -> int:
+    match = INTERVAL.fullmatch(value)
+    if match is None or not any(match.groups()):
+        raise ValueError
+    days, sign, *parts, digits = match.groups()
+    hours, minutes, seconds = (int(part or 0) for part in parts)
+    clock = ((hours * 60 + minutes) * 60 + seconds) * SECOND + fraction(digits)
+    return int(days or 0) * 86400 * SECOND + clock * (-1 if sign == "-" else 1)
+
+
+def of_seconds(value: Any) -> int:
+    """Return a length of time as whole nanoseconds: a number of seconds, or what has a unit itself.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none, or finer.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return nanoseconds(value)
+    count = Decimal(str(value)) * SECOND
+    if count != int(count):
+        raise ValueError
+    return int(count)
 
 
 def text(span: int) -> str:

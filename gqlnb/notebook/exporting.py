@@ -36,7 +36,7 @@ def exportable(name: str) -> Path:
     return path
 
 
-def export(result: Result, path: Path) -> str:
+def export(result: Result, path: Path, *, strict: bool = True) -> str:
     """Write an answer, or its text, and return what was done as a sentence.
 
     The file is replaced as a whole, or left as it was.
@@ -50,7 +50,7 @@ def export(result: Result, path: Path) -> str:
         handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
             os.close(handle)
-            done = WRITERS[path.suffix.lower()](result, Path(made))
+            done = WRITERS[path.suffix.lower()](result, Path(made), strict)
             Path(made).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask())
             Path(made).replace(path)
         except BaseException:
@@ -75,23 +75,23 @@ def umask() -> int:
     return current
 
 
-def csv(result: Result, path: Path) -> str:
+def csv(result: Result, path: Path, strict: bool) -> str:
     """Write the rows as CSV."""
-    frame = result.frame()
+    frame = result.frame(strict=strict)
     frame.to_csv(path, index=False, lineterminator="\n")
     return counted(len(frame), "row")
 
 
-def parquet(result: Result, path: Path) -> str:
+def parquet(result: Result, path: Path, strict: bool) -> str:
     """Write the rows as Parquet, with the schema's types."""
     from pyarrow.parquet import write_table
 
-    table = result.arrow()
+    table = result.arrow(strict=strict)
     write_table(table, path)
     return counted(table.num_rows, "row")
 
 
-def data(result: Result, path: Path) -> str:
+def data(result: Result, path: Path, _strict: bool) -> str:
     """Write the data as JSON."""
     import msgspec
 
@@ -101,14 +101,14 @@ def data(result: Result, path: Path) -> str:
     return "the data"
 
 
-def query(result: Result, path: Path) -> str:
+def query(result: Result, path: Path, _strict: bool) -> str:
     """Write the text that was sent."""
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"
 
 
-WRITERS: dict[str, Callable[[Result, Path], Any]] = {
+WRITERS: dict[str, Callable[[Result, Path, bool], Any]] = {
     ".csv": csv,
     ".parquet": parquet,
     ".json": data,

@@ -161,12 +161,12 @@ class Written:
         """The data of each event."""
         return [result.data for result in self._live.results]
 
-    def frame(self) -> pd.DataFrame:
-        """Return the rows."""
+    def frame(self, *, strict: bool = False) -> pd.DataFrame:  # noqa: ARG002 - never strict
+        """Return the rows; values that do not fit are as they came."""
         return self._live.frame
 
-    def arrow(self) -> pa.Table:
-        """Return the rows as an Arrow table."""
+    def arrow(self, *, strict: bool = False) -> pa.Table:  # noqa: ARG002 - never strict
+        """Return the rows as an Arrow table; values that do not fit are as they came."""
         import pyarrow as pa
 
         return pa.Table.from_pandas(self._live.frame, preserve_index=False)

@@ -154,6 +154,9 @@ class GraphQLMagic(Magics):
             -t, --type KIND           what the answer is: result (rows as a table), frame (a
                                       DataFrame), frames (one for each list), json (the data), arrow
                                       (a pyarrow.Table), raw (the response as JSON text)
+            --no-strict               of a column with a value that does not fit its type, keep all
+                                      values as they came instead of an error (frame, frames,
+                                      arrow, --export-to)
             --export-to FILE          write it too: rows to .csv or .parquet, the data to .json, the
                                       text that was sent to .graphql
             --stats                   time, bytes, rows, and what is left of the endpoint's budget

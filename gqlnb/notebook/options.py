@@ -42,6 +42,7 @@ SWITCHES = (
     ("--profile",),
     ("--paginate",),
     ("--no-cache",),
+    ("--no-strict",),
     ("--stats",),
     ("-q", "--silent"),
 )

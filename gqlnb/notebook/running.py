@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.model.learning import settled
+from gqlnb.model.strict import way_out
 from gqlnb.notebook.binding import checked, gathered, hinted, similar_names
 from gqlnb.notebook.history import Asked
 from gqlnb.notebook.paging import KEPT, only_queries, paused, pausing, placeless, unfinished
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "shaped"]
 
+WAY_OUT = "Add --no-strict to keep what does not fit as it came."
 # Warnings of frames that the cell's own notes say already.
 SAID = ("The answer is partial", "The result may be incomplete")
 
@@ -256,7 +258,8 @@ class Run:
         if hides and (lines := unfinished(result)):
             show(Note(lines, wrong=True))
         if path is not None:
-            said = export(result, path)
+            with way_out(WAY_OUT):
+                said = export(result, path, strict=not self.options.no_strict)
             if not quiet:
                 show(Note([said]))
         if self.options.stats or self.magic.stats:
@@ -273,7 +276,8 @@ class Run:
             from gqlnb.model.render import error_lines
 
             show(Note(error_lines(result), wrong=True))
-        return shaped(result, self.kind)
+        with way_out(WAY_OUT):
+            return shaped(result, self.kind, strict=not self.options.no_strict)
 
     def _kept(self, value: Any) -> Any:
         """Store a value under the name of ``--output``, or return it to be shown."""
@@ -355,7 +359,7 @@ def selected(problem: Problem, path: Any, document: Document | None) -> Problem:
     return replace(problem, line=place.line, column=place.column)
 
 
-def shaped(result: Result, kind: str) -> Any:
+def shaped(result: Result, kind: str, *, strict: bool = True) -> Any:
     """Return a result as the kind of value that ``--type`` names."""
     if kind == "result":
         return result
@@ -367,8 +371,10 @@ def shaped(result: Result, kind: str) -> Any:
         for said in SAID:
             warnings.filterwarnings("ignore", said)
         if kind == "arrow":
-            return result.arrow()
-        return result.frame() if kind == "frame" else result.frames
+            return result.arrow(strict=strict)
+        if kind == "frame":
+            return result.frame(strict=strict)
+        return result.frames if strict else result.tables(strict=False)
 
 
 def told(result: Result) -> str:

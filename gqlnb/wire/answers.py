@@ -18,16 +18,29 @@ from gqlnb.errors import (
     at,
     plain,
 )
+from gqlnb.model.decode import keep_exact
 from gqlnb.model.document import problems
 from gqlnb.model.learning import learning
 from gqlnb.model.result import Result
 from gqlnb.sealing import bare
 from gqlnb.wire.budget import from_cost, until_restored
 from gqlnb.wire.expected import Misfit, misfits
-from gqlnb.wire.incremental import NoPartError, in_one_piece
+from gqlnb.wire.incremental import (
+    IN_PARTS_ADVICE,
+    NoPartError,
+    in_one_piece,
+    is_about_parts,
+    is_in_parts,
+)
 from gqlnb.wire.json import JSONError, load, mended
 from gqlnb.wire.lazy import postponed
 from gqlnb.wire.retry import asked_wait
+from gqlnb.wire.transient import (
+    NULL_AS_TEXT,
+    TransientFailure,
+    find_transient_failure,
+    is_transient_message,
+)
 
 if TYPE_CHECKING:
     from gqlnb.model.document import Document
@@ -56,6 +69,7 @@ ABOUT_THE_QUERY = frozenset({400, 422})
 JSON_TYPE = re.compile(
     r"|(?:application|text)/(?:[\w.-]+\+)?json|text/plain|application/octet-stream", re.IGNORECASE
 )
+SUBSCRIBE_ADVICE = "A subscription is answered with a stream: use client.subscribe(text)."
 ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."
 EXCERPT = 80  # characters of a foreign body worth showing
 SHOWN = 3  # places that do not fit
@@ -79,11 +93,13 @@ class Asked:
     now
         Seconds since the epoch, to turn a reset time into a wait.
     expected
-        What the data must be, where the schema is known.
+        What the data must be; None for an answer of this process.
     variables
         The variables that were sent, on which ``@skip`` and ``@include`` depend.
     learn
         Finds the schema when a frame needs it, where it is not known and may be asked for.
+    streaming
+        Whether several answers may come to it.
     """
 
     document: Document
@@ -93,6 +109,7 @@ class Asked:
     expected: Typed | None = None
     variables: Mapping[str, Any] | None = None
     learn: Learn | None = None
+    streaming: bool = False
 
     def clean(self, text: object, limit: int = 400) -> str:
         """Return text of the other side without secrets, control characters and excess length."""
@@ -147,25 +164,49 @@ def read(response: Response, asked: Asked) -> Result:
         failure = bare(error)
     if isinstance(failure, TransportError):
         failure.replayed = response.replayed
+    if not asked.streaming:
+        _advise_streaming(failure, response, asked.document)
     del response  # a traceback may show these locals, and a foreign body may hold our token
     raise failure
 
 
+def _advise_streaming(error: GqlnbError, response: Response, document: Document) -> None:
+    """Add how to read an operation that is answered more than once, where that is the reason."""
+    if document.kind == "subscription" and is_in_parts(response):
+        advice = SUBSCRIBE_ADVICE
+    elif document.incremental and is_in_parts(response):
+        advice = IN_PARTS_ADVICE
+    elif document.incremental and isinstance(error, QueryError):
+        error.problems = tuple(
+            replace(each, hint=IN_PARTS_ADVICE) if is_about_parts(each.message) else each
+            for each in error.problems
+        )
+        return
+    else:
+        return
+    error.args = (f"{error.args[0]} {advice}", *error.args[1:])
+
+
 def _read(response: Response, asked: Asked) -> Result:
-    if response.status == 200 and response.body and not labelled(response):
+    stream = asked.document.kind == "subscription"
+    if response.status == 200 and response.body and not (stream or labelled(response)):
         response = _whole(response, asked)
     typed = None
-    if asked.expected is not None and response.members is None and labelled(response):
+    as_expected = asked.expected if not asked.document.incremental else None
+    if as_expected is not None and response.members is None and labelled(response):
         # Most answers are just as expected; the data of large ones can wait.
-        later = postponed(response.body, asked.expected, asked.document, asked.variables)
+        later = postponed(response.body, as_expected, asked.document, asked.variables)
         if later is not None:
             return _result(later.members, response, asked).postponed(later.came)
-        typed = asked.expected.load(response.body)
+        typed = as_expected.load(response.body)
     members = typed or _members(response, asked)
+    _check_last_part(members, response, asked)
     result = _result(members, response, asked)
-    if result.data is not None:
+    transient = _find_transient(result, response, asked) if result.errors else None
+    if result.data is not None and transient is None:
         if typed is None and response.members is None:
             _check(result, asked)
+        keep_exact(result)
         return result
     refused = replace(
         result,
@@ -174,6 +215,8 @@ def _read(response: Response, asked: Asked) -> Result:
     )
     status = response.status
     _refused(response, asked, result.errors, refused)
+    if transient is not None:
+        raise _transient_error(transient, response, asked, refused)
     if not (200 <= status < 300 or status in ABOUT_THE_QUERY):
         reason = "; ".join(asked.clean(e.get("message", ""), 200) for e in result.errors[:SHOWN])
         msg = sentence(f"{asked.source}: HTTP {status}: {reason}")
@@ -181,6 +224,41 @@ def _read(response: Response, asked: Asked) -> Result:
     if "data" in members:
         return result
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
+
+
+def _check_last_part(members: Mapping[str, Any], response: Response, asked: Asked) -> None:
+    """Raise if other parts of the answer should have come with it."""
+    if members.get("hasNext") is True and not asked.streaming:
+        msg = (
+            f"{asked.source}: this is the first part of an answer, and no other part came. "
+            f"It is in error.result. {IN_PARTS_ADVICE}"
+        )
+        raise AnswerError(msg, result=_result(members, response, asked))
+
+
+def _find_transient(result: Result, response: Response, asked: Asked) -> TransientFailure | None:
+    """Return the failure that an endpoint reports as one that may pass, or None.
+
+    The errors of resolvers of this process have causes; those of an event are about that event.
+    """
+    local = bool(response.causes) or (response.members is not None and response.replayed)
+    if local or asked.document.kind == "subscription" or not 200 <= response.status < 300:
+        return None
+    return find_transient_failure(result.data, result.errors)
+
+
+def _transient_error(
+    failure: TransientFailure, response: Response, asked: Asked, result: Result | None = None
+) -> TransportError:
+    """Return the error for a failure that may pass.
+
+    Its status is 504 for a time-out, as it would be from a gateway, so that pages get smaller.
+    """
+    status = 504 if failure.timed_out else response.status
+    words = sentence(asked.clean(failure.message))
+    msg = f"{asked.source}: HTTP {response.status}, and the endpoint failed: {words}"
+    wait = asked_wait(response.headers, asked.now, limited=False)
+    return TransportError(msg, status=status, wait=wait, result=result, transient=True)
 
 
 def _whole(response: Response, asked: Asked) -> Response:
@@ -224,6 +302,8 @@ def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | 
     """Return the error for a body that is no GraphQL response."""
     where = f"{asked.source}: HTTP {response.status}"
     said = _message(members)
+    if 200 <= response.status < 300 and is_transient_message(said):
+        return _transient_error(TransientFailure(said, timed_out=True), response, asked)
     said = asked.clean(said, 200) if isinstance(said, str) else None
     if not 200 <= response.status < 300:
         shown = said or repr(asked.excerpt(response.body))
@@ -264,6 +344,11 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
     data, errors = members.get("data"), members.get("errors")
     errors = [] if errors is None else errors
     fault = None
+    if data == NULL_AS_TEXT:
+        if 200 <= response.status < 300 and not errors:
+            nothing = TransientFailure("'data' is the text \"null\"", timed_out=True)
+            raise _transient_error(nothing, response, asked)
+        data = None if errors else data
     if data is not None and not isinstance(data, Mapping):
         fault = f"'data' is a {type(data).__name__}, not an object"
     elif not isinstance(errors, (list, tuple)) or not all(isinstance(e, Mapping) for e in errors):
@@ -307,9 +392,11 @@ def _check(result: Result, asked: Asked) -> None:
         for misfit in first[:SHOWN]
     ]
     more = " There are more." if len(first) > SHOWN else ""
+    known = asked.document.schema is not None
+    advice = " If the schema has changed, call client.refresh_schema()." if known else ""
     msg = (
-        f"{asked.source}: the answer does not fit query and schema {'; '.join(lines)}.{more} "
-        "What came is in error.result. If the schema has changed, call client.refresh_schema()."
+        f"{asked.source}: the answer does not fit {'query and schema' if known else 'its query'} "
+        f"{'; '.join(lines)}.{more} What came is in error.result.{advice}"
     )
     raise AnswerError(msg, result=result)
 

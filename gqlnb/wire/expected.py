@@ -1,4 +1,8 @@
-"""What an answer must hold, as schema and document say: fields, types, nulls."""
+"""What an answer must hold, as schema and document say: fields, types, nulls.
+
+Without a schema the document alone says which fields there are, and which of them hold objects: in
+lists or not, and any of them null.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +52,9 @@ NAMES = {
     float: "a number",
 }
 
+# What is expected where no schema names a type.
+OBJECT, OBJECTS, VALUE = "an object", "an object or a list of objects", "a value"
+
 Path = tuple[str | int, ...]
 Kinds = frozenset[str]  # names of object types
 
@@ -93,6 +100,8 @@ class Place:
         Its other fields: those of fragments on some of its types, and what we cannot tell.
     fragments
         Fields that come together, with the object types they belong to.
+    listed
+        Whether the objects may stand in lists of any depth, as where no schema is known.
     """
 
     text: str
@@ -102,6 +111,7 @@ class Place:
     always: dict[str, Place] | None = None
     sometimes: dict[str, Place] = field(default_factory=dict)
     fragments: dict[Kinds, set[str]] = field(default_factory=dict)
+    listed: bool = False
 
     @property
     def fields(self) -> dict[str, Place]:
@@ -140,7 +150,7 @@ def decided(document: Document, name: str, variables: Mapping[str, Any]) -> bool
 class Planner(NamedTuple):
     """What is known while a plan is made."""
 
-    schema: GraphQLSchema
+    schema: GraphQLSchema | None
     fragments: Mapping[str, Any]
     variables: Mapping[str, bool | None]
 
@@ -173,15 +183,14 @@ def planned(document: Document, variables: Mapping[str, bool | None]) -> Place:
     Parameters
     ----------
     document
-        One that was checked against its schema.
+        One that was checked against its schema, or one without a schema.
     variables
         The values of those that decide, as by :func:`decided`.
     """
     schema = document.schema
-    assert schema is not None  # noqa: S101 - without one there is nothing to expect
     planner = Planner(schema, document.fragments, variables)
-    root = schema.get_root_type(document.operation.operation)
-    place = Place(str(root))
+    root = None if schema is None else schema.get_root_type(document.operation.operation)
+    place = Place(OBJECT if root is None else str(root))
     _fill(place, [Selected(document.operation.selection_set, root, None, sure=True)], planner)
     return place
 
@@ -221,6 +230,10 @@ def _parts(selected: Selected, planner: Planner) -> Iterator[Part]:
         if isinstance(node, FragmentSpreadNode):
             inner = planner.fragments[node.name.value]
         on = inner.type_condition
+        if planner.schema is None:  # no one knows of which objects a fragment on a type is asked
+            sure = sure and on is None
+            yield from _parts(Selected(inner.selection_set, None, None, sure), planner)
+            continue
         target = planner.schema.get_type(on.name.value) if on else parent
         narrowed = narrow(planner.schema, parent, kinds, target)
         if narrowed is None or narrowed:
@@ -239,13 +252,15 @@ def narrow(schema: GraphQLSchema, parent: Any, kinds: Kinds | None, on: Any) -> 
 def _place(parts: list[Part], planner: Planner) -> Place:
     """Return what a field must hold that is selected once or more."""
     first = parts[0]
+    same = all(part.kinds == first.kinds and part.sure == first.sure for part in parts)
+    if planner.schema is None:
+        return _untyped_place(parts, planner, same=same)
     declared = declared_type(first)
     made, leaf = wrapped(declared)
     named = get_named_type(declared)
     if not is_composite_type(named):
         leaf.kinds = TEXT if isinstance(named, GraphQLEnumType) else SCALARS.get(named.name)
         return made
-    same = all(part.kinds == first.kinds and part.sure == first.sure for part in parts)
     selected = []
     for part in parts:
         if part.node.selection_set is None:
@@ -255,6 +270,17 @@ def _place(parts: list[Part], planner: Planner) -> Place:
         sure = (same or (part.sure and part.kinds is None)) and kind is named
         selected.append(Selected(part.node.selection_set, kind, None, sure))
     _fill(leaf, selected, planner)
+    return made
+
+
+def _untyped_place(parts: list[Part], planner: Planner, *, same: bool) -> Place:
+    """Return what a field must hold whose type is not known; `same` is as in :func:`_place`."""
+    sets = [(part.node.selection_set, same or part.sure) for part in parts]
+    selected = [Selected(node, None, None, sure) for node, sure in sets if node is not None]
+    if not selected:
+        return Place(VALUE)
+    made = Place(OBJECTS, listed=True)
+    _fill(made, selected, planner)
     return made
 
 
@@ -309,15 +335,16 @@ def missing(place: Place, keys: Iterable[str], kind: str | None = None) -> set[s
 def misfits(place: Place, value: Any, path: Path = ()) -> Iterator[Misfit]:
     """Yield what is wrong with a value, outermost and first places first."""
     kind = type(value)
+    inner = place if place.listed and kind is list else place.item
     if value is None:
         if not place.null:
             yield Misfit(path, place.text, NAMES[NULL], absent=True)
-    elif place.item is not None:
+    elif inner is not None:
         if kind is not list:
             yield Misfit(path, place.text, named(kind), absent=False)
             return
         for index, item in enumerate(value):
-            yield from misfits(place.item, item, (*path, index))
+            yield from misfits(inner, item, (*path, index))
     elif place.always is None:
         if place.kinds is not None and kind not in place.kinds:
             yield Misfit(path, place.text, named(kind), absent=False)

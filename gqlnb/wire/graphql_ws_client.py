@@ -15,13 +15,22 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gqlnb.errors import plain
-from gqlnb.wire.graphql_ws import Send
+from gqlnb.wire.graphql_ws import SUBPROTOCOL, Send
 from gqlnb.wire.response import JSON, Response
 
 if TYPE_CHECKING:
     from gqlnb.wire.request import Request
 
-__all__ = ["BAD_MESSAGE", "HEADERS", "BadMessageError", "Closed", "Operation", "closed"]
+__all__ = [
+    "BAD_MESSAGE",
+    "HEADERS",
+    "UNSPOKEN",
+    "BadMessageError",
+    "Closed",
+    "Operation",
+    "RefusedError",
+    "closed",
+]
 
 ID = "1"
 PONG = Send('{"type":"pong"}')
@@ -31,6 +40,10 @@ HEADERS: Mapping[str, str] = {"content-type": JSON}  # every message is JSON
 
 class BadMessageError(Exception):
     """A message that no server may send; its text says why, as the end of a sentence."""
+
+
+class RefusedError(Exception):
+    """The server refuses the connection; its text is the server's reason."""
 
 
 class Message(msgspec.Struct):
@@ -62,6 +75,8 @@ class Operation:
         Whether nothing more will come.
     """
 
+    subprotocol = SUBPROTOCOL
+
     def __init__(self, request: Request, init: bytes | None = None) -> None:
         self.greeted = False
         self.ended = False
@@ -73,9 +88,9 @@ class Operation:
         payload = "" if self._init is None else f',"payload":{self._init.decode()}'
         return f'{{"type":"connection_init"{payload}}}'
 
-    def goodbye(self) -> str | None:
-        """Return the message that ends it from this side; None where there is nothing to end."""
-        return None if self.ended or not self.greeted else f'{{"id":"{ID}","type":"complete"}}'
+    def goodbye(self) -> list[str]:
+        """Return the messages that end it from this side."""
+        return [] if self.ended or not self.greeted else [f'{{"id":"{ID}","type":"complete"}}']
 
     def receive(self, text: str | bytes) -> Send | Response | None:
         """Take a message; return what to send, or an answer; None for nothing.
@@ -85,9 +100,6 @@ class Operation:
         BadMessageError
             If it is none of the protocol, or comes when it may not.
         """
-        if not isinstance(text, str):
-            msg = "it is binary, and the protocol is JSON as text."
-            raise BadMessageError(msg)
         message = read(text)
         if message.type == "ping":
             return PONG
@@ -104,27 +116,39 @@ class Operation:
 
     def _operation(self, message: Message) -> Response | None:
         """Take a message of the subscription itself."""
-        if message.id != ID:
-            msg = f"its id {plain(repr(message.id), 60)} is none that was asked for."
-            raise BadMessageError(msg)
+        self._check_id(message)
         self.ended = message.type != "next"
         if message.type == "complete":
             return None
+        payload = self._payload_of(message)
+        return Response(200, HEADERS, b'{"errors":%b}' % payload if self.ended else payload)
+
+    def _check_id(self, message: Message) -> None:
+        """Refuse a message of another operation."""
+        if message.id != ID:
+            msg = f"its id {plain(repr(message.id), 60)} is none that was asked for."
+            raise BadMessageError(msg)
+
+    def _payload_of(self, message: Message) -> bytes:
+        """Return the payload of a message that must have one."""
         payload = bytes(message.payload)
         if not payload:
             msg = f"a message {message.type!r} without a payload."
             raise BadMessageError(msg)
-        return Response(200, HEADERS, b'{"errors":%b}' % payload if self.ended else payload)
+        return payload
 
 
-def read(text: str) -> Message:
+def read(text: str | bytes) -> Message:
     """Return a message.
 
     Raises
     ------
     BadMessageError
-        If it is no JSON object with a type.
+        If it is not a JSON object with a type, as text.
     """
+    if not isinstance(text, str):
+        msg = "it is binary, and the protocol is JSON as text."
+        raise BadMessageError(msg)
     try:
         return _DECODER.decode(text)
     except msgspec.ValidationError:
@@ -169,6 +193,9 @@ CODES: Mapping[int, Closed] = {
     1009: Closed("the request is larger than the endpoint takes"),
     1010: Closed("the endpoint lacks an extension of the WebSocket protocol"),
 }
+# Before the server has let us in, these mean that it does not speak the subprotocol it chose: the
+# library ws chooses the first one offered, whatever the application behind it speaks.
+UNSPOKEN = frozenset({1002, 4406})
 # 1000, 1001, 1005, 1006, 1011 to 1015: only `complete` says that nothing more will come.
 LOST = Closed("the connection ended before the subscription was complete", passing=True)
 

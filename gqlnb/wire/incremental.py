@@ -15,6 +15,7 @@ discussions that changed it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,30 @@ from gqlnb.errors import plain
 from gqlnb.wire.json import JSONError, dump, load
 from gqlnb.wire.mixed import Parts, boundary_of
 from gqlnb.wire.response import JSON
+from gqlnb.wire.sse import Reader, is_events
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from gqlnb.wire.response import Response
 
-__all__ = ["Growing", "NoPartError", "grown", "in_one_piece"]
+__all__ = [
+    "IN_PARTS_ADVICE",
+    "Growing",
+    "NoPartError",
+    "grown",
+    "in_one_piece",
+    "is_about_parts",
+    "is_in_parts",
+]
+
+IN_PARTS_ADVICE = (
+    "Fields under @defer and @stream are answered in parts: read them with "
+    "client.subscribe(text), which gives the answer as far as it has come, or leave these "
+    "directives out."
+)
+# Apollo Server asks for `accept: multipart/mixed`, graphql-js refuses "multiple payloads".
+ABOUT_PARTS = re.compile(r"multipart/mixed|incremental delivery|multiple payloads", re.IGNORECASE)
 
 
 class NoPartError(Exception):
@@ -168,26 +188,54 @@ def grown(response: Response, growing: Growing) -> Response:
 def in_one_piece(response: Response) -> Response:
     """Return a response with its parts put together; any other one as it is.
 
-    Some servers answer ``@defer`` in parts without being asked to.
+    Some servers answer ``@defer`` in parts, or anything as events, without being asked to.
 
     Raises
     ------
     NoPartError
         If they do not go together, or the last one is missing.
     """
-    boundary = boundary_of(response.headers.get("content-type", ""))
-    if boundary is None:
+    media = response.headers.get("content-type", "")
+    boundary = boundary_of(media)
+    if boundary is not None:
+        bodies: Iterable[bytes] = Parts(boundary).feed(response.body)
+    elif is_events(media):
+        bodies = _event_data(response.body)
+    else:
         return response
     growing, whole, fault = Growing(), b"", "the last one is missing"
-    for body in Parts(boundary).feed(response.body):
+    for body in bodies:
         try:
             whole = dump(growing.feed(load(body)))
         except JSONError as error:
             fault = f"one is no JSON ({error})"
             break
+        if not growing.more:
+            break
     if growing.more:
         raise NoPartError(fault)
     return replace(response, headers={**response.headers, "content-type": JSON}, body=whole)
+
+
+def _event_data(body: bytes) -> Iterator[bytes]:
+    """Yield the results in a stream of server-sent events."""
+    for event in Reader().feed(body):
+        if event.name in ("next", "message") and event.data.strip():
+            yield event.data
+
+
+def is_in_parts(response: Response) -> bool:
+    """Return whether a response has, or asks for, a media type of answers in parts.
+
+    GraphQL Yoga answers 406 to ``@defer`` where no such type was accepted.
+    """
+    media = response.headers.get("content-type", "")
+    return response.status == 406 or boundary_of(media) is not None or is_events(media)
+
+
+def is_about_parts(message: object) -> bool:
+    """Return whether a server says that an operation would be answered in parts."""
+    return isinstance(message, str) and ABOUT_PARTS.search(message) is not None
 
 
 def merge(into: dict[str, Any], data: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from email.message import Message
 from math import inf
 from typing import TYPE_CHECKING
 
-from gqlnb.wire.unpack import BodyTooLargeError
+from gqlnb.wire.decompress import BodyTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,7 +36,8 @@ class Attempt:
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     failure
         ``"broken"``: the connection ended before the whole answer had come. ``"busy"``: an HTTP
-        status that passes. ``"limited"``: a rate limit. None: anything else.
+        status that passes, or an answer that reports a transient failure. ``"limited"``: a rate
+        limit. None: anything else.
     number
         Attempts so far, this one included.
     left
@@ -95,7 +96,7 @@ def failure(error: Exception) -> Failure | None:
         return "limited"
     if not isinstance(error, TransportError):
         return None
-    if error.status in PASSING:
+    if error.transient or error.status in PASSING:
         return "busy"
     return "broken" if error.broken else None
 

@@ -13,9 +13,9 @@ from codecs import BOM_UTF8
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from gqlnb.wire.decompress import BodyTooLargeError
 from gqlnb.wire.negotiation import quality, ranges
 from gqlnb.wire.response import GRAPHQL_TYPE, JSON_TYPE
-from gqlnb.wire.unpack import BodyTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Expectation", "Typed", "as_type", "or_null"]
 
+LEVELS = 2  # lists in lists that are decoded so where no schema is known; deeper ones are rare
 SMALL = 4096  # bytes; below, looking through a first answer takes less time than making a decoder
 
 
@@ -35,7 +36,7 @@ class Expectation:
     Parameters
     ----------
     document
-        One that was checked against its schema.
+        One that was checked against its schema, or one without a schema.
     """
 
     def __init__(self, document: Document) -> None:
@@ -111,10 +112,12 @@ def as_type(place: Place) -> Any:
     if place.item is not None:
         made = list.__class_getitem__(as_type(place.item))
     elif place.always is not None:
-        made = typed_dict(
+        made = one = typed_dict(
             {name: Required[as_type(inner)] for name, inner in place.always.items()}
             | {name: NotRequired[as_type(inner)] for name, inner in place.sometimes.items()}
         )
+        for _ in range(LEVELS if place.listed else 0):
+            made = one | list.__class_getitem__(or_null(made, place))
     elif place.kinds is not None:
         made = reduce(or_, place.kinds)
     return or_null(made, place)

@@ -132,6 +132,15 @@ PASSING = {
     "200 throttled": json_answer(
         {"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]}, Retry_After="0"
     ),
+    "ok null": json_answer(
+        {"data": None, "errors": [{"message": "Something went wrong while executing your query."}]}
+    ),
+    "ok without data": json_answer({"errors": [{"message": "timedout"}]}),
+    "ok nulls": json_answer(
+        {"data": {"hello": None}, "errors": [{"message": "m", "type": "INTERNAL"}]}
+    ),
+    "ok null as text": answer('{"data":"null"}'),
+    "ok message": json_answer({"message": "We couldn't respond to your request in time. Sorry."}),
     "closed": Close(),
     "reset": Reset(),
     "reset in the body": Reset(OK[:-5]),
@@ -286,14 +295,22 @@ FINAL = {
     "cut JSON": (answer('{"data": {"a": "b'), AnswerError, "it breaks off"),
     "two answers": (answer(TEXT + TEXT), AnswerError, "trailing characters"),
     "null alone": (answer('{"data": null}'), AnswerError, "'data' is null, and no error says why"),
-    "null as text": (answer('{"data": "null"}'), AnswerError, "'data' is a str"),
     "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),
     "errors of text": (answer('{"data": {}, "errors": ["x"]}'), AnswerError, "no list of objects"),
-    "brotli": (answer(TEXT, Content_Encoding="br"), TransportError, "was not asked for"),
-    "deflate": (
-        answer(zlib.compress(TEXT), Content_Encoding="deflate"),
+    "no brotli": (
+        answer(TEXT, Content_Encoding="br"),
         TransportError,
-        "was not asked for",
+        "not compressed as it says|'br', which was not asked for",
+    ),
+    "no deflate": (
+        answer(zlib.compress(TEXT)[:-9], Content_Encoding="deflate"),
+        TransportError,
+        "breaks off",
+    ),
+    "compress": (
+        answer(TEXT, Content_Encoding="compress"),
+        TransportError,
+        "its Content-Encoding is 'compress', which was not asked for; gzip, deflate",
     ),
     "no gzip": (answer(TEXT, Content_Encoding="gzip"), TransportError, "not compressed as it says"),
     "gzip, wrong sum": (

@@ -104,7 +104,7 @@ def test_a_proxy_of_the_environment_is_not_used_for_this_machine(canned, monkeyp
 
 def test_cookies_are_not_kept(canned):
     """Nothing an endpoint sets comes back to it."""
-    canned.answers += [response('{"data": {}}', Set_Cookie="a=b"), HELLO]
+    canned.answers += [response('{"data": {"hello": null}}', Set_Cookie="a=b"), HELLO]
     made = client(canned)
     made.execute("{ hello }")
     made.execute("{ hello }")

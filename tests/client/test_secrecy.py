@@ -408,7 +408,7 @@ def test_a_header_that_repeats_the_token_is_cleaned(canned, echo):
 
 def test_a_token_is_sent_to_one_endpoint(canned, other):
     """A client of another is refused when it is made; one of the same is not."""
-    hello = answer("200 OK", {"data": {}})
+    hello = answer("200 OK", {"data": {"hello": None}})
     canned.answers += [hello, hello]
     token = Token(SECRET)
     Client(canned.url, token=token).execute("{ hello }")
@@ -453,7 +453,7 @@ def test_secrets_that_would_go_nowhere_are_refused(options):
 def test_a_function_is_asked_for_each_request(canned):
     """Tokens that do not last are fresh."""
     given = iter(["first-1234", "second-1234"])
-    canned.answers += [answer("200 OK", {"data": {}})] * 2
+    canned.answers += [answer("200 OK", {"data": {"hello": None}})] * 2
     client = Client(canned.url, token=Token(lambda: next(given)))
     client.execute("{ hello }")
     client.execute("{ hello }")
@@ -538,7 +538,7 @@ def test_a_secret_in_the_query_of_an_address_is_hidden(canned, url):
 def test_the_debug_output_of_the_standard_library_is_off(canned, monkeypatch, capfd):
     """It prints every header that is sent."""
     monkeypatch.setattr("http.client.HTTPConnection.debuglevel", 1)
-    canned.answers.append(answer("200 OK", {"data": {}}))
+    canned.answers.append(answer("200 OK", {"data": {"hello": None}}))
     Client(canned.url, token=Token(SECRET)).execute("{ hello }")
     assert SECRET.encode() in canned.requests[0]
     assert capfd.readouterr() == ("", "")

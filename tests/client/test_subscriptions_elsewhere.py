@@ -195,11 +195,18 @@ def test_a_token_in_the_greeting_is_let_in():
 
 
 def test_a_way_that_is_not_offered_is_said():
-    """Strawberry streams over WebSockets and in parts, Ariadne's WebSockets are switched on."""
+    """Strawberry streams over WebSockets and in parts; a plain application opens no WebSocket."""
     known = apps()
     with running(known["strawberry"]) as url, pytest.raises(AnswerError, match="answered once"):
         list(Client(url).subscribe("subscription { quiet }", transport="sse", reconnect=0))
-    with running(known["ariadne events"]) as url, pytest.raises(TransportError):
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+        else:
+            await known["ariadne events"](scope, receive, send)
+
+    with running(app) as url, pytest.raises(TransportError):
         list(Client(url).subscribe("subscription { quiet }", transport="ws", reconnect=0))
 
 

@@ -59,7 +59,7 @@ def test_strange_locations_are_no_problem(places):
         (b"", 200, AnswerError, "no JSON"),
         (b"[]", 200, AnswerError, "JSON that is no object"),
         (b'{"a": 1}', 200, AnswerError, "neither 'data' nor 'errors'"),
-        (b'{"data": "null"}', 200, AnswerError, "'data' is a str"),
+        (b'{"data": "no"}', 200, AnswerError, "'data' is a str"),
         (b'{"data": [1]}', 200, AnswerError, "'data' is a list"),
         (b'{"data": {}, "errors": {}}', 200, AnswerError, "'errors' is no list of objects"),
         (b'{"data": {}, "errors": ["x"]}', 200, AnswerError, "'errors' is no list of objects"),
@@ -139,3 +139,102 @@ def test_a_secret_that_is_echoed_back_is_hidden():
 def test_a_null_of_errors_counts_as_none():
     """Some servers send the member with null."""
     assert answer({"data": {}, "errors": None}).errors == ()
+
+
+WENT_WRONG = "Something went wrong while executing your query. This may be a timeout."
+
+
+@pytest.mark.parametrize(
+    ("members", "status", "words"),
+    [
+        ({"data": None, "errors": [{"message": WENT_WRONG}]}, 504, "may be a timeout."),
+        ({"errors": [{"message": WENT_WRONG}]}, 504, "may be a timeout."),
+        ({"data": {"a": None}, "errors": [{"message": WENT_WRONG}]}, 504, "may be a timeout."),
+        (
+            {"data": {"__typename": "Query", "a": None}, "errors": [{"message": "timedout"}]},
+            504,
+            "failed: timedout.",
+        ),
+        ({"data": {}, "errors": [{"message": "timedout"}]}, 504, "failed: timedout."),
+        (
+            {"data": None, "errors": [{"type": "INTERNAL", "message": "canary-77 broke"}]},
+            200,
+            "failed: *** broke.",
+        ),
+        ({"data": {"a": None}, "errors": [{"type": "internal"}]}, 200, "failed: INTERNAL."),
+        (
+            {"data": None, "errors": [{"message": "x"}, {"message": "timedout"}]},
+            504,
+            "failed: timedout.",
+        ),
+        ({"data": "null"}, 504, "'data' is the text \"null\"."),
+        ({"data": "null", "errors": [{"message": "timedout"}]}, 504, "failed: timedout."),
+        (
+            {"message": "We couldn't respond to your request in time. Sorry about that."},
+            504,
+            "in time. Sorry about that.",
+        ),
+    ],
+)
+def test_a_failure_that_may_pass_is_a_transport_error(members, status, words):
+    """The endpoint says so with status 200; its words are kept, and what came."""
+    with pytest.raises(TransportError) as caught:
+        answer(members)
+    error = caught.value
+    assert type(error) is TransportError
+    assert error.transient
+    assert error.status == status
+    assert str(error).startswith("http://host/graphql: HTTP 200, and the endpoint failed: ")
+    assert str(error).endswith(words)
+    if "errors" in members:
+        assert len(error.result.errors) == len(members["errors"])
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"data": {"a": 1, "b": None}, "errors": [{"message": WENT_WRONG, "path": ["b"]}]},
+        {"data": {"a": {"b": None}}, "errors": [{"type": "INTERNAL", "message": "m"}]},
+        {"data": {"a": []}, "errors": [{"message": "timedout"}]},
+        {"data": {"a": None}, "errors": [{"message": "Not found", "type": "NOT_FOUND"}]},
+        {
+            "data": {"a": None},
+            "errors": [{"message": "m", "extensions": {"code": "INTERNAL_SERVER_ERROR"}}],
+        },
+        {"data": {"a": None}, "errors": [{"message": "It has timed out, something went wrong"}]},
+        {"data": {"a": None}},
+    ],
+)
+def test_partial_data_and_other_failures_stay_results(members):
+    """Data below the root count, and so do errors of resolvers."""
+    result = answer(members)
+    assert result.data == members["data"]
+    assert len(result.errors) == len(members.get("errors", ()))
+
+
+def test_a_failure_of_this_process_is_not_transient():
+    """Nobody would ask a resolver again."""
+    error = {"message": "timedout", "path": ["a"]}
+    members = {"data": {"a": None}, "errors": [error]}
+    for response in (
+        Response(200, members=members, causes=(ValueError("timedout"),)),
+        Response(200, members=members, replayed=True),
+    ):
+        assert read(response, ASKED).errors == (error,)
+
+
+def test_an_event_with_such_an_error_is_a_result():
+    """A subscription is not asked again for one of its events."""
+    asked = Asked(Document.parse("subscription { a }"), "http://host/graphql")
+    body = dump({"data": {"a": None}, "errors": [{"message": "timedout"}]})
+    assert read(Response(200, {}, body), asked).data == {"a": None}
+
+
+def test_a_limit_and_a_refusal_come_before_a_transient_failure():
+    """They say what to do."""
+    errors = [{"message": WENT_WRONG}, {"message": "m", "type": "RATE_LIMITED"}]
+    with pytest.raises(RateLimited):
+        answer({"data": None, "errors": errors})
+    errors[1] = {"message": "m", "extensions": {"code": "UNAUTHENTICATED"}}
+    with pytest.raises(AuthError):
+        answer({"data": None, "errors": errors})

@@ -44,10 +44,11 @@ def test_an_event_is_an_answer_as_it_came(operation):
 
 def test_complete_ends_it(operation):
     """Then there is nothing to end from this side."""
-    assert json.loads(operation.goodbye()) == {"id": "1", "type": "complete"}
+    (text,) = operation.goodbye()
+    assert json.loads(text) == {"id": "1", "type": "complete"}
     assert operation.receive('{"type":"complete","id":"1"}') is None
     assert operation.ended
-    assert operation.goodbye() is None
+    assert operation.goodbye() == []
 
 
 def test_an_error_is_an_answer_without_data_and_ends_it(operation):
@@ -59,7 +60,7 @@ def test_an_error_is_an_answer_without_data_and_ends_it(operation):
 
 def test_there_is_no_goodbye_where_there_was_no_greeting():
     """Nothing was subscribed to."""
-    assert Operation(REQUEST).goodbye() is None
+    assert Operation(REQUEST).goodbye() == []
 
 
 def test_a_ping_is_answered_at_any_time(operation):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gqlnb.wire.decompress import BodyTooLargeError
 from gqlnb.wire.mixed import Parts, boundary_of
-from gqlnb.wire.unpack import BodyTooLargeError
 
 HEAD = b"Content-Type: application/json; charset=utf-8\r\nContent-Length: 7\r\n"
 BODIES = [b'{"a":1}', b'{"b":\n  "---"\n}', '{"ü":"\\n---"}'.encode()]

@@ -3,8 +3,8 @@
 import pytest
 
 from gqlnb.wire import sse
+from gqlnb.wire.decompress import BodyTooLargeError
 from gqlnb.wire.sse import COMPLETE, KEEP_ALIVE, Event, Reader, event, is_events
-from gqlnb.wire.unpack import BodyTooLargeError
 
 GRAPHQL = "application/graphql-response+json"
 

@@ -247,6 +247,8 @@ class Crawler:
             return
         else:
             self._sizes.grow_back()
+        if self._lacks_grown_page(request, result) and self._refuse_growth(request, result.errors):
+            return
         self._extensions = result.extensions or self._extensions
         if not self.begun:
             self._begin(result)
@@ -259,6 +261,15 @@ class Crawler:
                 cursor.early[position] = number, result, size
             while cursor.position in cursor.early:
                 self._add_page_of(cursor, request, *cursor.early.pop(cursor.position))
+
+    def _lacks_grown_page(self, request: PageRequest, result: Result) -> bool:
+        """Return whether a page that was asked for in a larger size came as null, with errors."""
+        entries = enumerate(zip(request.cursors, request.sizes, strict=True))
+        return bool(result.errors) and any(
+            self._sizes.is_grown(cursor.field, size)
+            and get_path(result.data, page_steps(cursor, number)) is None
+            for number, (cursor, size) in entries
+        )
 
     def _repeat_first(self, result: Result) -> bool:
         """Return whether to ask for the first pages again, in another way."""
@@ -342,20 +353,15 @@ class Crawler:
         size: int | None,
     ) -> None:
         """Take in the page of one list, of a request for several."""
-        field, page = cursor.field, result.data
-        steps: tuple[str, ...] = field.steps
-        lookup = None
-        if cursor.on is not None and field.anchor is not None:
-            lookup = field.anchor.lookup
-            steps = (f"{PREFIX}{number}", *steps[field.anchor.depth :])
-        for step in steps:
-            page = page.get(step) if isinstance(page, dict) else None
+        field, steps = cursor.field, page_steps(cursor, number)
+        page = get_path(result.data, steps)
+        lookup = field.anchor.lookup if cursor.on is not None and field.anchor else None
         moved = (move_error(e, steps, cursor.where, cursor.lengths()) for e in result.errors)
         errors = [each for each in moved if each is not None]
         if field.is_plain and isinstance(page, list):
             page = {PLAIN: page}
         if not isinstance(page, dict):
-            self._lose_page(cursor, size, [*errors, *result.errors])
+            self._lose_page(cursor, [*errors, *result.errors])
             self._errors += [] if cursor in self._open else errors
             return
         self._errors += errors
@@ -371,15 +377,9 @@ class Crawler:
             count = cursor.last
             self._sizes.note_answer(field, size, count, request.cost)
 
-    def _lose_page(
-        self, cursor: ListCursor, size: int | None, errors: list[Mapping[str, Any]]
-    ) -> None:
+    def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
         """Ask again for a page that came as null, where that may help; else end its list."""
         said = [plain(each.get("message", ""), 200) for each in errors]
-        if self._sizes.is_grown(cursor.field, size):
-            self._sizes.refuse(cursor.field, size or 0, said)
-            self._open.append(cursor)
-            return
         cursor.attempts += 1
         if cursor.attempts == 1 and any(map(says_transient, errors)):
             self._open.append(cursor)
@@ -701,6 +701,14 @@ class Crawler:
         yield from self._remarks
         if self._sizes and self.plan.schema is None:
             yield "Lists were found by their names: no schema is known."
+
+
+def page_steps(cursor: ListCursor, number: int) -> tuple[str, ...]:
+    """Return the response names of a list's page in the answer to a further request."""
+    field = cursor.field
+    if cursor.on is None or field.anchor is None:
+        return field.steps
+    return (f"{PREFIX}{number}", *field.steps[field.anchor.depth :])
 
 
 def has_keys(data: Any, number: int, cursor: ListCursor) -> bool:

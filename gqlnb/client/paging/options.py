@@ -10,13 +10,13 @@ from gqlnb.errors import OptionError, plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PagingLimits", "PagingOptions", "check_options"]
+__all__ = ["FrameOptions", "PagingBounds", "PagingLimits", "PagingOptions", "check_options"]
 
 NAMES = ("page_size", "max_results", "max_requests")
 
 
-class PagingOptions(TypedDict, total=False):
-    """The options of paging, as keyword arguments.
+class PagingBounds(TypedDict, total=False):
+    """How far to page, as keyword arguments.
 
     Attributes
     ----------
@@ -26,15 +26,38 @@ class PagingOptions(TypedDict, total=False):
         Most items of an outermost list; None for all.
     max_requests
         Most requests; None for any number.
-    path
-        The dotted name of the list to follow, with those it stands in and those in it; None for
-        all.
     """
 
     page_size: int | None
     max_results: int | None
     max_requests: int | None
+
+
+class PagingOptions(PagingBounds, total=False):
+    """The options of paging, as keyword arguments.
+
+    Attributes
+    ----------
+    path
+        The dotted name of the list to follow, with those it stands in and those in it; None for
+        all.
+    """
+
     path: str | None
+
+
+class FrameOptions(PagingBounds, total=False):
+    """How far to page, and how the rows become a frame, as keyword arguments.
+
+    Attributes
+    ----------
+    short, explode, strict
+        As for :meth:`gqlnb.Result.frame`.
+    """
+
+    short: bool
+    explode: str | None
+    strict: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from gqlnb.client.threads import arriving, pool, undisturbed
 from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
 from gqlnb.model.notes import warn_incomplete
 from gqlnb.model.paging_plan import PagingPlan
-from gqlnb.model.result import Result
+from gqlnb.model.result import Result, build_frame
 from gqlnb.model.variables import bind, check_names
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gqlnb.client.paging.crawler import PageRequest
-    from gqlnb.client.paging.options import PagingOptions
+    from gqlnb.client.paging.options import FrameOptions, PagingOptions
 
 __all__ = ["ADVICE", "Paged"]
 
 ALL = "all"
+FRAME_OPTIONS = ("short", "explode", "strict")
 FAILED, INTERRUPTED = "failed", "interrupted"
 ADVICE = "They are in error.result; client.resume() goes on from there."
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
@@ -216,9 +217,7 @@ class Paged(Part):
             As for :meth:`execute_all`.
         """
         check_options(options)
-        crawler = await asyncio.to_thread(
-            self._start_crawler, text, variables, operation, options
-        )
+        crawler = await asyncio.to_thread(self._start_crawler, text, variables, operation, options)
         return warn_incomplete(await self._arun(crawler, progress), 2)
 
     def collect_pages(
@@ -302,20 +301,45 @@ class Paged(Part):
         operation: str | None = None,
         path: str | None = None,
         pages: str | None = None,
-        **options: Unpack[PagingOptions],
+        **options: Unpack[FrameOptions],
     ) -> pd.DataFrame:
         """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`.
 
-        With ``pages="all"``, or with `options`, which :meth:`execute_all` explains, all pages are
-        asked for; a `path` then names the list to follow too.
+        Parameters
+        ----------
+        text, variables, operation
+            As for :meth:`execute`.
+        path
+            The list to take, as for :meth:`Result.frame`; with all pages also the one to follow.
+        pages
+            ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
+        **options
+            ``short``, ``explode`` and ``strict`` of :meth:`Result.frame`; any option of
+            :meth:`execute_all` asks for all pages.
+
+        Returns
+        -------
+        DataFrame
+            ``attrs["partial"]`` is True unless it is known that all rows are there.
+
+        Raises
+        ------
+        OptionError
+            If `pages` or an option is wrong.
+        GqlnbError
+            As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`.
         """
-        if pages is None and not options:
-            return self.execute(text, variables, operation=operation).frame(path)
+        bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
+        shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
         if pages not in (None, ALL):
             msg = f"pages= takes 'all', or None for the first ones; got {plain(repr(pages), 40)}."
             raise OptionError(msg)
-        result = self.collect_pages(text, variables, operation=operation, path=path, **options)
-        return warn_incomplete(result, 2).frame(path)
+        if pages is None and not bounds:
+            result = self.execute(text, variables, operation=operation)
+        else:
+            result = self.collect_pages(text, variables, operation=operation, path=path, **bounds)
+            warn_incomplete(result, 2)
+        return build_frame(result, path, 1, **shape)
 
     # -- beginning
 
@@ -538,7 +562,9 @@ def is_github(source: str, plan: PagingPlan) -> bool:
     root = None if plan.schema is None else plan.schema.query_type
     fields = {} if root is None else root.fields
     limit = fields.get("rateLimit")
-    return limit is not None and "search" in fields and "resetAt" in getattr(limit.type, "fields", {})
+    return (
+        limit is not None and "search" in fields and "resetAt" in getattr(limit.type, "fields", {})
+    )
 
 
 def measure_answer(outcome: Result | GqlnbError, seconds: float) -> tuple[int, float]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.wire.transient import is_transient_message
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -21,7 +23,6 @@ ABOUT_SIZE = re.compile(
     r"|exceed|complex|cost|maxim|too (?:many|much|large|big|high|long)|at most|less than|greater",
     re.IGNORECASE,
 )
-TRANSIENT = re.compile(r"something went wrong|timed? ?out|time-?out|temporar", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.])(\d{1,3}(?:[,_']\d{3})+|\d{1,7})(?![\w.]*\d)")
 
 
@@ -34,7 +35,7 @@ def says_too_much(error: Mapping[str, Any]) -> bool:
 
 def says_transient(error: Mapping[str, Any]) -> bool:
     """Return whether an error of an answer may not come again."""
-    return error.get("type") == "INTERNAL" or bool(TRANSIENT.search(str(error.get("message", ""))))
+    return error.get("type") == "INTERNAL" or is_transient_message(error.get("message"))
 
 
 def names_size(message: str) -> bool:

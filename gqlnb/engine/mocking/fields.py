@@ -16,6 +16,7 @@ from gqlnb.engine.mocking.formats import (
     digits,
     email,
     label,
+    local_stamp,
     moment,
     money,
     of_place,
@@ -185,7 +186,11 @@ TABLES: dict[str, tuple[dict[str, Guess], Guess]] = {
     "Float": (REALS, Guess(real(0, 1000))),
     "Boolean": (TRUTHS, Guess(truth)),
 }
-EARLIER: dict[Maker, Guess] = {stamp: Guess(early), day: Guess(early_day)}
+EARLIER: dict[Maker, Guess] = {
+    stamp: Guess(early),
+    local_stamp: Guess(lambda value: early(value).removesuffix("Z")),
+    day: Guess(early_day),
+}
 
 
 def words_of(name: str) -> tuple[str, ...]:

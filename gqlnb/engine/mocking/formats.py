@@ -10,6 +10,8 @@ from uuid import UUID
 
 from gqlnb.engine.mocking.chance import below, mixed
 from gqlnb.engine.mocking.words import ADJECTIVES, FIRST, LAST, NOUNS, PLACES, SENTENCES
+from gqlnb.model import scalar_kinds as kinds
+from gqlnb.model.scalar_table import known_by_name
 
 __all__ = [
     "FORMATS",
@@ -71,6 +73,26 @@ def moment(value: int) -> datetime:
 def stamp(value: int) -> str:
     """Return a moment in UTC, as RFC 3339 writes it."""
     return moment(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def local_stamp(value: int) -> str:
+    """Return a moment without a zone, as ISO 8601 writes it."""
+    return moment(value).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def zoned_clock(value: int) -> str:
+    """Return a time of day in UTC."""
+    return moment(value).strftime("%H:%M:%SZ")
+
+
+def epoch(value: int) -> int:
+    """Return a moment as seconds since 1970."""
+    return int(moment(value).timestamp())
+
+
+def duration(value: int) -> str:
+    """Return a length of time, as ISO 8601 writes it."""
+    return f"PT{value % 600}S"
 
 
 def day(value: int) -> str:
@@ -170,7 +192,8 @@ def in_base64(value: int) -> str:
 
 
 LARGE = 10**12
-# By names in lower case, which are spelled in several ways otherwise.
+# By names in lower case, which are spelled in several ways otherwise. Names that are not here have
+# the format of their kind.
 FORMATS: dict[str, Maker] = {
     **dict.fromkeys(
         (
@@ -179,11 +202,10 @@ FORMATS: dict[str, Maker] = {
         ),
         stamp,
     ),
-    "awstimestamp": lambda value: int(moment(value).timestamp()),
-    "localdatetime": lambda value: moment(value).strftime("%Y-%m-%dT%H:%M:%S"),
+    "localdatetime": local_stamp,
     **dict.fromkeys(("date", "iso8601date", "localdate", "awsdate"), day),
     **dict.fromkeys(("time", "localtime", "awstime"), clock),
-    **dict.fromkeys(("duration", "iso8601duration"), lambda value: f"PT{value % 600}S"),
+    **dict.fromkeys(("duration", "iso8601duration"), duration),
     **dict.fromkeys(("decimal", "bigdecimal", "numeric"), money),
     **dict.fromkeys(("bigint", "long", "int64", "safeint"), whole(0, LARGE)),
     **dict.fromkeys(("positiveint", "unsignedint", "nonnegativeint"), whole(1, 10_000)),
@@ -223,6 +245,34 @@ FORMATS: dict[str, Maker] = {
 }
 
 
+# Names of databases, which in lower case are of another format.
+DATABASE: dict[str, Maker] = {"timestamp": local_stamp, "datetime": local_stamp}
+# By the kind of column that a scalar has.
+KINDS: dict[kinds.Scalar, Maker] = {
+    kinds.ANY: data,
+    kinds.BIG: whole(0, LARGE),
+    kinds.BYTE: whole(0, 127),
+    kinds.CLOCK: clock,
+    kinds.DAY: day,
+    kinds.EPOCH_MILLISECONDS: lambda value: epoch(value) * 1000,
+    kinds.EPOCH_SECONDS: epoch,
+    kinds.EXACT: money,
+    kinds.LOCAL_MOMENT: local_stamp,
+    kinds.LONG: whole(0, 10_000),
+    kinds.MOMENT: stamp,
+    kinds.MONEY: money,
+    kinds.NUMBER: real(0, 1000),
+    kinds.SECONDS: real(0, 600),
+    kinds.SPAN: duration,
+    kinds.TIMESTAMP: stamp,
+    kinds.TRUTH: lambda value: bool(mixed(value) & 1),
+    kinds.WRITTEN: label,
+    kinds.ZONED_CLOCK: zoned_clock,
+}
+
+
 def known(name: str) -> Maker | None:
     """Return what makes values of a scalar, by its name; None for one that is not known."""
-    return FORMATS.get(name.lower().replace("_", ""))
+    found = DATABASE.get(name) or FORMATS.get(name.lower().replace("_", ""))
+    kind = known_by_name(name)
+    return KINDS.get(kind) if found is None and kind is not None else found

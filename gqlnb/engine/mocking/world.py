@@ -30,6 +30,7 @@ from gqlnb.engine.mocking.paging import (
     part,
     places,
 )
+from gqlnb.model.scalar_table import recognize
 
 if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLSchema
@@ -175,7 +176,8 @@ class World:
             return Guess(lambda value: values[value % len(values)])
         own = self.options.scalars.get(type_.name)
         if own is None:
-            return guess(type_.name, name, kind.name, known(type_.name))
+            like = recognize(type_.name, type_.specified_by_url, type_.description)
+            return guess(type_.name, name, kind.name, known(like or type_.name))
         if not isinstance(own, str):
             return Guess(own)
         return guess(own, name, kind.name, known(own))

@@ -1,0 +1,277 @@
+"""The older WebSocket subprotocol: real servers that speak nothing else, and hostile ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import subprocess
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import strawberry
+from strawberry.asgi import GraphQL as StrawberryApp
+from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
+
+from gqlnb import AnswerError, AuthError, Client, QueryError, Token, TransportError
+from tests.client.relays import Relay
+from tests.client.subscriptions.speaking import speaking
+from tests.client.test_subscriptions_elsewhere import Query, Subscription, apps, running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SERVER = Path(__file__).parents[2] / "servers" / "transport_ws" / "server.mjs"
+PATIENCE = 20.0  # seconds until a test gives up
+COUNT = "subscription ($to: Int!) { count(to: $to) }"
+QUIET = "subscription { quiet }"
+SECRET = "canary-7d31"
+
+
+class Process:
+    """A server of subscriptions-transport-ws."""
+
+    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
+        settings = json.dumps({"packages": str(folder), "keepAlive": 20, **options})
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._process = subprocess.Popen(
+            ["node", str(SERVER), settings],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        port = self.wait_for("listening on port ").split()[-1]
+        self.url = f"http://127.0.0.1:{port}/graphql"
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            self._lines.put(line.strip())
+
+    def wait_for(self, words: str) -> str:
+        """Return the next line of output that begins with some words."""
+        while not (line := self._lines.get(timeout=PATIENCE)).startswith(words):
+            pass
+        return line
+
+    def close(self) -> None:
+        """End it."""
+        self._process.stdin.close()
+        self._process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        self._process.stdout.close()
+
+
+@contextmanager
+def transport_ws(**options: Any) -> Iterator[Process]:
+    """Run subscriptions-transport-ws."""
+    folder = Path(os.environ.get("GQLNB_SERVERS", "nowhere"), "transport-ws")
+    if shutil.which("node") is None or not (folder / "node_modules").is_dir():
+        pytest.skip(
+            "subscriptions-transport-ws is not installed: run npm ci with the two files beside "
+            "tests/servers/transport_ws/server.mjs in a folder 'transport-ws', and set "
+            "GQLNB_SERVERS to the folder around it."
+        )
+    process = Process(folder, options)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+@contextmanager
+def strawberry_server(**_: Any) -> Iterator[Any]:
+    """Run Strawberry with the older subprotocol alone."""
+    schema = strawberry.Schema(Query, subscription=Subscription)
+    with running(StrawberryApp(schema, subscription_protocols=[GRAPHQL_WS_PROTOCOL])) as url:
+        yield type("Server", (), {"url": url})
+
+
+@contextmanager
+def ariadne_server(**_: Any) -> Iterator[Any]:
+    """Run Ariadne, whose default is the older subprotocol."""
+    with running(apps()["ariadne events"]) as url:
+        yield type("Server", (), {"url": url})
+
+
+SERVERS: dict[str, Any] = {
+    "transport-ws": transport_ws,
+    "transport-ws that chooses": lambda: transport_ws(choose=True),
+    "strawberry": strawberry_server,
+    "ariadne": ariadne_server,
+}
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Yield a server that speaks the older subprotocol alone."""
+    with SERVERS[request.param]() as made:
+        yield made
+
+
+def test_events_come_in_order(server):
+    """By the way that is asked for, by the one that is found, and a second time."""
+    client = Client(server.url)
+    for way in (None, "ws", None):
+        stream = client.subscribe(COUNT, {"to": 50}, transport=way)
+        assert [result["count"] for result in stream] == list(range(50))
+
+
+def test_a_wrong_text_is_a_query_error(server):
+    """As over every other way."""
+    with pytest.raises(QueryError, match=r"Cannot query field|cuont"):
+        list(Client(server.url).subscribe("subscription { cuont }", transport="ws"))
+
+
+def test_a_connection_that_is_cut_is_subscribed_again(server):
+    """As with the newer subprotocol."""
+    with Relay(server.url) as relay, Client(relay.url).subscribe(QUIET, transport="ws") as stream:
+        assert next(stream)["quiet"] == 0
+        relay.cut()
+        assert next(stream)["quiet"] == 0
+        assert stream.reconnects == 1
+
+
+def test_leaving_reaches_the_source():
+    """The server ends what nobody waits for."""
+    with transport_ws() as server:
+        for result in Client(server.url).subscribe(QUIET):
+            assert result["quiet"] == 0
+            break
+        server.wait_for("quiet ended")
+
+
+def test_field_errors_are_data():
+    """An event whose field failed is a partial result."""
+    with transport_ws() as server:
+        stream = Client(server.url).subscribe("subscription { breaks }")
+        assert next(stream)["breaks"] == 0
+        result = next(stream)
+        assert result.errors[0]["message"] == "It broke."
+
+
+def test_a_token_is_looked_for_in_the_greeting():
+    """With it the client is let in; without, the error has the server's words and the way."""
+    with transport_ws(token=SECRET) as server:
+        client = Client(server.url, token=Token(SECRET))
+        init = {"Authorization": Token(SECRET), "who": "Ann"}
+        (result,) = client.subscribe("subscription { who }", init=init)
+        assert result["who"] == "Ann"
+        assert len(list(client.subscribe(COUNT, {"to": 2}, init=True))) == 2
+        with pytest.raises(AuthError, match=r"Missing auth token!.*init=True") as caught:
+            list(client.subscribe(COUNT, {"to": 2}))
+        assert SECRET not in str(caught.value)
+
+
+def test_applications_of_this_process():
+    """Without a socket."""
+    schema = strawberry.Schema(Query, subscription=Subscription)
+    for app in (
+        apps()["ariadne events"],
+        StrawberryApp(schema, subscription_protocols=[GRAPHQL_WS_PROTOCOL]),
+    ):
+        stream = Client(app).subscribe(COUNT, {"to": 3}, transport="ws")
+        assert [result["count"] for result in stream] == [0, 1, 2]
+
+
+# -- servers that say what a test tells them to
+
+
+def test_both_subprotocols_are_offered_and_the_server_chooses():
+    """The newer one first."""
+    offered = []
+
+    def talk(link: Any) -> None:
+        offered.append(link.request.headers["Sec-WebSocket-Protocol"])
+        assert link.subprotocol == "graphql-transport-ws"
+        link.recv()
+        link.send('{"type":"connection_ack"}')
+        link.recv()
+        link.send('{"type":"complete","id":"1"}')
+
+    with speaking(talk, subprotocols=["graphql-transport-ws", "graphql-ws"]) as url:
+        assert list(Client(url).subscribe(QUIET, transport="ws")) == []
+    assert [name.strip() for name in offered[0].split(",")] == [
+        "graphql-transport-ws",
+        "graphql-ws",
+    ]
+
+
+def legacy(*messages: str, heard: queue.Queue[Any] | None = None) -> Callable[[Any], None]:
+    """Return a talk that lets a client in, and then sends messages."""
+
+    def talk(link: Any) -> None:
+        said = queue.Queue() if heard is None else heard
+        said.put(json.loads(link.recv()))
+        link.send('{"type":"ka"}')
+        link.send('{"type":"connection_ack","payload":null}')
+        said.put(json.loads(link.recv()))
+        for message in messages:
+            link.send(message)
+        for text in link:
+            said.put(json.loads(text))
+
+    return talk
+
+
+DATA = '{"type":"data","id":"1","payload":{"data":{"quiet":7}}}'
+
+
+def test_the_client_says_what_the_protocol_says():
+    """It introduces itself, starts, stops and takes its leave."""
+    heard: queue.Queue[Any] = queue.Queue()
+    with (
+        speaking(legacy(DATA, heard=heard), subprotocols=["graphql-ws"]) as url,
+        Client(url).subscribe(QUIET, transport="ws") as stream,
+    ):
+        assert next(stream)["quiet"] == 7
+    messages = [heard.get(timeout=PATIENCE) for _ in range(4)]
+    assert [message["type"] for message in messages] == [
+        "connection_init",
+        "start",
+        "stop",
+        "connection_terminate",
+    ]
+    assert messages[1] == {"id": "1", "type": "start", "payload": {"query": QUIET}}
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "words"),
+    [
+        ('{"type":"error","id":"1","payload":{"message":"no such field"}}', QueryError, "no such"),
+        ('{"type":"error","id":"1","payload":[{"message":"no"}]}', QueryError, "no"),
+        ('{"type":"error","id":"1","payload":{"errors":[{"message":"x"}]}}', QueryError, "x"),
+        ('{"type":"error","id":"1","payload":{"error":"hasura"}}', QueryError, "hasura"),
+        ('{"type":"error","id":"1","payload":null}', QueryError, "no reason given"),
+        ('{"type":"connection_error","payload":{"message":"go"}}', AuthError, "connection: go. P"),
+        ('{"type":"connection_error"}', AuthError, "no reason given"),
+        ('{"type":"next","id":"1","payload":{}}', AnswerError, "message of graphql-ws: its type"),
+        ('{"type":"data","id":"2","payload":{}}', AnswerError, "its id '2'"),
+        ('{"type":"data","id":"1"}', AnswerError, "without a payload"),
+        ('{"type":"connection_ack"}', AnswerError, "its type 'connection_ack'"),
+        ("{", AnswerError, "not JSON"),
+    ],
+)
+def test_what_ends_a_subscription_is_one_error(message, kind, words):
+    """Whatever form servers give it."""
+    spoken = speaking(legacy(message), subprotocols=["graphql-ws"])
+    with spoken as url, pytest.raises(kind, match=words):
+        list(Client(url).subscribe(QUIET, transport="ws", reconnect=0))
+
+
+def test_a_server_that_speaks_neither_is_an_error():
+    """It chooses a subprotocol, and closes whichever it is."""
+
+    def talk(link: Any) -> None:
+        link.recv()
+        link.close(1002)
+
+    spoken = speaking(talk, subprotocols=["graphql-transport-ws", "graphql-ws"])
+    with spoken as url, pytest.raises(TransportError, match="close code 1002"):
+        list(Client(url).subscribe(QUIET, transport="ws", reconnect=0))

@@ -1,0 +1,147 @@
+"""Operations that are answered in parts or as events, asked for with `execute`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import AnswerError, Client, GqlnbError, QueryError, TransportError
+from tests.client.faults import Endpoint, answer, json_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DEFERRED = "{ a ... @defer { b } }"
+ADVICE = r"read them with client\.subscribe\(text\).*or leave these directives out"
+MIXED, EVENTS = "multipart/mixed; boundary=-", "text/event-stream"
+FIRST_TEXT = b'{"data": {"a": 1}, "hasNext": true}'
+FIRST = {"data": {"a": 1}, "hasNext": True}
+LAST = {"incremental": [{"path": [], "data": {"b": 2}}], "hasNext": False}
+SDL = "directive @defer on INLINE_FRAGMENT type Query { a: Int b: Int }"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Callable[..., Endpoint]]:
+    """Return a function that starts an endpoint with these answers."""
+    begun: list[Endpoint] = []
+
+    def begin(*answers: Any) -> Endpoint:
+        begun.append(Endpoint(*answers))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
+
+
+def mixed(*parts: Any, end: bytes = b"--") -> bytes:
+    """Return an answer in parts."""
+    written = [b"\r\n---\r\n\r\n" + json.dumps(part).encode() for part in parts]
+    return answer(b"".join(written) + b"\r\n---" + end, Content_Type=MIXED)
+
+
+def events(*parts: Any, end: bytes = b"event: complete\ndata:\n\n") -> bytes:
+    """Return an answer as events."""
+    written = [b"event: next\ndata: " + json.dumps(part).encode() + b"\n\n" for part in parts]
+    return answer(b"".join(written) + end, Content_Type=EVENTS)
+
+
+@pytest.mark.parametrize("schema", [None, SDL], ids=["unknown", "known"])
+@pytest.mark.parametrize("form", [mixed, events])
+def test_parts_that_came_whole_are_put_together(endpoint, form, schema):
+    """A server that streams unasked gives the whole answer all the same."""
+    client = Client(endpoint(form(FIRST, LAST)).url, schema=schema)
+    assert client.execute(DEFERRED).data == {"a": 1, "b": 2}
+    client = Client(endpoint(form({"data": {"a": 1}})).url, schema=schema)
+    assert client.execute("{ a }").data == {"a": 1}
+
+
+FAULTS = {
+    "406": (answer("", "406 Not Acceptable"), TransportError),
+    "mixed, cut": (mixed(FIRST, end=b""), AnswerError),
+    "mixed, ended": (mixed(FIRST), AnswerError),
+    "mixed, garbage": (answer(b"\r\n---\r\n\r\n{\r\n-----", Content_Type=MIXED), AnswerError),
+    "events, cut": (events(FIRST, end=b""), AnswerError),
+    "events, none": (events(), AnswerError),
+    "first part as JSON": (json_answer(FIRST), AnswerError),
+    "Apollo": (
+        json_answer(
+            {
+                "errors": [
+                    {
+                        "message": "Apollo server received an operation that uses incremental "
+                        "delivery directives (@defer or @stream), but the client does not specify "
+                        "that it accepts multipart/mixed.",
+                        "extensions": {"code": "BAD_REQUEST"},
+                    }
+                ]
+            },
+            "400 Bad Request",
+        ),
+        QueryError,
+    ),
+    "graphql-js": (
+        json_answer(
+            {
+                "errors": [
+                    {
+                        "message": "Executing this GraphQL operation would unexpectedly produce "
+                        "multiple payloads (due to @defer or @stream directive)"
+                    }
+                ]
+            }
+        ),
+        QueryError,
+    ),
+}
+
+
+@pytest.mark.parametrize("schema", [None, SDL], ids=["unknown", "known"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_error_names_subscribe(endpoint, fault, schema):
+    """Once, and with the way out."""
+    said, kind = FAULTS[fault]
+    client = Client(endpoint(said).url, schema=schema)
+    with pytest.raises(kind, match=ADVICE) as caught:
+        client.execute(DEFERRED)
+    assert str(caught.value).count("client.subscribe") == 1
+
+
+def test_the_first_part_is_not_lost(endpoint):
+    """It is in the error."""
+    client = Client(endpoint(json_answer(FIRST)).url)
+    with pytest.raises(AnswerError, match="first part of an answer") as caught:
+        client.execute(DEFERRED)
+    assert caught.value.result.data == {"a": 1}
+
+
+@pytest.mark.parametrize("fault", ["406", "mixed, cut", "events, none"])
+def test_other_documents_and_streams_get_no_such_advice(endpoint, fault):
+    """It would not help."""
+    client = Client(endpoint(FAULTS[fault][0]).url)
+    with pytest.raises(GqlnbError) as caught:
+        client.execute("{ a }")
+    assert "subscribe" not in str(caught.value)
+    with pytest.raises(GqlnbError) as caught:
+        list(client.subscribe(DEFERRED))
+    assert "client.subscribe" not in str(caught.value)
+
+
+def test_a_subscription_that_is_executed_is_told_of_subscribe(endpoint):
+    """Where the endpoint answers with a stream."""
+    client = Client(endpoint(events({"data": {"a": 1}}, {"data": {"a": 2}})).url)
+    with pytest.raises(AnswerError, match=r"use client\.subscribe\(text\)"):
+        client.execute("subscription { a }")
+
+
+@pytest.mark.parametrize("said", [mixed(), mixed(FIRST), events(), events(FIRST)])
+def test_a_stream_that_ends_before_the_last_part_is_an_error(endpoint, said):
+    """What had come is in it."""
+    client = Client(endpoint(said).url)
+    results = client.subscribe(DEFERRED)
+    with pytest.raises(AnswerError, match="ended before the last part") as caught:
+        list(results)
+    came = caught.value.result
+    assert (came is None) if FIRST_TEXT not in said else (came.data == {"a": 1})

@@ -1,0 +1,218 @@
+"""Compressed answers and streams, from an endpoint on raw sockets and from an application."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Client, GqlnbError, Limits, TransportError
+from gqlnb.wire.decompress import accepted_encodings
+from tests.client.faults import Endpoint, answer, chunked
+from tests.wire.test_decompress import COMPRESSED, compress_raw, zstd_library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TEXT = b'{"data": {"hello": "Hi"}}'
+SUBSCRIPTION = "subscription { ticks }"
+EVENT = b'event: next\ndata: {"data": {"ticks": 1}}\n\n'
+UNNAMED = b'data: {"data": {"ticks": 1}}\n\n'
+COMPLETE = b"event: complete\ndata:\n\n"
+PART = b'\r\n---\r\nContent-Type: application/json\r\n\r\n{"data": {"a": 1}, "hasNext": true}'
+LAST = (
+    b'\r\n---\r\n\r\n{"incremental": [{"path": [], "data": {"b": 2}}], "hasNext": false}\r\n-----'
+)
+DEFERRED = "{ a ... @defer { b } }"
+HARMLESS = ["none", "None", "utf-8", "UTF8", "identity", "", "binary", "chunked", "charset=utf-8"]
+MIB = 2**20
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[..., Endpoint]]:
+    """Return a function that starts an endpoint with these answers."""
+    begun: list[Endpoint] = []
+
+    def begin(*answers: Any) -> Endpoint:
+        begun.append(Endpoint(*answers))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
+
+
+def events(*parts: bytes, encoding: str, **headers: Any) -> bytes:
+    """Return a stream of server-sent events in chunks."""
+    headers = {"Content_Type": "text/event-stream"} | headers
+    return chunked(*parts, Content_Encoding=encoding, **headers)
+
+
+@pytest.mark.parametrize("encoding", HARMLESS)
+def test_harmless_spellings_are_read_as_they_are(serving, encoding):
+    """Answers, event streams (GraphQL Yoga sends "none") and answers in parts."""
+    url = serving(answer(TEXT, Content_Encoding=encoding)).url
+    assert Client(url).execute("{ hello }").data == {"hello": "Hi"}
+    url = serving(events(EVENT, EVENT, COMPLETE, encoding=encoding)).url
+    assert len(list(Client(url).subscribe(SUBSCRIPTION, transport="sse"))) == 2
+    mixed = events(PART, LAST, encoding=encoding, Content_Type="multipart/mixed; boundary=-")
+    results = list(Client(serving(mixed).url).subscribe(DEFERRED))
+    assert [dict(result.data) for result in results][-1] == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize("how", COMPRESSED)
+def test_what_is_asked_for_is_read(serving, how):
+    """Whole, in chunks, and in a stream that was compressed without being asked to."""
+    name, compress = COMPRESSED[how]
+    packed = compress(TEXT)
+    half = len(packed) // 2
+    server = serving(
+        answer(packed, Content_Encoding=name),
+        chunked(packed[:half], packed[half:], Content_Encoding=name.upper()),
+    )
+    client = Client(server.url)
+    assert [client.execute("{ hello }").data["hello"] for _ in range(2)] == ["Hi", "Hi"]
+    assert f"Accept-Encoding: {accepted_encodings()}\r\n".encode() in server.requests[0]
+    assert name in accepted_encodings()
+    packed = compress(EVENT * 3 + COMPLETE)
+    url = serving(events(packed[:9], packed[9:], encoding=name)).url
+    assert len(list(Client(url).subscribe(SUBSCRIPTION, transport="sse"))) == 3
+    kind = "multipart/mixed; boundary=-"
+    packed = compress(PART + LAST)
+    url = serving(events(packed[:9], packed[9:], encoding=name, Content_Type=kind)).url
+    results = list(Client(url).subscribe(DEFERRED))
+    assert dict(results[-1].data) == {"a": 1, "b": 2}
+
+
+def test_an_event_is_read_when_it_comes(serving):
+    """A flushed event does not wait for the end of its compressed stream."""
+    engine = zlib.compressobj(wbits=31)
+    first = engine.compress(EVENT) + engine.flush(zlib.Z_SYNC_FLUSH)
+    head = answer(
+        "", Content_Length=None, Content_Type="text/event-stream", Content_Encoding="gzip"
+    )
+
+    def talk(connection: Any, over: Any) -> None:
+        connection.sendall(head + first)
+        connection.settimeout(30)
+        connection.recv(1)
+
+    client = Client(serving(talk).url)
+    with client.subscribe(SUBSCRIPTION, transport="sse") as stream:
+        assert next(stream)["ticks"] == 1
+
+
+@pytest.mark.parametrize("how", COMPRESSED)
+def test_a_bomb_ends_at_the_limit(serving, how):
+    """200 MB in some kilobytes, whole or as events: one error, and little memory."""
+    name, compress = COMPRESSED[how]
+    bombs = {
+        "execute": answer(compress(b'{"data": "' + b" " * 200 * MIB), Content_Encoding=name),
+        "event": events(compress(b"data: " + b" " * 200 * MIB), encoding=name),
+        "parts": events(
+            compress(PART + b" " * 200 * MIB),
+            encoding=name,
+            Content_Type="multipart/mixed; boundary=-",
+        ),
+    }
+    asks: dict[str, Callable[[Client], Any]] = {
+        "execute": lambda client: client.execute("{ hello }"),
+        "event": lambda client: list(client.subscribe(SUBSCRIPTION, transport="sse")),
+        "parts": lambda client: list(client.subscribe(DEFERRED)),
+    }
+    for kind, said in bombs.items():
+        client = Client(serving(said).url, limits=Limits(answer=MIB))
+        tracemalloc.start()
+        try:
+            with pytest.raises(TransportError, match="larger than 1 MiB"):
+                asks[kind](client)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 12 * MIB
+
+
+def test_a_million_small_events_are_not_read_at_once(serving):
+    """Whoever takes few of them holds few of them, however small they travelled."""
+    packed = gzip.compress(EVENT * 500_000)
+    url = serving(events(packed, encoding="gzip")).url
+    tracemalloc.start()
+    try:
+        with Client(url).subscribe(SUBSCRIPTION, transport="sse") as stream:
+            assert next(stream)["ticks"] == 1
+            _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 * MIB
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (events(EVENT, encoding="rot13"), "its Content-Encoding is 'rot13', which was not asked"),
+        (events(EVENT, encoding="gzip"), "not compressed as it says"),
+        (events(gzip.compress(EVENT + COMPLETE)[:20], encoding="gzip"), "breaks off"),
+        (
+            events(compress_raw(b'data: {"data": {"ticks": 1}}\n\n')[:-1], encoding="deflate"),
+            "breaks off",
+        ),
+    ],
+    ids=["unknown", "not compressed", "cut", "cut without names"],
+)
+def test_a_stream_that_cannot_be_decompressed_is_one_error(serving, said, words):
+    """It names what is wrong."""
+    client = Client(serving(said).url)
+    with pytest.raises(TransportError, match=words):
+        list(client.subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+
+
+def application(kind: str, body: bytes, encoding: str) -> Any:
+    """Return an ASGI application that answers with this body."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await send({"type": "websocket.close"})
+            return
+        head = [(b"content-type", kind.encode()), (b"content-encoding", encoding.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+def test_an_application_of_this_process_may_compress():
+    """Answers and streams; what can't be read is one error."""
+    json, stream = "application/json", "text/event-stream"
+    app = application(json, gzip.compress(TEXT), "gzip")
+    assert Client(app).execute("{ hello }").data == {"hello": "Hi"}
+    app = application(stream, zlib.compress(EVENT + COMPLETE), "deflate")
+    assert len(list(Client(app).subscribe(SUBSCRIPTION, transport="sse"))) == 1
+    for encoding, words in (("rot13", "'rot13'"), ("gzip", "not compressed")):
+        app = application(json, TEXT, encoding)
+        with pytest.raises(TransportError, match=words):
+            Client(app).execute("{ hello }")
+        app = application(stream, EVENT + COMPLETE, encoding)
+        with pytest.raises(GqlnbError, match=words):
+            list(Client(app).subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+
+
+def test_several_codings_in_a_row(serving):
+    """Each of them bounded."""
+    packed = zstd_library().compress(gzip.compress(TEXT))
+    url = serving(answer(packed, Content_Encoding="gzip, zstd")).url
+    assert Client(url).execute("{ hello }").data == {"hello": "Hi"}
+    bomb = gzip.compress(gzip.compress(b" " * 200 * MIB))
+    url = serving(answer(bomb, Content_Encoding="gzip, gzip")).url
+    with pytest.raises(TransportError, match="larger than 1 MiB"):
+        Client(url, limits=Limits(answer=MIB)).execute("{ hello }")
+
+
+def test_a_compressed_error_is_read(serving):
+    """As the words of an answer with another status."""
+    body = gzip.compress(b'{"errors": [{"message": "no such field"}]}')
+    url = serving(answer(body, "500 No", Content_Encoding="gzip")).url
+    with pytest.raises(TransportError, match="HTTP 500: no such field"):
+        Client(url).execute("{ hello }")

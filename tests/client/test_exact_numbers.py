@@ -1,0 +1,81 @@
+"""Numbers in JSON with more digits than a float holds, in columns of decimals."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from graphql import build_schema, introspection_from_schema
+
+import gqlnb
+from gqlnb.wire.response import Response
+
+SCHEMA = build_schema(
+    "scalar numeric type Query { rows: [Row] sums: Sums } type Row { v: numeric } "
+    "type Sums { v: numeric at: String }"
+)
+LONG = "12345678901234567890.123456789"
+
+
+class Wire:
+    """A transport with one answer to everything."""
+
+    source = "wire"
+
+    def __init__(self, body):
+        self.body = body.encode()
+
+    def send(self, _request):
+        """Return the answer."""
+        return Response(200, {"content-type": "application/json"}, self.body)
+
+    async def asend(self, request):
+        """Return the answer."""
+        return self.send(request)
+
+    def close(self):
+        """Do nothing."""
+
+
+def rows(count):
+    """Return an answer of rows."""
+    listed = ",".join([f'{{"v":{LONG}}}'] * count)
+    return f'{{"data":{{"rows":[{listed}]}}}}'
+
+
+def over_http(body):
+    """Return the bytes of an HTTP response."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return f"{head}\r\nConnection: close\r\n\r\n{body}".encode()
+
+
+def check(result):
+    """Check that the columns are exact before the data are looked at, and after."""
+    for _ in range(2):
+        assert set(result.frame()["v"]) == {Decimal(LONG)}
+        assert set(result.frames["rows"]["v"]) == {Decimal(LONG)}
+        assert set(result.arrow()["v"].to_pylist()) == {Decimal(LONG)}
+        assert type(result.data["rows"][0]["v"]) is float
+
+
+@pytest.mark.parametrize("count", [1, 3000])
+def test_columns_of_decimals_are_exact_whatever_was_looked_at_before(count):
+    """Of small answers and large ones, the first of a text and the next."""
+    client = gqlnb.Client(Wire(rows(count)), schema=SCHEMA)
+    check(client.execute("{ rows { v } }"))
+    check(client.execute("{ rows { v } }"))
+
+
+@pytest.mark.parametrize("count", [1, 3000])
+def test_they_are_exact_where_the_schema_is_learnt_later(count, canned):
+    """When the first frame asks for it."""
+    schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
+    canned.answers += [over_http(rows(count)), *[over_http(schema)] * 3]
+    check(gqlnb.Client(canned.url).execute("{ rows { v } }"))
+
+
+def test_an_answer_without_lists_is_exact_too():
+    """Such as a sum."""
+    body = f'{{"data":{{"sums":{{"v":{LONG},"at":"x"}}}}}}'
+    result = gqlnb.Client(Wire(body), schema=SCHEMA).execute("{ sums { v at } }")
+    assert result.frame().values.tolist() == [[Decimal(LONG), "x"]]
+    assert result.data == {"sums": {"v": float(LONG), "at": "x"}}

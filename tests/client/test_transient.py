@@ -1,0 +1,183 @@
+"""Failures that an endpoint reports with status 200, through every way of asking."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Client, GqlnbError, TransportError, recorded
+from gqlnb.server.app import App
+from tests.client.faults import Endpoint, answer, json_answer
+from tests.client.paging_faults import FAULTS, QUERY, TOTAL, Items, ids, served
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+WORDS = "Something went wrong while executing your query."
+FAULTY = {
+    "null": json_answer({"data": None, "errors": [{"message": WORDS}]}),
+    "missing": json_answer({"errors": [{"message": WORDS}]}),
+    "nulls": json_answer({"data": {"a": None}, "errors": [{"message": WORDS}]}),
+    "internal": json_answer({"data": None, "errors": [{"message": WORDS, "type": "INTERNAL"}]}),
+    "text": answer('{"data":"null"}'),
+}
+RIGHT = json_answer({"data": {"a": 1}})
+
+
+def ask_many(client: Client, text: str) -> Any:
+    """Execute a document as one of several."""
+    (outcome,) = client.execute_many([text], return_errors=True)
+    if isinstance(outcome, GqlnbError):
+        raise outcome
+    return outcome
+
+
+ASKS: dict[str, Callable[[Client, str], Any]] = {
+    "execute": lambda client, text: client.execute(text),
+    "aexecute": lambda client, text: asyncio.run(client.aexecute(text)),
+    "in_turn": lambda client, text: client.in_turn(text),
+    "execute_many": ask_many,
+}
+QUERIES = {
+    **ASKS,
+    "execute_all": lambda client, text: client.execute_all(text),
+    "aexecute_all": lambda client, text: asyncio.run(client.aexecute_all(text)),
+    "pages": lambda client, text: next(client.pages(text)),
+}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait a thousandth of what would be waited between attempts."""
+    monkeypatch.setattr("gqlnb.wire.retry.FIRST", 0.0005)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Callable[..., Endpoint]]:
+    """Return a function that starts an endpoint with these answers."""
+    begun: list[Endpoint] = []
+
+    def begin(*answers: Any) -> Endpoint:
+        begun.append(Endpoint(*answers))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize("way", QUERIES)
+def test_a_query_is_asked_again(endpoint, way, fault):
+    """It gives the data of the next attempt."""
+    server = endpoint(FAULTY[fault], FAULTY[fault], RIGHT)
+    client = Client(server.url, schema="type Query { a: Int }")
+    assert QUERIES[way](client, "{ a }").data == {"a": 1}
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize("way", QUERIES)
+def test_what_persists_is_a_transport_error(endpoint, way, fault):
+    """With the endpoint's words, after four attempts, and never about the schema."""
+    server = endpoint(FAULTY[fault])
+    client = Client(server.url, schema="type Query { a: Int }")
+    with pytest.raises(TransportError, match="HTTP 200, and the endpoint failed") as caught:
+        QUERIES[way](client, "{ a }")
+    assert type(caught.value) is TransportError
+    assert caught.value.transient
+    assert (WORDS in str(caught.value)) is (fault != "text")
+    assert "Asked 4 times" in str(caught.value)
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize("way", ASKS)
+def test_a_mutation_is_sent_once(endpoint, way, fault):
+    """It fails with the endpoint's words, and the advice to look first."""
+    server = endpoint(FAULTY[fault], RIGHT)
+    with pytest.raises(TransportError, match="look before you send it again") as caught:
+        ASKS[way](Client(server.url), "mutation { a }")
+    assert caught.value.transient
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize("persists", [False, True])
+def test_a_replay_ends_as_the_recording_did(endpoint, tmp_path: Path, monkeypatch, fault, persists):
+    """Without waiting, and without the endpoint."""
+    server = endpoint(FAULTY[fault]) if persists else endpoint(FAULTY[fault], RIGHT)
+    file = tmp_path / "tape.jsonl"
+
+    def outcome() -> Any:
+        try:
+            return Client(server.url).execute("{ a }").data
+        except TransportError as error:
+            return str(error).partition(" Asked")[0]
+
+    with recorded(file, mode="record"):
+        first = outcome()
+    sent = len(server.requests)
+    monkeypatch.setattr("gqlnb.wire.retry.FIRST", 1e9)
+    with recorded(file, mode="replay"):
+        assert outcome() == first
+    assert len(server.requests) == sent
+    assert isinstance(first, str) is persists
+
+
+class Faulty:
+    """An application whose answers to some queries are transient failures.
+
+    Parameters
+    ----------
+    app
+        What answers the others.
+    numbers
+        Which queries fail, counted from 0, introspection apart.
+    """
+
+    def __init__(self, app: App, numbers: range) -> None:
+        self._app, self._numbers = app, numbers
+        self._count = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        message = await receive()
+        if b"__schema" not in message["body"]:
+            self._count += 1
+            if self._count - 1 in self._numbers:
+                head = [(b"content-type", b"application/json")]
+                body = json.dumps({"data": {"items": None}, "errors": [{"message": WORDS}]})
+                await send({"type": "http.response.start", "status": 200, "headers": head})
+                await send({"type": "http.response.body", "body": body.encode()})
+                return
+
+        async def again() -> Any:
+            return message
+
+        await self._app(scope, again, send)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("way", ["execute_all", "aexecute_all"])
+def test_paging_loses_nothing(place, times, way):
+    """Wherever the failure comes: at the first page, or at another one."""
+    schema = served(Items(FAULTS["right"].spoil))
+    client = Client(Faulty(App(schema), range(place, place + times)))
+    result = QUERIES[way](client, QUERY)
+    assert sorted(ids(result.data)) == list(range(TOTAL))
+    assert result.report.complete
+
+
+def test_paging_that_fails_keeps_what_came():
+    """And goes on with the rest."""
+    client = Client(Faulty(App(served(Items(FAULTS["right"].spoil))), range(2, 99)))
+    with pytest.raises(TransportError, match="Something went wrong") as caught:
+        client.execute_all(QUERY)
+    came = ids(caught.value.result.data)
+    assert 0 < len(came) < TOTAL

@@ -32,14 +32,13 @@ from gqlnb.model.records import (
     read_record,
     read_table,
 )
-from gqlnb.model.scalar_values import unwrap as unwrap_scalar
+from gqlnb.model.scalar_values import unwrap
 from gqlnb.model.upload import is_file
 from gqlnb.model.wire_values import PLAIN, UnfitError, member, refuse_unread_table, wire_value
 
 __all__ = ["BUILT_IN", "MisfitError", "coerce_input", "is_row"]
 
 Path = tuple[str | int, ...]
-INTEGERS = frozenset({"Int", "BigInt", "BigInteger", "Long", "Int64", "bigint", "UnsignedInt64"})
 BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 PARSED = frozenset({str, int, float, bool, dict, list})  # the types of parsed JSON
 EXACT = 2**53  # from here on a float may stand for an integer beside it
@@ -115,7 +114,7 @@ def coerce_list(value: Any, inner: Any, *, sparse: bool) -> Any:
     """Return a value for a list type: items, the rows of a table, or one item alone."""
     if type(value) is list:
         return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
-    named = unwrap(inner)
+    named = nullable_type(inner)
     table = read_table(value)
     if table is not None:
         return coerce_table(table, inner)
@@ -168,7 +167,7 @@ def coerce_leaf(value: Any, name: str, kind: Any, *, sparse: bool) -> Any:
     """Return a value for a scalar or an enum."""
     if type(value).__name__ in PANDAS_MISSING or (sparse and is_missing(value)):
         return None
-    if name in INTEGERS:
+    if scalars.is_integer(name):
         return coerce_integer(value, name)
     if isinstance(value, Enum):
         value = enum_value(value, name, kind)
@@ -184,7 +183,7 @@ def coerce_integer(value: Any, name: str) -> Any:
     """
     if isinstance(value, Enum):
         value = value.value
-    value = unwrap_scalar(value)
+    value = unwrap(value)
     if isinstance(value, (float, Decimal)) and isfinite(value) and value == int(value):
         if isinstance(value, float) and abs(value) >= EXACT:
             reason = (
@@ -210,7 +209,7 @@ def enum_value(value: Enum, name: str, kind: Any) -> Any:
     return value
 
 
-def unwrap(kind: Any) -> Any:
+def nullable_type(kind: Any) -> Any:
     """Return a type without its non-null wrapper."""
     if isinstance(kind, NonNullTypeNode):
         return kind.type
@@ -243,7 +242,7 @@ def coerce_table(table: Table, inner: Any) -> list[Any]:
     if table.repeated:
         reason = f"the {table.kind} has more than one column {table.repeated[0]!r}."
         raise MisfitError(reason)
-    kind = unwrap(inner)
+    kind = nullable_type(inner)
     if isinstance(kind, GraphQLInputObjectType):
         check_columns(table, kind)
         columns = {
@@ -347,7 +346,7 @@ def coerce_column(table: Table, name: str, kind: Any) -> list[Any]:
         If one does not fit; the message names the column and the row.
     """
     cells = table.columns[name]
-    inner = unwrap(kind)
+    inner = nullable_type(kind)
     if inner is not kind and None in cells:
         count, first = cells.count(None), cells.index(None)
         reason = (

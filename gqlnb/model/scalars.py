@@ -25,6 +25,7 @@ __all__ = [
     "OtherFormError",
     "Scalar",
     "WiderError",
+    "is_integer",
     "is_known",
     "of",
     "scalar",
@@ -186,6 +187,12 @@ def of(shape: Leaf) -> Scalar:
 def is_known(name: str) -> bool:
     """Return whether a type of this name is a scalar that is known by its name."""
     return name in _OWN or known_by_name(name) is not None
+
+
+def is_integer(name: str) -> bool:
+    """Return whether a scalar of this name takes whole numbers, and nothing else is said of it."""
+    found = _OWN.get(name) or known_by_name(name)
+    return found is not None and found.dtype == "Int64" and found.serialise is None
 
 
 def sent(name: str, value: Any) -> Any:

@@ -486,7 +486,7 @@ def test_a_notebook_that_is_run_and_saved_holds_no_token(
     ]
     assert failures == [
         *("QueryError", "QueryError", "TransportError", "AuthError", "AuthError", "AuthError"),
-        "ZeroDivisionError",
+        *("ZeroDivisionError", "TypeError"),  # the last one: a secret is not pickled
     ]
     state = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
     assert any(model["state"].get("label") == "Canary" for model in state.values())

@@ -444,14 +444,16 @@ def test_a_fresh_client_converts_as_one_that_knows_the_schema(schema, asks):
         assert point.data["f"] == {"n": 1, "name": "a"}
 
 
-def test_ten_thousand_rows_take_less_than_two_seconds(schema):
-    """Conversion and check of 100,000 cells; measured at 0.3 s on two cores."""
+def test_ten_thousand_rows_take_a_few_times_what_pandas_takes(schema):
+    """Conversion, check and execution; measured at 2 to 10 times its rows as dicts."""
     client = Client(schema)
     many = pd.concat([FRAME.drop(columns="id")] * 5000, ignore_index=True)
-    begun = time.perf_counter()
+    begun = time.process_time()
+    plain = many.to_dict("records")
+    converted = time.process_time()
     result = client.execute("query ($v: [Row!]!) { add(rows: $v) }", {"v": many})
-    assert time.perf_counter() - begun < 2
-    assert len(result.data["add"]) == 10_000
+    assert len(result.data["add"]) == len(plain) == 10_000
+    assert time.process_time() - converted < 40 * (converted - begun)
 
 
 def test_no_library_is_imported_to_read_values():

@@ -31,13 +31,17 @@ HOMES = (
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 )
+# Variables of the test run, which gqlnb does not read. They stay in the environment because the
+# worker processes of pytest-xdist inherit it after it was cleaned.
+KEPT = frozenset({"GQLNB_REQUIRE", "GQLNB_SERVERS"})
 LOOPBACK = ("localhost", "127.", "::1", "0.0.0.0")
 outside: list[str] = []  # hosts that this process was about to reach
 
 
 def forget_environment() -> None:
     """Drop the variables that would change what gqlnb asks, and those that are secret."""
-    secret = [name for name in os.environ if name == "GITHUB_TOKEN" or name.startswith("GQLNB_")]
+    dropped = ("GITHUB_TOKEN", "GQLNB_")
+    secret = [name for name in os.environ if name.startswith(dropped) and name not in KEPT]
     for name in secret:
         del os.environ[name]
 

@@ -40,7 +40,7 @@ def require_postgraphile(version: str) -> None:
 def v4(database: Postgres) -> Iterator[dict[str, PostGraphile]]:
     """Yield the variants of PostGraphile 4 by name."""
     require_postgraphile("v4")
-    with run_postgraphile(database, "v4", "plain", "lists", "only", "classic") as servers:
+    with run_postgraphile(database, "v4", "plain", "lists", "only", "classic", "keys") as servers:
         yield servers
 
 

@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import requests
 
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 VARIABLE = "GQLNB_SERVERS"
 INSTALL = "python tests/servers/postgraphile/install.py FOLDER"
+
+
+class Request(NamedTuple):
+    """A request that a server answered: its body, and the HTTP status of the answer."""
+
+    body: str
+    status: int
 
 
 @dataclass(frozen=True)
@@ -43,10 +50,10 @@ class PostGraphile:
         assert "errors" not in answer, answer["errors"]
         return answer["data"]
 
-    def take_requests(self) -> list[str]:
-        """Return the bodies of the POST requests since the last call, introspection excluded."""
-        bodies = requests.get(self.url.replace("/graphql", "/requests"), timeout=60).json()
-        return [body for body in bodies if "__schema" not in body]
+    def take_requests(self) -> list[Request]:
+        """Return the requests answered since the last call, those for the schema excluded."""
+        answered = requests.get(self.url.replace("/graphql", "/requests"), timeout=60).json()
+        return [Request(**one) for one in answered if "__schema" not in one["body"]]
 
 
 def find_missing(version: str) -> str | None:

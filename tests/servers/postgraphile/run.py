@@ -14,7 +14,10 @@ from tests.servers.postgraphile.database import load_database
 from tests.servers.postgraphile.postgraphile import find_missing, run_postgraphile
 from tests.servers.postgraphile.postgres import run_postgres
 
-VARIANTS = {"v4": ("plain", "lists", "only", "classic", "watch"), "v5": ("compatible", "amber")}
+VARIANTS = {
+    "v4": ("plain", "lists", "only", "classic", "keys", "watch"),
+    "v5": ("compatible", "amber"),
+}
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ CREATE EXTENSION hstore;
 CREATE SCHEMA forum;
 SET search_path TO forum, public;
 
-CREATE TYPE post_status AS ENUM ('draft', 'published', 'in-review', 'zurückgezogen');
+CREATE TYPE post_status AS ENUM ('draft', 'published', 'in_review', 'on_hold');
 
 CREATE TABLE authors (
   id serial PRIMARY KEY,
@@ -131,7 +131,8 @@ CREATE TABLE readings (
 CREATE VIEW author_totals AS
   SELECT a.id AS author_id, a.name, count(p.id) AS posts, sum(p.views) AS views, avg(p.price) AS mean_price
   FROM authors a LEFT JOIN posts p ON p.author_id = a.id
-  GROUP BY a.id;
+  GROUP BY a.id
+  ORDER BY a.id;
 
 CREATE FUNCTION posts_of_team(team integer) RETURNS SETOF posts AS $$
   SELECT p.* FROM forum.posts p JOIN forum.authors a ON a.id = p.author_id

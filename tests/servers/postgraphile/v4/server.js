@@ -19,6 +19,7 @@ const {
   makePluginHook,
   postgraphile,
 } = requireInstalled("postgraphile");
+const { NodePlugin } = requireInstalled("graphile-build");
 const PgPubsub = requireInstalled("@graphile/pg-pubsub").default;
 const { gql, makeExtendSchemaPlugin } = requireInstalled("graphile-utils");
 
@@ -50,6 +51,8 @@ const VARIANTS = {
   only: { simpleCollections: "only" },
   // Relay's classic names: `id` is the global id, `rowId` the column.
   classic: { classicIds: true },
+  // No global ids: an object can only be fetched again by its key, `authorById(id:)`.
+  keys: { skipPlugins: [NodePlugin], simpleCollections: "both" },
   // Follows changes of the tables.
   watch: { watchPg: true },
 };

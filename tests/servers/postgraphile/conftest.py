@@ -13,6 +13,7 @@ from tests.servers.postgraphile.postgres import MISSING, find_programs, run_post
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from typing import Any
 
     from tests.servers.postgraphile.postgraphile import PostGraphile
@@ -62,6 +63,21 @@ def plain(v4: dict[str, PostGraphile]) -> PostGraphile:
 def lists(v4: dict[str, PostGraphile]) -> PostGraphile:
     """Return PostGraphile 4 with plain lists beside the connections."""
     return v4["lists"]
+
+
+@pytest.fixture(autouse=True)
+def _fresh_schema_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test find a schema that another has left in the cache of this machine."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def tasks(database: Postgres) -> Iterator[Postgres]:
+    """Yield the cluster with an empty table `tasks`, which is emptied again after the test."""
+    empty = "TRUNCATE forum.tasks RESTART IDENTITY;"
+    database.run_script(empty)
+    yield database
+    database.run_script(empty)
 
 
 @pytest.fixture

@@ -87,6 +87,13 @@ CREATE TABLE tasks (
   payload jsonb
 );
 
+-- What the tests of a changing schema change.
+CREATE TABLE changing (
+  id serial PRIMARY KEY,
+  label text,
+  amount numeric
+);
+
 CREATE TABLE readings (
   id serial PRIMARY KEY,
   a_smallint smallint,
@@ -143,6 +150,14 @@ $$ LANGUAGE sql STABLE;
 CREATE FUNCTION numbers_up_to(top integer) RETURNS SETOF integer AS $$
   SELECT generate_series(1, top)
 $$ LANGUAGE sql STABLE;
+
+-- A mutation that takes a list of input objects.
+CREATE FUNCTION add_tasks(new_tasks tasks[]) RETURNS SETOF tasks AS $$
+  INSERT INTO forum.tasks (title, amount, big, due, starts_at, local_start, done, labels, payload)
+  SELECT title, amount, big, due, starts_at, local_start, coalesce(done, false), labels, payload
+  FROM unnest(new_tasks)
+  RETURNING *
+$$ LANGUAGE sql VOLATILE;
 
 CREATE FUNCTION fail(reason text) RETURNS integer AS $$
 BEGIN

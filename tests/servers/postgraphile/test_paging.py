@@ -261,22 +261,17 @@ def test_the_keys_we_add_do_not_show(plain: PostGraphile, connect: Connect) -> N
     assert list(client.frame(text, pages="all").columns) == ["name"]
 
 
-def test_rows_inserted_meanwhile_do_not_hide_others(
-    plain: PostGraphile, connect: Connect, database: Postgres
+def test_rows_deleted_meanwhile_do_not_hide_others(
+    plain: PostGraphile, connect: Connect, tasks: Postgres
 ) -> None:
-    """Rows that come and go between pages by cursor leave the others as they are."""
-    database.run_script("INSERT INTO forum.tasks (title) SELECT 'x' FROM generate_series(1, 30);")
-    try:
-        before = [row["id"] for row in database.fetch_rows("SELECT id FROM forum.tasks")]
-        seen = []
-        pages = connect(plain).pages("{ allTasks { nodes { id } } }", page_size=10)
-        for page in pages:
-            if not seen:
-                database.run_script(f"DELETE FROM forum.tasks WHERE id = {before[2]};")
-            seen += [node["id"] for node in page.data["allTasks"]["nodes"]]
-        assert seen == before
-    finally:
-        database.run_script("TRUNCATE forum.tasks;")
+    """A row that goes away between pages by cursor leaves the others where they are."""
+    tasks.run_script("INSERT INTO forum.tasks (title) SELECT 'x' FROM generate_series(1, 30);")
+    seen: list[int] = []
+    for page in connect(plain).pages("{ allTasks { nodes { id } } }", page_size=10):
+        if not seen:
+            tasks.run_script("DELETE FROM forum.tasks WHERE id = 3;")
+        seen += [node["id"] for node in page.data["allTasks"]["nodes"]]
+    assert seen == list(range(1, 31))
 
 
 @pytest.mark.parametrize(
@@ -311,7 +306,7 @@ def test_an_argument_that_the_server_refuses(plain: PostGraphile, connect: Conne
     """A wrong cursor gives the server's error, and nothing says that all rows came."""
     text = '{ allTags(first: 7, after: "nonsense") { nodes { id } } }'
     result = connect(plain).execute_all(text)
-    assert "Invalid cursor" in result.errors[0].message
+    assert "Invalid cursor" in result.errors[0]["message"]
     assert not result.report.complete
 
 

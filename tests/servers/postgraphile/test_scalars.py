@@ -45,7 +45,7 @@ SCALARS: dict[str, tuple[str, str, Callable[[str], Any]]] = {
     "aTimestamptz": (AWARE, "a_timestamptz", datetime.fromisoformat),
     "aHstore": ("object", "a_hstore::json", json.loads),
     "aBytea": ("string", "a_bytea", str),
-    "anInet": ("string", "an_inet", str),
+    "anInet": ("string", "to_json(an_inet) #>> '{}'", str),
     "aCidr": ("string", "a_cidr", str),
     "aMacaddr": ("string", "a_macaddr", str),
     "aBit": ("string", "a_bit", str),

@@ -15,6 +15,9 @@ CREATE TABLE authors (
   joined_at timestamptz NOT NULL
 );
 
+CREATE INDEX ON authors (team); -- PostGraphile 5 filters by indexed columns only
+CREATE INDEX ON authors (country);
+
 CREATE TABLE posts (
   id serial PRIMARY KEY,
   author_id integer NOT NULL REFERENCES authors,

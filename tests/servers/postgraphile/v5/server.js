@@ -11,7 +11,7 @@ const [folder, connection, names] = process.argv.slice(2);
 const requireInstalled = createRequire(join(folder, "package.json"));
 const { postgraphile } = requireInstalled("postgraphile");
 const { makePgService } = requireInstalled("postgraphile/adaptors/pg");
-const { lambda, listen } = requireInstalled("postgraphile/grafast");
+const { context, lambda, listen } = requireInstalled("postgraphile/grafast");
 const { grafserv } = requireInstalled("postgraphile/grafserv/node");
 const { PostGraphileAmberPreset } = requireInstalled("postgraphile/presets/amber");
 const { makeV4Preset } = requireInstalled("postgraphile/presets/v4");
@@ -28,7 +28,7 @@ const NotificationPlugin = extendSchema({
     Subscription: {
       plans: {
         notification: {
-          subscribePlan: (_root, args, info) => listen(info.context().get("pgSubscriber"), args.$channel),
+          subscribePlan: (_root, { $channel }) => listen(context().get("pgSubscriber"), $channel),
           plan: (event) => lambda(event, String),
         },
       },

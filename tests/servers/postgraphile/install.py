@@ -53,7 +53,7 @@ def install_packages(folder: Path, version: str) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / version / name, target)
-    options = ("--ignore-scripts", "--no-audit", "--no-fund", "--silent")
+    options = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     subprocess.run(["npm", "ci", *options], cwd=target, check=True)
 
 

@@ -41,7 +41,8 @@ def require_postgraphile(version: str) -> None:
 def v4(database: Postgres) -> Iterator[dict[str, PostGraphile]]:
     """Yield the variants of PostGraphile 4 by name."""
     require_postgraphile("v4")
-    with run_postgraphile(database, "v4", "plain", "lists", "only", "classic", "keys") as servers:
+    variants = ("plain", "lists", "only", "classic", "keys", "older")
+    with run_postgraphile(database, "v4", *variants) as servers:
         yield servers
 
 

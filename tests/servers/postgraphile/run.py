@@ -15,7 +15,7 @@ from tests.servers.postgraphile.postgraphile import find_missing, run_postgraphi
 from tests.servers.postgraphile.postgres import run_postgres
 
 VARIANTS = {
-    "v4": ("plain", "lists", "only", "classic", "keys", "watch"),
+    "v4": ("plain", "lists", "only", "classic", "keys", "older", "watch"),
     "v5": ("compatible", "amber"),
 }
 

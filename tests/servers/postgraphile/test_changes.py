@@ -159,9 +159,12 @@ def test_a_mutation_is_sent_once(plain: PostGraphile, connect: Connect, tasks: P
     assert len(plain.take_requests()) == 1
 
 
-def test_a_subscription_comes_to_its_end(plain: PostGraphile, connect: Connect) -> None:
-    """Events come in order, and the stream ends when the server completes it."""
-    with connect(plain).subscribe("subscription { count(top: 5) }") as events:
+@pytest.mark.parametrize("variant", ["plain", "older"])
+def test_a_subscription_comes_to_its_end(
+    variant: str, v4: dict[str, PostGraphile], connect: Connect
+) -> None:
+    """Events come in order to their end, also where only the older subprotocol is spoken."""
+    with connect(v4[variant]).subscribe("subscription { count(top: 5) }") as events:
         assert [event.data["count"] for event in events] == [1, 2, 3, 4, 5]
 
 

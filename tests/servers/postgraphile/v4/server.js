@@ -53,6 +53,8 @@ const VARIANTS = {
   classic: { classicIds: true },
   // No global ids: an object can only be fetched again by its key, `authorById(id:)`.
   keys: { skipPlugins: [NodePlugin], simpleCollections: "both" },
+  // Subscriptions by the older WebSocket subprotocol `graphql-ws` alone.
+  older: { websockets: ["v0"] },
   // Follows changes of the tables.
   watch: { watchPg: true },
 };

@@ -22,7 +22,8 @@ def test_lacking():
 FREE = """
 import os, socket, pytest
 def test_environment():
-    assert [name for name in os.environ if name.startswith(("GITHUB_TOKEN", "GQLNB_"))] == []
+    left = {name for name in os.environ if name.startswith(("GITHUB_TOKEN", "GQLNB_"))}
+    assert left <= {"GQLNB_REQUIRE", "GQLNB_SERVERS"}
     assert "gqlnb-tests-" in os.environ["IPYTHONDIR"]
     assert "gqlnb-tests-" in os.environ["JUPYTER_CONFIG_DIR"]
 def test_own_machine():
@@ -39,12 +40,12 @@ def test_reaching():
 """
 
 
-def outcome(test: str, root: Path, folder: Path, **environment: str) -> str:
+def outcome(test: str, root: Path, folder: Path, *options: str, **environment: str) -> str:
     """Return the last line of pytest on one file under our guards."""
     shutil.copy(root / "conftest.py", folder)
     (folder / "test_it.py").write_text(test)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_it.py"],
         capture_output=True,
         check=False,
         cwd=folder,
@@ -70,6 +71,12 @@ def test_nothing_is_skipped_in_ci(
 ) -> None:
     """Where all is required, a test that lacks something fails; a mark of the platform stands."""
     assert outcome(LACKING.format(mark), root, tmp_path, GQLNB_REQUIRE=require) == expected
+
+
+def test_worker_processes_skip_nothing_in_ci(root: Path, tmp_path: Path) -> None:
+    """Where all is required, a test that lacks something fails in a worker of pytest-xdist too."""
+    test, options = LACKING.format(""), ("-p", "xdist", "--numprocesses=1")
+    assert outcome(test, root, tmp_path, *options, GQLNB_REQUIRE="all") == "1 failed"
 
 
 def test_no_secret_and_no_setting_reaches_a_test(root: Path, tmp_path: Path) -> None:

@@ -1,0 +1,258 @@
+"""Mutations, subscriptions, and a schema that changes while a client uses it."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from tests.servers.postgraphile.conftest import require_postgraphile
+from tests.servers.postgraphile.postgraphile import run_postgraphile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gqlnb import Client
+    from tests.servers.postgraphile.postgraphile import PostGraphile
+    from tests.servers.postgraphile.postgres import Postgres
+
+    Connect = Callable[..., Client]
+
+PATIENCE = 20.0  # seconds until a test gives up
+BIG = 2**53 + 1
+CREATE = """mutation Create($task: TaskInput!) {
+  createTask(input: {task: $task}) {
+    task { id title amount big due startsAt localStart done labels } } }"""
+ADD = """mutation Add($tasks: [TaskInput]!) {
+  addTasks(input: {newTasks: $tasks}) { tasks { id title } } }"""
+STORED = "SELECT title, amount::text, big, due, starts_at, local_start, labels FROM forum.tasks"
+
+
+@pytest.fixture
+def task_frame() -> pd.DataFrame:
+    """Return rows with every kind of value that a task has, nulls among them."""
+    frame = pd.DataFrame(
+        {
+            "title": ["Zoë", "plain", "nothing"],
+            "amount": [Decimal("12345678901234567890.10"), Decimal("0.5"), None],
+            # From a list with None, pandas makes integers by way of floats, which are not exact.
+            "big": pd.array([BIG, -1, 0], dtype="Int64"),
+            "due": pd.to_datetime(["2024-02-29", "9999-12-31", None]).astype("datetime64[us]"),
+            "startsAt": pd.Series(
+                [datetime(2024, 1, 2, 3, 4, 5, 678901, tzinfo=UTC), None, None],
+                dtype="datetime64[us, UTC]",
+            ),
+            "labels": [["a", "ü"], [], None],
+        }
+    )
+    frame.loc[2, "big"] = pd.NA
+    return frame
+
+
+def expected_rows() -> list[dict[str, Any]]:
+    """Return what PostgreSQL holds of these rows."""
+    return [
+        {
+            "title": "Zoë",
+            "amount": "12345678901234567890.10",
+            "big": BIG,
+            "due": "2024-02-29",
+            "starts_at": "2024-01-02T03:04:05.678901+00:00",
+            "local_start": None,
+            "labels": ["a", "ü"],
+        },
+        {
+            "title": "plain",
+            "amount": "0.5",
+            "big": -1,
+            "due": "9999-12-31",
+            "starts_at": None,
+            "local_start": None,
+            "labels": [],
+        },
+        {
+            "title": "nothing",
+            "amount": None,
+            "big": None,
+            "due": None,
+            "starts_at": None,
+            "local_start": None,
+            "labels": None,
+        },
+    ]
+
+
+@pytest.mark.parametrize("schema_first", [False, True], ids=["fresh", "schema first"])
+def test_python_values_are_stored_exactly(
+    schema_first: bool, plain: PostGraphile, connect: Connect, tasks: Postgres
+) -> None:
+    """Decimals, big integers, dates and moments of a mapping arrive as the database has them."""
+    client = connect(plain)
+    if schema_first:
+        assert client.schema
+    task = {
+        "title": "Ünï 🎉",
+        "amount": Decimal("0.1000000000000000000001"),
+        "big": BIG,
+        "due": date(2024, 2, 29),
+        "startsAt": datetime(2024, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
+        "localStart": datetime(2024, 1, 2, 3, 4, 5),
+        "labels": ["a", None, ""],
+    }
+    client.execute(CREATE, {"task": task}).raise_for_errors()
+    assert tasks.fetch_rows(STORED) == [
+        {
+            "title": "Ünï 🎉",
+            "amount": "0.1000000000000000000001",
+            "big": BIG,
+            "due": "2024-02-29",
+            "starts_at": "2024-01-02T03:04:05.678901+00:00",
+            "local_start": "2024-01-02T03:04:05",
+            "labels": ["a", None, ""],
+        }
+    ]
+
+
+def test_rows_of_a_frame_are_input_objects(
+    plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
+) -> None:
+    """Each row of a DataFrame is a variable; what is missing in it is null."""
+    client = connect(plain)
+    for _, row in task_frame.iterrows():
+        client.execute(CREATE, {"task": row}).raise_for_errors()
+    assert tasks.fetch_rows(STORED + " ORDER BY id") == expected_rows()
+
+
+def test_a_frame_is_a_list_of_input_objects(
+    plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
+) -> None:
+    """A whole DataFrame is one variable of a list type."""
+    result = connect(plain).execute(ADD, {"tasks": task_frame})
+    result.raise_for_errors()
+    assert len(result.data["addTasks"]["tasks"]) == len(task_frame)
+    assert tasks.fetch_rows(STORED + " ORDER BY id") == expected_rows()
+
+
+def test_a_frame_of_answers_can_be_sent_back(
+    plain: PostGraphile, connect: Connect, tasks: Postgres, task_frame: pd.DataFrame
+) -> None:
+    """What a frame read is what a mutation stores: nothing changes on the way around."""
+    client = connect(plain)
+    client.execute(ADD, {"tasks": task_frame}).raise_for_errors()
+    text = """{ allTasks(orderBy: ID_ASC) {
+      nodes { title amount big due startsAt localStart labels } } }"""
+    frame = client.frame(text)
+    tasks.run_script("TRUNCATE forum.tasks;")
+    client.execute(ADD, {"tasks": frame}).raise_for_errors()
+    assert tasks.fetch_rows(STORED + " ORDER BY id") == expected_rows()
+
+
+def test_a_mutation_is_sent_once(plain: PostGraphile, connect: Connect, tasks: Postgres) -> None:
+    """One call is one row, and one request beside those for the schema."""
+    plain.take_requests()
+    connect(plain).execute(CREATE, {"task": {"title": "once"}})
+    assert tasks.fetch_value("SELECT count(*) FROM forum.tasks") == 1
+    assert len(plain.take_requests()) == 1
+
+
+@pytest.mark.parametrize("variant", ["plain", "older"])
+def test_a_subscription_comes_to_its_end(
+    variant: str, v4: dict[str, PostGraphile], connect: Connect
+) -> None:
+    """Events come in order to their end, also where only the older subprotocol is spoken."""
+    with connect(v4[variant]).subscribe("subscription { count(top: 5) }") as events:
+        assert [event.data["count"] for event in events] == [1, 2, 3, 4, 5]
+
+
+def test_a_subscription_with_variables(plain: PostGraphile, connect: Connect) -> None:
+    """Variables of a subscription are coerced as those of a query."""
+    text = "subscription Count($top: Int!) { count(top: $top) }"
+    with connect(plain).subscribe(text, {"top": 2}) as events:
+        assert [event.data for event in events] == [{"count": 1}, {"count": 2}]
+
+
+def test_a_subscription_tells_of_new_rows(
+    plain: PostGraphile, connect: Connect, tasks: Postgres
+) -> None:
+    """A row inserted by SQL reaches a subscriber, as the object that it is."""
+    text = """subscription {
+      listen(topic: "tasks") { relatedNode { ... on Task { title big startsAt } } } }"""
+    came = threading.Event()
+
+    def insert_until_it_came() -> None:
+        # PostgreSQL does not tell when somebody listens, so the row is inserted again.
+        while not came.wait(0.1):
+            tasks.run_script(
+                "INSERT INTO forum.tasks (title, big, starts_at)"
+                f" VALUES ('Zoë', {BIG}, '2024-01-02 03:04:05Z');"
+            )
+
+    inserting = threading.Thread(target=insert_until_it_came)
+    with connect(plain).subscribe(text) as events:
+        inserting.start()
+        try:
+            event = next(iter(events))
+        finally:
+            came.set()
+            inserting.join(PATIENCE)
+    node = event.data["listen"]["relatedNode"]
+    assert node["title"] == "Zoë"
+    assert int(node["big"]) == BIG
+    assert node["startsAt"] == "2024-01-02T03:04:05+00:00"
+
+
+@pytest.fixture(scope="module")
+def watching(database: Postgres) -> Iterator[PostGraphile]:
+    """Yield a PostGraphile that follows changes of the tables."""
+    require_postgraphile("v4")
+    with run_postgraphile(database, "v4", "watch") as servers:
+        yield servers["watch"]
+
+
+@pytest.fixture
+def alter(watching: PostGraphile, database: Postgres) -> Iterator[Callable[[str, str], None]]:
+    """Return a function that alters `changing`, and waits until the server's schema has it."""
+
+    def run(change: str, field: str) -> None:
+        database.run_script(f"ALTER TABLE forum.changing {change};")
+        until = threading.Event()
+        text = '{ __type(name: "Changing") { fields { name type { name } } } }'
+        for _ in range(int(PATIENCE / 0.1)):
+            fields = watching.query(text)["__type"]["fields"]
+            if any(field == f"{each['name']}: {each['type']['name']}" for each in fields):
+                return
+            until.wait(0.1)
+        pytest.fail(f"PostGraphile did not follow {change!r}")
+
+    yield run
+    database.run_script(
+        "DROP TABLE forum.changing; CREATE TABLE forum.changing"
+        " (id serial PRIMARY KEY, label text, amount numeric);"
+    )
+
+
+def test_changes_of_the_schema_are_named(
+    watching: PostGraphile, connect: Connect, alter: Callable[[str, str], None]
+) -> None:
+    """`schema_changes` names the field that another type has now, and the query that asks it."""
+    client = connect(watching)
+    client.frame("{ allChangings { nodes { id amount } } }")
+    assert not client.schema_changes().breaking
+    alter("ALTER COLUMN amount TYPE integer USING 0", "amount: Int")
+    changes = client.schema_changes()
+    assert "Changing.amount" in str(list(changes.breaking))
+
+
+def test_a_new_column_is_found_without_a_new_client(
+    watching: PostGraphile, connect: Connect, alter: Callable[[str, str], None]
+) -> None:
+    """A query for a field that the known schema lacks is not refused by that old schema."""
+    client = connect(watching)
+    assert client.schema
+    alter("ADD COLUMN added timestamptz", "added: Datetime")
+    frame = connect(watching).frame("{ allChangings { nodes { id added } } }")
+    assert list(frame.columns) == ["id", "added"]

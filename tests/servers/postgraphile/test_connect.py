@@ -1,0 +1,162 @@
+"""Connecting to PostGraphile: schema, completion, and the errors of everyday mistakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+
+import gqlnb
+from gqlnb import PartialError, QueryError, TransportError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from gqlnb import Client
+    from tests.servers.postgraphile.postgraphile import PostGraphile
+
+    Connect = Callable[..., Client]
+
+BY_ID = "query Author($id: Int!) { authorById(id: $id) { name } }"
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    """Yield a shell with the extension loaded."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "gqlnb")
+    yield shell
+    shell.run_line_magic("unload_ext", "gqlnb")
+    shell.history_manager.end_session()
+    InteractiveShell.clear_instance()
+
+
+@pytest.mark.parametrize("version", ["v4", "v5"])
+def test_every_variant_answers(
+    version: str, connect: Connect, request: pytest.FixtureRequest
+) -> None:
+    """A client of each variant has its schema, and a first answer."""
+    for name, server in request.getfixturevalue(version).items():
+        client = connect(server)
+        root = "allTagsList(first: 1) { name }" if name == "only" else "allTags { nodes { name } }"
+        assert "café" in str(client.execute(f"{{ {root} }}").data)
+        assert client.schema.query_type.fields.keys() >= {"allAuthors" + "List" * (name == "only")}
+
+
+def test_connect_takes_the_address(plain: PostGraphile) -> None:
+    """`gqlnb.connect` with the address of the endpoint is all it takes."""
+    with gqlnb.connect(plain.url) as client:
+        frame = client.frame("{ allTags(first: 2) { nodes { id name } } }")
+    assert frame["name"].tolist() == ["café", "naïve"]
+
+
+def test_accented_values_come_and_go(plain: PostGraphile, connect: Connect) -> None:
+    """Text beyond ASCII is the same in variables and in answers."""
+    text = "query ($name: String!) { tagByName(name: $name) { name } }"
+    for name in ("café", "日本語", "emoji 🎉", "quote ' and \"", "back\\slash", "tab\there"):
+        assert connect(plain).execute(text, {"name": name}).data == {"tagByName": {"name": name}}
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("{ allTa|", ["allTags", "allTasks"]),
+        ("{ allTags(fir|", ["first"]),
+        ("{ allTags(orderBy: NAME_|", ["NAME_ASC", "NAME_DESC"]),
+        ("{ allTags(condition: {na|", ["name"]),
+        ("{ allTags { nodes { na|", ["name"]),
+        ("mutation { createTas|", ["createTask"]),
+        ("subscription { li|", ["listen"]),
+    ],
+)
+def test_completion(
+    marked: str, expected: list[str], plain: PostGraphile, connect: Connect, shell: InteractiveShell
+) -> None:
+    """Fields, arguments, enum values and input fields of the server's schema complete."""
+    client = connect(plain)
+    assert client.schema
+    shell.user_ns["forum"] = client
+    source = f"%%graphql forum\n{marked.replace('|', '')}"
+    with provisionalcompleter():
+        found = [it.text for it in shell.Completer.completions(source, len(source))]
+    assert found == expected
+
+
+@pytest.mark.parametrize("schema_first", [False, True], ids=["fresh", "schema first"])
+@pytest.mark.parametrize(
+    ("text", "variables", "words"),
+    [
+        ("{ allTags { nodes { nam } } }", None, r"(?s)nam.*Tag.*Did you mean.*name.*\^"),
+        ("{ allTags(orderBy: NOPE) { nodes { id } } }", None, r"(?s)NOPE.*TagsOrderBy"),
+        ("{ allTags { nodes { id } }", None, "line 1"),
+        ("{ allTags(frist: 3) { nodes { id } } }", None, r"(?s)frist.*first"),
+        (BY_ID, None, r"(?s)\$id.*not provided"),
+        (BY_ID, {"id": "x"}, r"(?s)\$id.*Int cannot represent"),
+        (BY_ID, {"id": 2**40}, r"(?s)\$id.*32"),
+    ],
+)
+def test_mistakes_are_query_errors(
+    text: str,
+    variables: dict[str, object] | None,
+    words: str,
+    schema_first: bool,
+    plain: PostGraphile,
+    connect: Connect,
+) -> None:
+    """A mistake in the text or the variables is named, whoever finds it: we or the server."""
+    client = connect(plain)
+    if schema_first:
+        assert client.schema
+    with pytest.raises(QueryError, match=words):
+        client.execute(text, variables)
+
+
+def test_an_error_of_sql_is_a_field_error(plain: PostGraphile, connect: Connect) -> None:
+    """What SQL raises comes with the data: message, path, and the server's own members."""
+    result = connect(plain).execute(
+        '{ fail(reason: "on purpose") allTags(first: 1) { nodes { id } } }'
+    )
+    assert result.data == {"fail": None, "allTags": {"nodes": [{"id": 1}]}}
+    assert result.errors[0]["message"] == "refused: on purpose"
+    assert result.errors[0]["extensions"]["exception"]["hint"] == "Do not call this function."
+    assert result.errors_frame()["path"].tolist() == ["fail"]
+    with pytest.raises(PartialError, match="refused: on purpose"):
+        result.raise_for_errors()
+
+
+def test_a_broken_constraint_is_a_field_error(plain: PostGraphile, connect: Connect) -> None:
+    """A mutation that the database refuses says which constraint."""
+    text = 'mutation { createTag(input: {tag: {name: "café"}}) { tag { id } } }'
+    result = connect(plain).execute(text)
+    assert result.data == {"createTag": None}
+    with pytest.raises(PartialError, match="tags_name_key"):
+        result.raise_for_errors()
+
+
+def test_a_path_that_is_no_endpoint(plain: PostGraphile) -> None:
+    """Another path of the same server is an error with the status."""
+    with gqlnb.Client(plain.url + "/nope") as client, pytest.raises(TransportError, match="404"):
+        client.execute("{ allTags { nodes { id } } }")
+
+
+def test_a_batch_returns_results_in_order(plain: PostGraphile, connect: Connect) -> None:
+    """Many documents at a time: each with its own answer, in the order given."""
+    documents = [(BY_ID, {"id": number}) for number in range(1, 61)]
+    results = connect(plain).execute_many(documents, concurrency=8)
+    names = [result.data["authorById"]["name"] for result in results]
+    wanted = plain.query("{ allAuthors(first: 60) { nodes { name } } }")["allAuthors"]["nodes"]
+    assert names == [node["name"] for node in wanted]
+
+
+def test_errors_in_a_batch_keep_their_places(plain: PostGraphile, connect: Connect) -> None:
+    """A document that fails leaves the others as they are."""
+    documents = [(BY_ID, {"id": 1}), (BY_ID, {"id": "x"}), (BY_ID, {"id": 2})]
+    first, failed, last = connect(plain).execute_many(documents, return_errors=True)
+    assert isinstance(failed, QueryError)
+    assert first.data["authorById"]["name"] == "Ana 0"
+    assert last.data["authorById"]["name"] == "Zoë 1"

@@ -1,0 +1,100 @@
+"""What is installed for the other tests, and that nothing of it is left running."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.servers.postgraphile.conftest import require_postgraphile
+from tests.servers.postgraphile.install import HERE, VERSIONS
+from tests.servers.postgraphile.postgraphile import VARIABLE, find_missing, run_postgraphile
+from tests.servers.postgraphile.postgres import MISSING, Postgres, find_programs, run_postgres
+
+
+class DeliberateError(Exception):
+    """What a test raises while servers run."""
+
+
+def is_listening(port: int) -> bool:
+    """Return whether a port of 127.0.0.1 accepts connections."""
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def processes_with(text: str) -> list[str]:
+    """Return the command lines of running processes that contain a text."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            continue
+    return [line for line in lines if text in line]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_lock_file_names_no_host(version: str) -> None:
+    """Every package is pinned by its hash, and none by the address of a registry."""
+    text = (HERE / version / "package-lock.json").read_text()
+    assert "://" not in text
+    packages = json.loads(text)["packages"]
+    assert len(packages) > 100
+    assert [name for name, entry in packages.items() if name and "integrity" not in entry] == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_is_missing_is_named_with_the_command(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without an installation the reason of the skip says how to get one."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert VARIABLE in find_missing(version)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    reason = find_missing(version)
+    assert str(tmp_path) in reason
+    assert "tests/servers/postgraphile/install.py" in reason
+
+
+def test_nothing_is_left_of_a_cluster() -> None:
+    """Also after an exception the process ends, the port is free and the folder is gone."""
+    if find_programs() is None:
+        pytest.skip(MISSING)
+    with suppress(DeliberateError), run_postgres() as database:
+        port = database.port
+        assert database.fetch_value("SELECT 1") == 1
+        assert is_listening(port)
+        [command] = [line for line in processes_with(f"--port={port}") if " -D " in line]
+        folder = Path(command.split(" -D ")[1].split()[0])
+        raise DeliberateError
+    assert not is_listening(port)
+    assert processes_with(str(folder)) == []
+    assert not folder.parent.exists()
+
+
+def test_nothing_is_left_of_postgraphile(database: Postgres) -> None:
+    """Also after an exception the process ends."""
+    require_postgraphile("v4")
+    with (
+        suppress(DeliberateError),
+        run_postgraphile(database, "v4", "keys") as servers,
+    ):
+        port = int(servers["keys"].url.split(":")[2].split("/")[0])
+        assert is_listening(port)
+        raise DeliberateError
+    assert not is_listening(port)
+
+
+def test_an_error_of_sql_is_raised(database: Postgres) -> None:
+    """A wrong statement is an error with PostgreSQL's message, and never an empty result."""
+    with pytest.raises(RuntimeError, match="nowhere"):
+        database.fetch_rows("SELECT * FROM nowhere")
+
+
+def test_the_cluster_refuses_a_wrong_password(database: Postgres) -> None:
+    """Other users of this machine do not get in."""
+    with pytest.raises(RuntimeError, match="password"):
+        Postgres(database.port, "wrong", database.programs).fetch_value("SELECT 1")

@@ -1,0 +1,21 @@
+"""The benchmark of all pages: equal answers, and no figure that is absurd."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.postgraphile_pages import assert_equal_rows, measure_sides
+
+if TYPE_CHECKING:
+    from tests.servers.postgraphile.postgraphile import PostGraphile
+
+SLACK = 3  # times as slow as a hand-written loop: something is broken, not the machine busy
+
+
+def test_all_rows_are_equal_and_take_fewer_requests(plain: PostGraphile) -> None:
+    """gqlnb, gql and requests return the same rows; ours needs fewer requests than the loops."""
+    assert_equal_rows(plain)
+    figures = measure_sides(plain, 1)
+    ours, loop = figures["gqlnb execute_all"], figures["requests, loop"]
+    assert ours.requests < loop.requests
+    assert ours.seconds < SLACK * loop.seconds

@@ -1,0 +1,326 @@
+"""All pages of flat connections of PostGraphile 4 are the rows of the table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gqlnb import OptionError, QueryError
+from tests.servers.postgraphile.rows import count_rows, read_items, read_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb import Client
+    from tests.servers.postgraphile.postgraphile import PostGraphile
+    from tests.servers.postgraphile.postgres import Postgres
+
+    Connect = Callable[..., Client]
+
+# name: the query, the name of its connection, and the SQL that returns the same rows
+FLAT = {
+    "forward": (
+        "{ allTags(first: 7) { totalCount nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "not counted": (
+        "{ allTags(first: 7) { nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "page info asked for": (
+        "{ allTags(first: 7) { pageInfo { hasNextPage endCursor } nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "without arguments": (
+        "{ allTags { nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "edges": (
+        "{ allTags(first: 9) { edges { node { id name } } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "backward": (
+        "{ allTags(last: 7) { totalCount nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "without the key": (
+        "{ allVotes(first: 900) { totalCount nodes { value } } }",
+        "allVotes",
+        "SELECT value FROM forum.votes",
+    ),
+    "key of two columns": (
+        "{ allPostTags(first: 2000) { totalCount nodes { postId tagId } } }",
+        "allPostTags",
+        "SELECT post_id, tag_id FROM forum.post_tags",
+    ),
+    "no key, duplicate rows": (
+        "{ allVisits(first: 300) { totalCount nodes { page day seconds } } }",
+        "allVisits",
+        "SELECT page, day, seconds FROM forum.visits",
+    ),
+    "no key, ordered": (
+        "{ allVisits(first: 300, orderBy: NATURAL) { totalCount nodes { page day seconds } } }",
+        "allVisits",
+        "SELECT page, day, seconds FROM forum.visits",
+    ),
+    "empty": (
+        "{ allEmptyTables(first: 7) { totalCount nodes { id } } }",
+        "allEmptyTables",
+        "SELECT id FROM forum.empty_table",
+    ),
+    "exactly one page": (
+        "{ allTags(first: 40) { totalCount nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "view": (
+        "{ allAuthorTotals(first: 70) { totalCount nodes { authorId name posts } } }",
+        "allAuthorTotals",
+        "SELECT author_id, name, posts::text FROM forum.author_totals",
+    ),
+    "function": (
+        "{ postsOfTeam(team: 2, first: 30) { totalCount nodes { id title } } }",
+        "postsOfTeam",
+        "SELECT id, title FROM forum.posts_of_team(2)",
+    ),
+    "scalars of a function": (
+        "{ numbersUpTo(top: 50, first: 7) { totalCount edges { node } } }",
+        "numbersUpTo",
+        "SELECT json_build_object('node', n) FROM forum.numbers_up_to(50) AS n",
+    ),
+    "condition": (
+        '{ allAuthors(condition: {country: "Perú"}, first: 11) { totalCount nodes { id name } } }',
+        "allAuthors",
+        "SELECT id, name FROM forum.authors WHERE country = 'Perú'",
+    ),
+    "condition on null": (
+        "{ allAuthors(condition: {country: null}, first: 11) { totalCount nodes { id } } }",
+        "allAuthors",
+        "SELECT id FROM forum.authors WHERE country IS NULL",
+    ),
+    "ordered by what is not unique": (
+        "{ allAuthors(orderBy: [TEAM_DESC], first: 11) { totalCount nodes { id } } }",
+        "allAuthors",
+        "SELECT id FROM forum.authors",
+    ),
+    "from an offset": (
+        "{ allTags(first: 7, offset: 10, orderBy: ID_ASC) { nodes { id name } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags WHERE id > 10",
+    ),
+    "two connections": (
+        "{ allTags(first: 7) { nodes { id name } } allAuthors(first: 90) { nodes { id } } }",
+        "allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "renamed": (
+        "{ labels: allTags(first: 7) { nodes { id title: name } } }",
+        "labels",
+        "SELECT id, name FROM forum.tags",
+    ),
+    "below the root's `query`": (
+        "{ query { allTags(first: 7) { nodes { id name } } } }",
+        "query.allTags",
+        "SELECT id, name FROM forum.tags",
+    ),
+}
+
+
+def wanted(database: Postgres, sql: str) -> Counter[tuple[object, ...]]:
+    """Return the rows of SQL; a column of JSON objects stands for the values in them."""
+    rows = database.fetch_rows(sql)
+    if rows and isinstance(next(iter(rows[0].values())), dict):
+        rows = [next(iter(row.values())) for row in rows]
+    return count_rows(rows)
+
+
+@pytest.mark.parametrize("case", FLAT)
+def test_all_pages_are_the_rows_of_the_table(
+    case: str, plain: PostGraphile, connect: Connect, database: Postgres
+) -> None:
+    """A fresh client returns each row as often as the table has it, and says it is complete."""
+    text, name, sql = FLAT[case]
+    result = connect(plain).execute_all(text)
+    *outer, name = name.split(".")
+    value = result.data
+    for each in outer:
+        value = value[each]
+    assert Counter(read_leaves(value, name)) == wanted(database, sql)
+    assert result.report.complete, result.report
+
+
+@pytest.mark.parametrize("case", [name for name in FLAT if name != "two connections"])
+def test_all_pages_with_a_small_page_size(
+    case: str, plain: PostGraphile, connect: Connect, database: Postgres
+) -> None:
+    """A page size given by the user changes neither rows nor completeness."""
+    text, name, sql = FLAT[case]
+    rows = wanted(database, sql)
+    result = connect(plain).execute_all(text, page_size=max(2, rows.total() // 7))
+    *outer, name = name.split(".")
+    value = result.data
+    for each in outer:
+        value = value[each]
+    assert Counter(read_leaves(value, name)) == rows
+    assert result.report.complete, result.report
+
+
+@pytest.mark.parametrize("case", [name for name in FLAT if name != "two connections"])
+def test_frames_of_all_pages_have_every_row(
+    case: str, plain: PostGraphile, connect: Connect, database: Postgres
+) -> None:
+    """`frame(pages="all")` has as many rows as the table, and is not marked as partial."""
+    text, _, sql = FLAT[case]
+    frame = connect(plain).frame(text, pages="all")
+    assert len(frame) == wanted(database, sql).total()
+    assert not frame.attrs["partial"]
+
+
+@pytest.mark.parametrize("case", [name for name in FLAT if name != "two connections"])
+def test_no_request_is_refused(case: str, plain: PostGraphile, connect: Connect) -> None:
+    """Nothing is guessed: the server accepts each request."""
+    plain.take_requests()
+    report = connect(plain).execute_all(FLAT[case][0]).report
+    requests = plain.take_requests()
+    assert {request.status for request in requests} == {200}
+    assert report.requests == len(requests)
+
+
+def test_two_connections_are_both_complete(plain: PostGraphile, connect: Connect) -> None:
+    """Connections beside each other are followed to their ends."""
+    data = connect(plain).execute_all(FLAT["two connections"][0]).data
+    assert len(read_items(data["allTags"])) == 40
+    assert len(read_items(data["allAuthors"])) == 400
+
+
+def test_the_users_own_variables_are_the_start(
+    plain: PostGraphile, connect: Connect, database: Postgres
+) -> None:
+    """Page size and cursor may be variables of the text, and start where their values say."""
+    text = """query Tags($n: Int, $at: Cursor) {
+      allTags(first: $n, after: $at) { pageInfo { endCursor } nodes { id } } }"""
+    client = connect(plain)
+    first = client.execute(text, {"n": 15})
+    cursor = first.data["allTags"]["pageInfo"]["endCursor"]
+    rest = client.execute_all(text, {"n": 10, "at": cursor})
+    assert rest.report.complete
+    ids = [node["id"] for node in first.data["allTags"]["nodes"] + rest.data["allTags"]["nodes"]]
+    assert ids == [row["id"] for row in database.fetch_rows("SELECT id FROM forum.tags")]
+
+
+def test_order_is_that_of_the_query(plain: PostGraphile, connect: Connect) -> None:
+    """Rows of all pages stand in the order that the query asks for."""
+    text = "{ allAuthors(orderBy: NAME_DESC, first: 60) { nodes { name } } }"
+    names = [node["name"] for node in connect(plain).execute_all(text).data["allAuthors"]["nodes"]]
+    whole = plain.query(text.replace(", first: 60", ""))["allAuthors"]["nodes"]
+    assert names == [node["name"] for node in whole]
+
+
+def test_backward_pages_keep_the_order(plain: PostGraphile, connect: Connect) -> None:
+    """Pages from the end are joined to the order of the list."""
+    data = connect(plain).execute_all("{ allTags(last: 7) { nodes { id } } }").data
+    assert [node["id"] for node in data["allTags"]["nodes"]] == list(range(1, 41))
+
+
+def test_pages_are_handed_out_one_by_one(plain: PostGraphile, connect: Connect) -> None:
+    """`pages` yields every row once, in pages of the size asked for."""
+    text = "{ allTags { nodes { id } } }"
+    pages = [
+        [node["id"] for node in page.data["allTags"]["nodes"]]
+        for page in connect(plain).pages(text, page_size=15)
+    ]
+    assert [len(page) for page in pages] == [15, 15, 10]
+    assert list(chain(*pages)) == list(range(1, 41))
+
+
+def test_a_limit_makes_the_result_partial(plain: PostGraphile, connect: Connect) -> None:
+    """`max_results` returns so many rows, and the report and the frame say that there are more."""
+    client = connect(plain)
+    result = client.execute_all("{ allTags(first: 7) { nodes { id } } }", max_results=20)
+    assert len(result.data["allTags"]["nodes"]) == 20
+    assert not result.report.complete
+    assert result.frame().attrs["partial"]
+
+
+def test_the_keys_we_add_do_not_show(plain: PostGraphile, connect: Connect) -> None:
+    """Data and frames have what the text selects and nothing else."""
+    client = connect(plain)
+    text = "{ allTags(first: 7) { nodes { name } } }"
+    result = client.execute_all(text)
+    assert set(result.data["allTags"]) == {"nodes"}
+    assert set(result.data["allTags"]["nodes"][0]) == {"name"}
+    assert list(client.frame(text, pages="all").columns) == ["name"]
+
+
+def test_rows_deleted_meanwhile_do_not_hide_others(
+    plain: PostGraphile, connect: Connect, tasks: Postgres
+) -> None:
+    """A row that goes away between pages by cursor leaves the others where they are."""
+    tasks.run_script("INSERT INTO forum.tasks (title) SELECT 'x' FROM generate_series(1, 30);")
+    seen: list[int] = []
+    for page in connect(plain).pages("{ allTasks { nodes { id } } }", page_size=10):
+        if not seen:
+            tasks.run_script("DELETE FROM forum.tasks WHERE id = 3;")
+        seen += [node["id"] for node in page.data["allTasks"]["nodes"]]
+    assert seen == list(range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"page_size": 0}, OptionError, "page_size"),
+        ({"page_size": "many"}, OptionError, "page_size"),
+        ({"pagesize": 3}, OptionError, "page_size"),
+        ({"path": "allPosts"}, QueryError, "allTags"),
+    ],
+)
+def test_wrong_options_name_the_right_ones(
+    options: dict[str, object],
+    error: type[Exception],
+    words: str,
+    plain: PostGraphile,
+    connect: Connect,
+) -> None:
+    """A wrong option is an error of its own, before anything is paged."""
+    with pytest.raises(error, match=words):
+        connect(plain).execute_all("{ allTags { nodes { id } } }", **options)
+
+
+def test_a_wrong_field_is_an_error_with_its_place(plain: PostGraphile, connect: Connect) -> None:
+    """A query that the schema refuses names the field, and is not paged."""
+    with pytest.raises(QueryError, match="nam") as caught:
+        connect(plain).execute_all("{ allTags(first: 7) { nodes { id nam } } }")
+    assert "gqlnb_" not in str(caught.value)
+
+
+def test_an_argument_that_the_server_refuses(plain: PostGraphile, connect: Connect) -> None:
+    """A wrong cursor gives the server's error, and nothing says that all rows came."""
+    text = '{ allTags(first: 7, after: "nonsense") { nodes { id } } }'
+    result = connect(plain).execute_all(text)
+    assert "Invalid cursor" in result.errors[0]["message"]
+    assert not result.report.complete
+
+
+@pytest.mark.parametrize("count", ["totalCount", ""], ids=["counted", "not counted"])
+def test_rows_that_the_server_loses_are_noticed(
+    count: str, plain: PostGraphile, connect: Connect
+) -> None:
+    """Ordered by a nullable column, PostGraphile's cursors skip the nulls: that is not complete.
+
+    It says ``hasNextPage: false`` after 320 of 400 rows; its count alone shows that they are not
+    all. A client that fetches the others in another way is welcome to.
+    """
+    text = f"{{ allAuthors(orderBy: COUNTRY_ASC, first: 11) {{ {count} nodes {{ id }} }} }}"
+    result = connect(plain).execute_all(text)
+    came = len(result.data["allAuthors"]["nodes"])
+    assert result.report.complete == (came == 400), f"{came} of 400: {result.report}"
+    assert result.frame().attrs["partial"] == (came < 400)

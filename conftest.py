@@ -31,15 +31,17 @@ HOMES = (
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 )
+# What the tests read themselves, as do the processes that share them out.
+OF_TESTS = {"GQLNB_REQUIRE", "GQLNB_SERVERS"}
 LOOPBACK = ("localhost", "127.", "::1", "0.0.0.0")
 outside: list[str] = []  # hosts that this process was about to reach
 
 
 def forget_environment() -> None:
     """Drop the variables that would change what gqlnb asks, and those that are secret."""
-    secret = [name for name in os.environ if name == "GITHUB_TOKEN" or name.startswith("GQLNB_")]
-    for name in secret:
-        del os.environ[name]
+    for name in set(os.environ) - OF_TESTS:
+        if name == "GITHUB_TOKEN" or name.startswith("GQLNB_"):
+            del os.environ[name]
 
 
 def watch_network(event: str, arguments: tuple[Any, ...]) -> None:

@@ -39,16 +39,17 @@ def test_reaching():
 """
 
 
-def outcome(test: str, root: Path, folder: Path, **environment: str) -> str:
+def outcome(test: str, root: Path, folder: Path, *options: str, **environment: str) -> str:
     """Return the last line of pytest on one file under our guards."""
+    inherited = {name: it for name, it in os.environ.items() if not name.startswith("GQLNB_")}
     shutil.copy(root / "conftest.py", folder)
     (folder / "test_it.py").write_text(test)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "test_it.py"],
         capture_output=True,
         check=False,
         cwd=folder,
-        env={**os.environ, **environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={**inherited, **environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         text=True,
         timeout=60,
     )
@@ -70,6 +71,12 @@ def test_nothing_is_skipped_in_ci(
 ) -> None:
     """Where all is required, a test that lacks something fails; a mark of the platform stands."""
     assert outcome(LACKING.format(mark), root, tmp_path, GQLNB_REQUIRE=require) == expected
+
+
+def test_nothing_is_skipped_in_the_processes_of_xdist(root: Path, tmp_path: Path) -> None:
+    """The processes that share the tests out know what is required, too."""
+    options = ("-p", "xdist", "-n1")
+    assert outcome(LACKING.format(""), root, tmp_path, *options, GQLNB_REQUIRE="all") == "1 failed"
 
 
 def test_no_secret_and_no_setting_reaches_a_test(root: Path, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ EXTRA = """
 scalar Upload
 type FileInfo { name: String! type: String! size: Int! text: String! }
 type Subscription { count(to: Int!): Int! addedBooks(first: Int!): Book! breaks: Int! quiet: Int! }
-extend type Query { node(id: ID!): Node scalars: [Scalars!]! }
+extend type Query { node(id: ID!): Node scalars: [Scalars!]! nullScalars: [Scalars!]! }
 extend type Mutation {
   readFile(file: Upload!): FileInfo!
   readFiles(files: [Upload!]!): [FileInfo!]!
@@ -217,6 +217,7 @@ FIELDS: dict[str, Any] = {
     "person": lambda: make_person(1),
     "people": lambda: [make_person(1), None, make_person(0)],
     "scalars": lambda: SCALARS["rows"],
+    "nullScalars": lambda: [{"number": 1}, {"number": 2}],
 }
 for name, function in FIELDS.items():
     query.set_field(name, lambda _root, _info, _function=function, **given: _function(**given))
@@ -298,12 +299,12 @@ for name in ("count", "addedBooks", "breaks", "quiet"):
 
 PARSERS = {
     "DateTime": dt.datetime.fromisoformat,
-    "NaiveDateTime": dt.datetime.fromisoformat,
+    "LocalDateTime": dt.datetime.fromisoformat,
     "Date": dt.date.fromisoformat,
     "Decimal": Decimal,
     "UUID": UUID,
 }
-WRITERS = {"DateTime": dt.datetime.isoformat, "NaiveDateTime": dt.datetime.isoformat}
+WRITERS = {"DateTime": dt.datetime.isoformat, "LocalDateTime": dt.datetime.isoformat}
 
 
 def make_scalars() -> list[ScalarType]:

@@ -129,6 +129,7 @@ export const resolvers = {
       return "42";
     },
     scalars: () => data.scalars.apollo.rows,
+    nullScalars: () => [{ number: 1 }, { number: 2 }],
   },
   Mutation: {
     addBook: (_, { title, pages }) => ({
@@ -175,7 +176,7 @@ export function typeDefs(extra, { cursor = "Cursor" } = {}) {
     text,
     ...[...types].map((name) => `scalar ${name}`),
     `type Scalars { number: Int! ${members.join(" ")} }`,
-    "extend type Query { scalars: [Scalars!]! }",
+    "extend type Query { scalars: [Scalars!]! nullScalars: [Scalars!]! }",
     extra,
   ].join("\n");
 }

@@ -327,6 +327,12 @@ class Query:
         rows = SCALARS["rows"]
         return [Scalars(**{n: read_held(kinds[n], v) for n, v in row.items()}) for row in rows]
 
+    @strawberry.field
+    def null_scalars(self) -> list[Scalars]:
+        """Return rows without values."""
+        nothing = dict.fromkeys(SCALARS["fields"])
+        return [Scalars(number=1, **nothing), Scalars(number=2, **nothing)]
+
 
 @strawberry.type
 class FileInfo:

@@ -20,13 +20,16 @@ class Proxy:
     ----------
     bodies
         The JSON bodies of the requests, in the order in which they came.
+    statuses
+        The statuses of the answers, in the order in which those came.
     url
         Its address.
     """
 
     def __init__(self, port: int, path: str = "/graphql") -> None:
         self.bodies: list[Any] = []
-        bodies = self.bodies
+        self.statuses: list[int] = []
+        bodies, statuses = self.bodies, self.statuses
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -40,6 +43,7 @@ class Proxy:
                 connection.request("POST", self.path, body, headers)
                 response = connection.getresponse()
                 content = response.read()
+                statuses.append(response.status)
                 self.send_response(response.status, response.reason)
                 for key, value in response.getheaders():
                     if key.lower() not in HOP_BY_HOP:

@@ -272,6 +272,11 @@ class Query:
         return pick(offset, limit)
 
     @strawberry.field
+    def books_by_first(self, offset: int = 0, first: int = 20) -> list[Book]:
+        """Return books from a position on."""
+        return pick(offset, first)
+
+    @strawberry.field
     def books_by_skip(self, skip: int = 0, take: int = 20) -> list[Book]:
         """Return books from a position on."""
         return pick(skip, take)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -76,7 +77,9 @@ def page_through(
         warnings.simplefilter("always")
         if way == "frame":
             frame = client.frame(text, variables, pages="all", **options)
-            rows, report = frame.to_dict("records"), frame.attrs.get("report")
+            rows = frame.to_dict("records")
+            told = {"complete": not frame.attrs["partial"], **frame.attrs["report"]}
+            report = SimpleNamespace(**told)
         elif way in ("pages", "apages"):
             asked = client.pages(text, variables, **options) if way == "pages" else None
             loop = asked is None

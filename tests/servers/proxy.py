@@ -33,6 +33,7 @@ class Proxy:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or each answer waits 40 ms for the client's receipt
 
             def do_POST(self) -> None:
                 """Pass one request on."""

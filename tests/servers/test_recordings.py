@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 QUERY = "{ booksByOffset(limit: 30) { number title genre pages } }"
-CONNECTION = "{ books(first: 100) { edges { node { number title genre } } } }"
+CONNECTION = "{ authors(first: 15) { edges { node { number name born } } } }"
 NESTED = "{ authors(first: 20) { edges { node { number books { edges { node { number } } } } } } }"
 CALLS: dict[str, Callable[[Client], Any]] = {
     "execute": lambda client: client.execute(QUERY).frame(),

@@ -31,17 +31,19 @@ HOMES = (
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 )
-# What the tests read themselves, as do the processes that share them out.
-OF_TESTS = {"GQLNB_REQUIRE", "GQLNB_SERVERS"}
+# Variables of the test run, which gqlnb does not read. They stay in the environment because the
+# worker processes of pytest-xdist inherit it after it was cleaned.
+KEPT = frozenset({"GQLNB_REQUIRE", "GQLNB_SERVERS"})
 LOOPBACK = ("localhost", "127.", "::1", "0.0.0.0")
 outside: list[str] = []  # hosts that this process was about to reach
 
 
 def forget_environment() -> None:
     """Drop the variables that would change what gqlnb asks, and those that are secret."""
-    for name in set(os.environ) - OF_TESTS:
-        if name == "GITHUB_TOKEN" or name.startswith("GQLNB_"):
-            del os.environ[name]
+    dropped = ("GITHUB_TOKEN", "GQLNB_")
+    secret = [name for name in os.environ if name.startswith(dropped) and name not in KEPT]
+    for name in secret:
+        del os.environ[name]
 
 
 def watch_network(event: str, arguments: tuple[Any, ...]) -> None:

@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
 
 class Offer(NamedTuple):
-    """A path of a server, and the one way to subscribe there; None for any."""
+    """A path of a server, and the way to subscribe there; `legacy` asks for the older one."""
 
     server: str
     path: str
-    transport: str | None
+    transport: str
+    legacy: bool = False
 
 
 OFFERS = {
     "yoga": Offer("yoga", "graphql", "sse"),
-    "mercurius (graphql-ws)": Offer("mercurius", "graphql", "ws"),
+    "mercurius": Offer("mercurius", "graphql", "ws"),
+    "mercurius (graphql-ws)": Offer("mercurius", "graphql", "ws", legacy=True),
     "strawberry": Offer("strawberry", "graphql", "ws"),
     "strawberry (graphql-ws)": Offer("strawberry", "legacy", "ws"),
     "ariadne": Offer("ariadne", "graphql", "ws"),
@@ -45,7 +47,8 @@ def offer(request: pytest.FixtureRequest) -> Offer:
 def subscriber(offer: Offer, shared_server: Callable[[str], ServerProcess]) -> Client:
     """Return a fresh client."""
     server = shared_server(offer.server)
-    return Client(f"http://127.0.0.1:{server.port}/{offer.path}")
+    headers = {"X-Legacy": "1"} if offer.legacy else None
+    return Client(f"http://127.0.0.1:{server.port}/{offer.path}", headers=headers)
 
 
 @pytest.mark.parametrize("named", [True, False])

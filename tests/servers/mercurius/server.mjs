@@ -1,5 +1,5 @@
 // Mercurius on Fastify: `node(id:)`, loaders, arrays of requests, compiled queries, and
-// subscriptions over WebSocket by the older subprotocol `graphql-ws`.
+// subscriptions over WebSocket by both subprotocols; with `X-Legacy` by the older one alone.
 import { byId, data, load, options, ready, resolvers, scalarResolvers, TOKEN, typeDefs } from "../node/library.mjs";
 
 const fastify = load("fastify");
@@ -21,6 +21,11 @@ app.addHook("onRequest", async (request, reply) => {
   const trusted = request.headers.authorization === `Bearer ${TOKEN}`;
   if (request.headers["x-private"] && !trusted) {
     return reply.code(401).send({ error: "Unauthorized", message: "This endpoint needs a token." });
+  }
+  const offered = request.headers["sec-websocket-protocol"];
+  if (offered && request.headers["x-legacy"]) {
+    const left = offered.split(/\s*,\s*/).filter((name) => name !== "graphql-transport-ws");
+    request.raw.headers["sec-websocket-protocol"] = left.join(", ");
   }
 });
 

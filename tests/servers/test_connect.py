@@ -151,6 +151,13 @@ def test_a_failed_field_marks_the_frame(client):
     assert result.errors_frame()["path"].tolist() == ["people.0.fails", "people.2.fails"]
 
 
+def test_a_warning_names_the_line_that_asked(client):
+    """Of a frame by the client's own method, too: it is the caller's line, and none of gqlnb."""
+    with pytest.warns(UserWarning, match="partial") as caught:
+        client.frame("{ people { name fails } }")
+    assert [it.filename for it in caught] == [__file__]
+
+
 def test_a_root_field_that_fails_has_its_code(client):
     """Data with null in its place, as the server answered."""
     text = 'query ($c: String) { hello fail(code: $c, message: "größer 🎉") }'

@@ -54,13 +54,13 @@ def assert_incomplete(pages: Any) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_connection_forward(client: Client, library: dict[str, Any], way: str) -> None:
-    """In the order of the endpoint, in no more requests than there are pages of the first size."""
+    """In the order of the endpoint; ten pages, and some trials of bigger ones."""
     pages = page_through(client, BOOKS, way=way)
     assert [(it["number"], it["title"]) for it in pages.items] == [
         (book["number"], book["title"]) for book in library["books"]
     ]
     assert_complete(pages)
-    assert pages.report.requests <= 11
+    assert pages.report.requests <= 15
 
 
 def test_a_connection_without_a_size(client: Client, numbers: list[int]) -> None:

@@ -35,6 +35,7 @@ app.register(mercurius, {
     ...resolvers,
     ...scalarResolvers(),
     Book: book,
+    Node: { resolveType: resolvers.Node.__resolveType },
     Query: { ...resolvers.Query, node: (_, { id }) => byId.get(id) ?? null },
     Subscription: {
       count: { subscribe: (_, { to }) => events("count", Array(to).keys()) },

@@ -146,21 +146,18 @@ export const resolvers = {
     user: (review) => data.users[review.user - 1],
   },
   User: { reviews: (user, args) => connect(reviewsOfUser(user.number), args) },
+  Person: {
+    fails: () => {
+      throw refusal("This person fails.", "PERSON_FAILED");
+    },
+  },
   GenreSummary: {
     books: ({ genre }, args) => connect(data.books.filter((book) => book.genre === genre), args),
   },
   Node: { __resolveType: (node) => node.id.split(":")[0] },
 };
 
-function person(depth) {
-  return {
-    name: `Person ${depth}`,
-    fails: () => {
-      throw refusal("This person fails.", "PERSON_FAILED");
-    },
-    nested: depth > 0 ? person(depth - 1) : null,
-  };
-}
+const person = (depth) => ({ name: `Person ${depth}`, nested: depth > 0 ? person(depth - 1) : null });
 
 /** The schema's text: the shared part, the scalars, and `extra`; `version` 2 is after a change. */
 export function typeDefs(extra, { cursor = "Cursor" } = {}) {

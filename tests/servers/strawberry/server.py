@@ -74,6 +74,11 @@ class Author(Row, relay.Node):
         """Return its name."""
         return self._row["name"]
 
+    @strawberry.field
+    def born(self) -> str:
+        """Return its date of birth."""
+        return self._row["born"]
+
     @relay.connection(relay.ListConnection["Book"])
     def books(self) -> list[Book]:
         """Return the books of this author."""

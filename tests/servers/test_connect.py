@@ -148,7 +148,7 @@ def test_a_failed_field_marks_the_frame(client):
     assert len(caught) == 1
     assert frame.attrs["partial"] is True
     assert frame["name"].dropna().tolist() == ["Person 1", "Person 0"]
-    assert result.errors_frame()["path"].tolist() == ["people.0.fails", "people.2.fails"]
+    assert result.errors_frame()["path"].tolist() == ["people[0].fails", "people[2].fails"]
 
 
 def test_a_warning_names_the_line_that_asked(client):

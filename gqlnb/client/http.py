@@ -27,6 +27,7 @@ from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.model.limits import MIB
 from gqlnb.sealing import bare
 from gqlnb.wire.decompress import BodyTooLargeError, accepted_encodings, decompress_body
+from gqlnb.wire.foreign_bodies import is_login_path
 from gqlnb.wire.multipart import Multipart, body_of
 from gqlnb.wire.response import Response
 
@@ -276,6 +277,8 @@ class Http:
             f"POST {self.source}: HTTP {response.status} redirects to "
             f"{shown(self.secrets.hide(to))}. Connect to that address itself if you trust it."
         )
+        if is_login_path(location):
+            msg += " It looks like a login page: the endpoint may want a token."
         raise TransportError(msg, status=response.status)
 
     def _route(self) -> Route:

@@ -246,11 +246,15 @@ class Http:
         head = head_of(answer)
         try:
             self._check_length(head)
-            read = decompress_body(parts(answer), head.get("content-encoding", ""), self.cap)
+            read = decompress_body(parts(answer), self.encoding_of(head), self.cap)
         except BaseException:
             answer.close()  # what was not read would be taken for the next answer
             raise
         return Response(answer.status, head, read)
+
+    def encoding_of(self, head: Mapping[str, str]) -> str:
+        """Return the ``Content-Encoding`` of an answer, without secrets: an error may name it."""
+        return self.secrets.hide(head.get("content-encoding", ""))
 
     def _check_length(self, headers: dict[str, str]) -> None:
         """Refuse a length that is none, or too large, before a byte of it is read."""

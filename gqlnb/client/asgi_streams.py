@@ -188,7 +188,8 @@ async def over_asgi_events(
             yield asgi.secrets.unechoed(Response(head["status"], headers, b"".join(parts)))
             return
         yield None
-        async for piece in pieces(running, headers.get("content-encoding", ""), asgi.source):
+        encoding = asgi.secrets.hide(headers.get("content-encoding", ""))
+        async for piece in pieces(running, encoding, asgi.source):
             for each in answers.feed(piece):
                 yield each
             if answers.ended:

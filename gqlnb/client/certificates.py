@@ -14,15 +14,18 @@ __all__ = ["trusted"]
 VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-def trusted(verify: bool | str | os.PathLike[str] | None = None) -> bool | str:
+def trusted(
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+) -> bool | str | ssl.SSLContext:
     """Return what the TLS certificate of an endpoint is checked against, as requests takes it.
 
     Parameters
     ----------
     verify
-        False for no check at all; the path of a CA bundle, or of a folder of certificates; True or
-        None for what the environment names in ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``,
-        ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, else the authorities that requests brings along.
+        False for no check at all; the path of a CA bundle, or of a folder of certificates; an
+        SSLContext, which may hold a client certificate and is used as it is; True or None for what
+        the environment names in ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or
+        ``SSL_CERT_DIR``, else the authorities that requests brings along.
 
     Raises
     ------
@@ -31,6 +34,8 @@ def trusted(verify: bool | str | os.PathLike[str] | None = None) -> bool | str:
     """
     if verify is False:
         return False
+    if isinstance(verify, ssl.SSLContext):
+        return verify
     if verify is not None and verify is not True:
         return _bundle(os.fspath(verify), "verify=")
     for name in VARIABLES:

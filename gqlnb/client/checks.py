@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
+import ssl
 from dataclasses import replace
 from math import isfinite
 from numbers import Real
@@ -116,8 +117,11 @@ def unusable(timeout: object, limits: object, verify: object) -> str:
         return f"timeout= takes a number of seconds above 0, not {plain(repr(timeout), 40)}."
     if limits is not None and not isinstance(limits, Limits):
         return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    if verify is None or isinstance(verify, bool):
+    if verify is None or isinstance(verify, (bool, ssl.SSLContext)):
         return ""
     if not isinstance(verify, (str, os.PathLike)):
-        return f"verify= takes True, False or the path of a CA bundle, not {type(verify).__name__}."
+        return (
+            "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
+            f"{type(verify).__name__}."
+        )
     return "" if Path(verify).exists() else f"verify= names no file: {plain(verify, 80)!r}."

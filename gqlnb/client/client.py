@@ -44,6 +44,7 @@ from gqlnb.wire.request import Request
 from gqlnb.wire.typed import Expectation
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
@@ -94,8 +95,9 @@ class Client(Schemed, Paged, Errands, Reaching):
         unpacked, 64 MiB by default, and ``wait``, the seconds to wait in all for an endpoint that
         asks to, 60 by default.
     verify
-        Whether TLS certificates are checked, or the path of a CA bundle; None for what the named
-        connection says, else True: against the bundle in ``REQUESTS_CA_BUNDLE``,
+        Whether TLS certificates are checked; the path of a CA bundle; an ``ssl.SSLContext``, whose
+        ``load_cert_chain()`` gives a client certificate to endpoints that ask for one; None for
+        what the named connection says, else True: against the bundle in ``REQUESTS_CA_BUNDLE``,
         ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set.
     recording, mode
         The file of a recording, and ``"replay"``, ``"record"`` or ``"auto"``, as for
@@ -132,7 +134,7 @@ class Client(Schemed, Paged, Errands, Reaching):
         schema: Any = None,
         timeout: float = TIMEOUT,
         limits: Limits | None = None,
-        verify: bool | str | os.PathLike[str] | None = None,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
         **options: Unpack[Options],
     ) -> None:
         check_keywords("Client", options)

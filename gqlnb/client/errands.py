@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -259,6 +260,8 @@ class Errands(Part):
             return None
         if not isinstance(self._transport, Http):
             return f"{self.source} is in this process. Serve it, and ask its address."
+        if isinstance(self._verify, ssl.SSLContext):
+            return "its verify= is an SSLContext of this process. Give the path of a CA bundle."
         given = [each for each in self._secrets.tokens() if each.where is None]
         if given or self._secrets.queried:
             return (

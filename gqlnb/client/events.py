@@ -166,7 +166,7 @@ class Reading:
             if answer.status != 200 or found is None:
                 return self._http.whole(answer)
             self._answer, self._answers = answer, found
-            self._decoder = create_decoder(head.get("content-encoding", ""))
+            self._decoder = create_decoder(self._http.encoding_of(head))
             return self._http.secrets.unechoed(Response(200, head))
 
     def more(self) -> list[Response] | BaseException | None:

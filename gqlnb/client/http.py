@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -19,13 +20,14 @@ from urllib3.util import Retry, Timeout
 
 from gqlnb.client.addresses import checked_address, loopback, origin, shown
 from gqlnb.client.connections import HERE, SERVE
-from gqlnb.client.reasons import MAYBE, NOTHING, MisstatedError, broken, reason
+from gqlnb.client.reasons import MAYBE, NOTHING, PROXY_LOGIN, MisstatedError, broken, reason
 from gqlnb.client.sockets import Adapter, Call, TooLargeError
 from gqlnb.client.transports import ACCEPT, user_agent
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.model.limits import MIB
 from gqlnb.sealing import bare
 from gqlnb.wire.decompress import BodyTooLargeError, accepted_encodings, decompress_body
+from gqlnb.wire.foreign_bodies import is_login_path
 from gqlnb.wire.multipart import Multipart, body_of
 from gqlnb.wire.response import Response
 
@@ -84,7 +86,7 @@ class Http:
     timeout
         Longest time for one answer, from connecting to its last byte, in seconds.
     verify
-        Whether TLS certificates are checked, or the path of a CA bundle.
+        Whether TLS certificates are checked, the path of a CA bundle, or what checks them.
     cap
         Bytes an answer may have, as it travels and unpacked; None for any number.
 
@@ -100,7 +102,7 @@ class Http:
         secrets: Secrets,
         *,
         timeout: float = 60.0,
-        verify: bool | str = True,
+        verify: bool | str | ssl.SSLContext = True,
         cap: int | None = CAP,
     ) -> None:
         self.url = url
@@ -192,6 +194,9 @@ class Http:
         url = self.url
         for _ in range(REDIRECTS):
             response = ask(url)
+            if response.status == 407:
+                msg = f"POST {self.source}: {PROXY_LOGIN}"
+                raise TransportError(msg, status=407)
             if not 300 <= response.status < 400:
                 return self.secrets.unechoed(response)
             url = self._next(url, response)
@@ -241,11 +246,15 @@ class Http:
         head = head_of(answer)
         try:
             self._check_length(head)
-            read = decompress_body(parts(answer), head.get("content-encoding", ""), self.cap)
+            read = decompress_body(parts(answer), self.encoding_of(head), self.cap)
         except BaseException:
             answer.close()  # what was not read would be taken for the next answer
             raise
         return Response(answer.status, head, read)
+
+    def encoding_of(self, head: Mapping[str, str]) -> str:
+        """Return the ``Content-Encoding`` of an answer, without secrets: an error may name it."""
+        return self.secrets.hide(head.get("content-encoding", ""))
 
     def _check_length(self, headers: dict[str, str]) -> None:
         """Refuse a length that is none, or too large, before a byte of it is read."""
@@ -272,6 +281,8 @@ class Http:
             f"POST {self.source}: HTTP {response.status} redirects to "
             f"{shown(self.secrets.hide(to))}. Connect to that address itself if you trust it."
         )
+        if is_login_path(location):
+            msg += " It looks like a login page: the endpoint may want a token."
         raise TransportError(msg, status=response.status)
 
     def _route(self) -> Route:
@@ -306,10 +317,13 @@ class Http:
         return f"{why} {SERVE}" if why == NOTHING and origin(self.url) == origin(HERE) else why
 
 
-def route_to(url: str, verify: bool | str) -> Route:
+def route_to(url: str, verify: bool | str | ssl.SSLContext) -> Route:
     """Return the route to an address: through the proxy that the environment names, if any."""
     proxies = {} if loopback(url) else get_environ_proxies(url)
-    adapter = Adapter(pool_connections=1, pool_maxsize=KEPT)
+    context = verify if isinstance(verify, ssl.SSLContext) else None
+    adapter = Adapter(context, pool_connections=1, pool_maxsize=KEPT)
+    if isinstance(verify, ssl.SSLContext):  # urllib3 would change its mode to that of `verify`
+        verify = verify.verify_mode is not ssl.CERT_NONE
     request = requests.Request("POST", url).prepare()
     pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
     whole = adapter.request_url(request, proxies) != request.path_url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import socket
 import ssl
 from typing import TYPE_CHECKING
@@ -16,12 +17,44 @@ from gqlnb.wire.decompress import DecompressionError, TruncatedBodyError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["MAYBE", "NOTHING", "MisstatedError", "broken", "reason"]
+__all__ = [
+    "CLIENT_CERTIFICATE",
+    "MAYBE",
+    "NOTHING",
+    "PROXY_LOGIN",
+    "MisstatedError",
+    "behind",
+    "broken",
+    "is_about_socks",
+    "reason",
+]
 
 NOTHING = "Nothing listens there."
 MAYBE = "It may have been executed all the same: look before you send it again."
 BREAKS_OFF = "the answer could not be read: it breaks off before its end. Try again."
 
+BUNDLE = "If you trust it, pass its CA bundle as verify=."
+CLIENT_CERTIFICATE = (
+    "Pass one with verify=context: context = ssl.create_default_context(); "
+    "context.load_cert_chain(certificate_file, key_file)."
+)
+PROXY_ADVICE = (
+    "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY in the environment, or list {host} in NO_PROXY."
+)
+PROXY_LOGIN = (
+    "the proxy asks for a user name and a password (HTTP 407). Write them into the proxy's address "
+    "in the environment, as in HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
+)
+NAME = "Connect to a name that the certificate is for."
+# What to do about a certificate, by OpenSSL's code of what is wrong with it (X509_V_ERR_*).
+CERTIFICATE_ADVICE = {
+    9: "It is not valid yet: check the clock of this machine.",
+    10: "It has to be renewed at the endpoint; check the clock of this machine too.",
+    62: NAME,
+    64: NAME,
+}
+# As http.client words the answer of a proxy that opens no tunnel.
+TUNNEL = re.compile(r"Tunnel connection failed: (\d{3})(.*)")
 DEPTH = 12  # exceptions that requests, urllib3 and the standard library wrap around each other
 
 Words = tuple[tuple[tuple[type[BaseException], ...], "Callable[[BaseException], str]"], ...]
@@ -55,6 +88,9 @@ def reason(
             f"the answer was not complete within {read:g} s. "
             "Ask for less at a time. Try again, or pass a longer timeout=."
         )
+    socks = next((found for found in chain if is_about_socks(found)), None)
+    if socks is not None:
+        return _socks(socks).format(host=host)
     for kinds, words in WORDS:
         for found in chain:
             if isinstance(found, kinds):
@@ -87,16 +123,54 @@ def behind(error: BaseException) -> Iterator[BaseException]:
 def _tls(error: BaseException) -> str:
     said = getattr(error, "verify_message", None) or getattr(error, "reason", None)
     why = f": {plain(said, 120).rstrip('.')}" if isinstance(said, str) else ""
-    return (
-        f"the TLS certificate was not accepted{literal(why)}. If you trust it, pass its CA "
-        "bundle as verify=."
-    )
+    advice = CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), BUNDLE)
+    return f"the TLS certificate was not accepted{literal(why)}. {advice}"
 
 
 def _handshake(error: BaseException) -> str:
     said = getattr(error, "reason", None)
-    why = f" ({plain(said, 60)})" if isinstance(said, str) else ""
+    reason = said if isinstance(said, str) else ""
+    why = f" ({plain(reason, 60)})" if reason else ""
+    if "CERTIFICATE_REQUIRED" in reason:
+        return f"the endpoint asks for a client certificate{literal(why)}. {CLIENT_CERTIFICATE}"
+    if any(word in reason for word in ("UNKNOWN_CA", "_CERTIFICATE", "CERTIFICATE_")):
+        return f"the endpoint did not accept the client certificate{literal(why)}."
+    if "HANDSHAKE_FAILURE" in reason or isinstance(error, ssl.SSLEOFError):
+        return (
+            f"TLS failed{literal(why)}. Does the endpoint speak https? It may also ask for a "
+            f"client certificate. {CLIENT_CERTIFICATE}"
+        )
     return f"TLS failed{literal(why)}. Does the endpoint speak https?"
+
+
+def _proxy(error: BaseException) -> str:
+    """Return why a proxy did not lead to the endpoint."""
+    found = next((m for each in behind(error) if (m := TUNNEL.match(str(each)))), None)
+    if found is None:
+        return f"the proxy did not answer. {PROXY_ADVICE}"
+    if found[1] == "407":
+        return PROXY_LOGIN
+    words = literal(plain(f"{found[1]} {found[2]}", 80))
+    return f"the proxy did not connect (HTTP {words}). {PROXY_ADVICE}"
+
+
+def _socks(error: BaseException) -> str:
+    """Return why a SOCKS proxy did not lead to the endpoint."""
+    if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
+        package = "python-socks[asyncio]" if "python-socks" in str(error) else "requests[socks]"
+        return (
+            "the environment names a SOCKS proxy, and the library for that is not installed. "
+            f"Install it with: pip install '{package}'"
+        )
+    said = plain(getattr(error, "msg", None) or error, 120).rstrip(".")
+    return f"the SOCKS proxy did not lead there: {literal(said)}. {PROXY_ADVICE}"
+
+
+def is_about_socks(error: BaseException) -> bool:
+    """Return whether an exception is about a SOCKS proxy, whose libraries may be missing."""
+    if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
+        return "socks" in str(error).lower()
+    return type(error).__module__.partition(".")[0] in ("socks", "python_socks")
 
 
 def _system(error: BaseException) -> str:
@@ -124,7 +198,7 @@ ENDED = (*GONE, *CUT)
 
 # The first row that fits any of the exceptions behind a failure; special ones before general ones.
 WORDS: Words = (
-    ((urllib3.ProxyError, requests.exceptions.ProxyError), _say("the proxy did not answer.")),
+    ((urllib3.ProxyError, requests.exceptions.ProxyError), _proxy),
     ((ConnectionRefusedError,), _say(NOTHING)),
     (
         (socket.gaierror, urllib3.NameResolutionError),

@@ -12,6 +12,7 @@ import io
 import logging
 import re
 import socket
+import ssl
 import threading
 from contextlib import suppress
 from math import inf
@@ -27,6 +28,7 @@ __all__ = ["Adapter", "Call", "TooLargeError"]
 HEAD = 1 << 20  # bytes granted to the head of an answer beside its body
 INTERIM = 32  # answers with a status 1xx before the final one; two are usual
 BUFFER = 1 << 16  # bytes
+ALERT = 1.0  # seconds; it was sent before the connection was closed
 PIECES = 64  # of a request; one of JSON has two
 # RFC 9112, 7.1; int(text, 16) would take "-1" too, and read until the endpoint tires of sending.
 SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
@@ -159,9 +161,32 @@ class Line:
     def flush(self) -> None:
         """Send what was kept in the time that is left."""
         data, self._kept = b"".join(self._kept), []
-        if data:
-            self._sock.settimeout(self._left())
+        if not data:
+            return
+        self._sock.settimeout(self._left())
+        ended: ssl.SSLEOFError | None = None
+        try:
             self._sock.sendall(data)
+        except ssl.SSLEOFError as error:
+            ended = error
+        if ended is not None:
+            self._read_alert()  # not above: an alert is no connection that broke
+            raise ended
+
+    def _read_alert(self) -> None:
+        """Raise the alert of TLS, if any, that the other side sent before it closed.
+
+        In TLS 1.3 a server that wants a client certificate says so after the client's handshake
+        is over, which may be while the request is sent.
+
+        Raises
+        ------
+        ssl.SSLError
+            If there is an alert.
+        """
+        self._sock.settimeout(ALERT)
+        with suppress(ssl.SSLEOFError, TimeoutError, ConnectionError):
+            self._sock.recv(1)
 
     def makefile(self, *_: object, **__: object) -> io.BufferedReader:
         """Return a buffered file to read one answer from."""
@@ -332,16 +357,28 @@ POOLS = {"http": Pool, "https": SecurePool}
 
 
 class Adapter(HTTPAdapter):
-    """The adapter of requests, over connections of ours, a proxy's too."""
+    """The adapter of requests, over connections of ours, a proxy's too.
+
+    Parameters
+    ----------
+    context
+        What checks certificates of endpoints and holds that of the client; None for requests' own.
+    **options
+        Those of :class:`requests.adapters.HTTPAdapter`.
+    """
+
+    def __init__(self, context: ssl.SSLContext | None = None, **options: Any) -> None:
+        self._tls = {} if context is None else {"ssl_context": context}
+        super().__init__(**options)
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Make the pools for connections to the endpoint itself."""
-        super().init_poolmanager(*arguments, **options)
+        super().init_poolmanager(*arguments, **{**options, **self._tls})
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
         """Return the pools for connections through a proxy."""
-        manager = super().proxy_manager_for(proxy, **options)
+        manager = super().proxy_manager_for(proxy, **options, **self._tls)
         if not proxy.lower().startswith("socks"):
             manager.pool_classes_by_scheme = POOLS
         return manager

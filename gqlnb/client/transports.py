@@ -187,7 +187,8 @@ class Asgi:
         length = {"content-length": str(len(body))}
         await self.app(self.scope("http", length), receive, send)
         headers = answer_headers(started)
-        body = decompress_body(parts, headers.get("content-encoding", ""), None)
+        encoding = self.secrets.hide(headers.get("content-encoding", ""))
+        body = decompress_body(parts, encoding, None)
         return self.secrets.unechoed(Response(started["status"], headers, body))
 
     def scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:

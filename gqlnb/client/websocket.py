@@ -15,10 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+import urllib3.exceptions
+
 from gqlnb import runtime
 from gqlnb.client.addresses import loopback
 from gqlnb.client.http import CONNECT
-from gqlnb.client.reasons import broken, reason
+from gqlnb.client.reasons import (
+    CLIENT_CERTIFICATE,
+    PROXY_LOGIN,
+    behind,
+    broken,
+    is_about_socks,
+    reason,
+)
 from gqlnb.client.transports import user_agent
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, plain
 from gqlnb.sealing import bare
@@ -64,6 +73,7 @@ HEAD = 1 << 10  # bytes of a close frame and such beside the event
 # A logger in no tree, so that nobody turns it on: the library logs headers.
 SILENT = logging.Logger("gqlnb.websocket", logging.CRITICAL + 1)
 BROKE = "the connection failed: it was closed before the WebSocket was open. Try again."
+MAY_ASK = f"If the endpoint asks for a client certificate, p{CLIENT_CERTIFICATE[1:]}"
 TOKEN = "Pass a token the endpoint knows; some look for it in connection_init: init=True."  # noqa: S105
 
 # What we close with, and why: RFC 6455, section 7.4.1.
@@ -198,8 +208,9 @@ def unopened(http: Http, error: Exception, seconds: float) -> Response | Transpo
     """Return the answer of an endpoint that refused, or in our words why there is no WebSocket."""
     from websockets.exceptions import InvalidHandshake, InvalidProxy, InvalidStatus, ProxyError
 
-    if isinstance(error, (ProxyError, InvalidProxy)):
-        return NotOfferedError(f"{http.source}: the proxy did not let a WebSocket through.")
+    host = urlsplit(http.url).hostname or ""
+    if isinstance(error, (ProxyError, InvalidProxy)) or any(map(is_about_socks, behind(error))):
+        return at_the_proxy(http, error, seconds)
     if isinstance(error, InvalidStatus):
         said = error.response
         head = {name.lower(): value for name, value in said.headers.raw_items()}
@@ -207,19 +218,28 @@ def unopened(http: Http, error: Exception, seconds: float) -> Response | Transpo
     if isinstance(error, InvalidHandshake) and not isinstance(error.__cause__, (EOFError, OSError)):
         return NotOfferedError(f"{http.source}: what answers there does not speak WebSocket.")
     if isinstance(error, InvalidHandshake):
-        return TransportError(f"{http.source}: {BROKE}", broken=True)
+        hint = f" {MAY_ASK}" if http.url.startswith("https:") else ""
+        return TransportError(f"{http.source}: {BROKE}{hint}", broken=True)
     if isinstance(error, TimeoutError):
         return TransportError(f"{http.source}: no WebSocket was open within {seconds:.3g} s.")
-    host = urlsplit(http.url).hostname or ""
+    if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and proxy_of(http):
+        error = urllib3.exceptions.ProxyError("", error)
     why = reason(error, host, min(CONNECT, seconds), seconds)
     return TransportError(f"{http.source}: {why}", broken=broken(error))
 
 
+def at_the_proxy(http: Http, error: Exception, seconds: float) -> TransportError:
+    """Return in our words why a proxy let no WebSocket through."""
+    host = urlsplit(http.url).hostname or ""
+    if getattr(getattr(error, "response", None), "status_code", None) == 407:
+        return TransportError(f"{http.source}: {PROXY_LOGIN}", status=407)
+    if any(map(is_about_socks, behind(error))):
+        return TransportError(f"{http.source}: {reason(error, host, seconds, seconds)}")
+    return NotOfferedError(f"{http.source}: the proxy did not let a WebSocket through.")
+
+
 async def connection(http: Http, seconds: float, offered: Sequence[str]) -> Any:
     """Return the library's connection."""
-    from requests.utils import get_environ_proxies, select_proxy
-
-    proxies = {} if loopback(http.url) else get_environ_proxies(http.url)
     options: dict[str, Any] = {}
     if http.url.startswith("https:"):
         options["ssl"] = await runtime.aside(lambda: context(http.verify))
@@ -228,7 +248,7 @@ async def connection(http: Http, seconds: float, offered: Sequence[str]) -> Any:
         subprotocols=list(offered),
         additional_headers=http.secrets.lines(),
         user_agent_header=user_agent(),
-        proxy=select_proxy(http.url, proxies),
+        proxy=proxy_of(http),
         compression=None,
         open_timeout=seconds,
         ping_interval=None,
@@ -238,6 +258,14 @@ async def connection(http: Http, seconds: float, offered: Sequence[str]) -> Any:
         logger=SILENT,
         **options,
     )
+
+
+def proxy_of(http: Http) -> str | None:
+    """Return the address of the proxy that the environment names for an endpoint, if any."""
+    from requests.utils import get_environ_proxies, select_proxy
+
+    proxies = {} if loopback(http.url) else get_environ_proxies(http.url)
+    return select_proxy(http.url, proxies)
 
 
 @cache
@@ -255,8 +283,10 @@ def straight() -> Any:
     return Straight
 
 
-def context(verify: bool | str) -> ssl.SSLContext:
+def context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     """Return what a certificate is checked against, as :mod:`requests` would."""
+    if isinstance(verify, ssl.SSLContext):
+        return verify
     from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
     path = Path(DEFAULT_CA_BUNDLE_PATH if verify is True or not verify else verify)

@@ -25,6 +25,7 @@ from gqlnb.model.result import Result
 from gqlnb.sealing import bare
 from gqlnb.wire.budget import from_cost, until_restored
 from gqlnb.wire.expected import Misfit, misfits
+from gqlnb.wire.foreign_bodies import describe_page, find_message, transcode, unescape_json
 from gqlnb.wire.incremental import (
     IN_PARTS_ADVICE,
     NoPartError,
@@ -72,10 +73,10 @@ JSON_TYPE = re.compile(
 SUBSCRIBE_ADVICE = "A subscription is answered with a stream: use client.subscribe(text)."
 ADVICE = "Pass a token the endpoint knows: token='env:NAME' or 'prompt'."
 EXCERPT = 80  # characters of a foreign body worth showing
+IS_ENDPOINT = "Is this the address of a GraphQL endpoint?"
 SHOWN = 3  # places that do not fit
 SEARCHED = 1 << 16  # bytes of a foreign body in which secrets are hidden before it is cut
 DEEP = 32  # levels of an error that are kept; GitHub's have four
-ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\(/)")  # printable ASCII that need not be escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +128,12 @@ class Asked:
         """
         text = body[:SEARCHED].decode("utf-8", "replace")
         if at is None or at < EXCERPT // 2:
-            return self.clean(ESCAPED.sub(unescaped, text), EXCERPT)
+            return self.clean(unescape_json(text), EXCERPT)
         # Masked in a wide piece first, and cut to what is near: no half of a secret is left.
         near = body[max(0, at - SEARCHED) : at].decode("utf-8", "replace")
         rest = body[at : at + SEARCHED].decode("utf-8", "replace")
-        whole = plain(self.hide(ESCAPED.sub(unescaped, near + rest)), 2 * SEARCHED)
-        middle = len(plain(self.hide(ESCAPED.sub(unescaped, near)), 2 * SEARCHED))
+        whole = plain(self.hide(unescape_json(near + rest)), 2 * SEARCHED)
+        middle = len(plain(self.hide(unescape_json(near)), 2 * SEARCHED))
         return f"…{whole[max(0, middle - EXCERPT // 2) :][:EXCERPT]}"
 
     def masked(self, value: Any, depth: int = 0) -> Any:
@@ -188,6 +189,8 @@ def _advise_streaming(error: GqlnbError, response: Response, document: Document)
 
 
 def _read(response: Response, asked: Asked) -> Result:
+    if response.members is None:
+        response = transcode(response)
     stream = asked.document.kind == "subscription"
     if response.status == 200 and response.body and not (stream or labelled(response)):
         response = _whole(response, asked)
@@ -292,8 +295,8 @@ def _members(response: Response, asked: Asked) -> Mapping[str, Any]:
     )
     if graphql and labelled(response):
         return members  # type: ignore[no-any-return]
-    said = _message(members)
-    errors = [{"message": said}] if isinstance(said, str) else []
+    said = find_message(members)
+    errors = [{"message": said}] if said else []
     _refused(response, asked, errors, None)
     raise _foreign(response, asked, members, fault)
 
@@ -301,12 +304,13 @@ def _members(response: Response, asked: Asked) -> Mapping[str, Any]:
 def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | None) -> GqlnbError:
     """Return the error for a body that is no GraphQL response."""
     where = f"{asked.source}: HTTP {response.status}"
-    said = _message(members)
-    if 200 <= response.status < 300 and is_transient_message(said):
-        return _transient_error(TransientFailure(said, timed_out=True), response, asked)
-    said = asked.clean(said, 200) if isinstance(said, str) else None
+    found = find_message(members)
+    if 200 <= response.status < 300 and found is not None and is_transient_message(found):
+        return _transient_error(TransientFailure(found, timed_out=True), response, asked)
+    said = None if found is None else asked.clean(found, 200)
+    page = describe_page(response.body, asked.clean) if fault is not None else None
     if not 200 <= response.status < 300:
-        shown = said or repr(asked.excerpt(response.body))
+        shown = said or page or repr(asked.excerpt(response.body))
         msg = sentence(f"{where}. Expected a GraphQL response, got {shown}")
         return _failed(msg, response, asked)
     if fault is not None and response.body.lstrip()[:1] == b"{":
@@ -316,6 +320,8 @@ def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | 
             "cut on the way. Ask again, or for fewer fields at a time to find the one at fault.",
             result=_mended(response, asked),
         )
+    if page is not None:
+        return AnswerError(sentence(f"{where}, and the answer is {page}") + f" {IS_ENDPOINT}")
     if fault is not None:
         reason = f"no JSON ({fault})"
     elif not labelled(response):
@@ -326,8 +332,7 @@ def _foreign(response: Response, asked: Asked, members: Any, fault: JSONError | 
     else:
         reason = repr(said) if said else "JSON with neither 'data' nor 'errors'"
     return AnswerError(
-        f"{where}, and the answer is {reason}: {asked.excerpt(response.body)!r}. "
-        "Is this the address of a GraphQL endpoint?"
+        f"{where}, and the answer is {reason}: {asked.excerpt(response.body)!r}. {IS_ENDPOINT}"
     )
 
 
@@ -360,9 +365,11 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
     if fault and not 200 <= response.status < 300:
         msg = f"{asked.source}: HTTP {response.status}. Not a GraphQL response: {fault}."
         raise _failed(msg, response, asked)
+    words = find_message(members.get("errors")) if fault else None
     if fault:
-        msg = f"{asked.source}: not a GraphQL response: {fault}."
-        raise AnswerError(msg)
+        said = f" It says: {sentence(asked.clean(words, 200))}" if words else ""
+        msg = f"{asked.source}: not a GraphQL response: {fault}.{said}"
+        raise AnswerError(msg, result=_salvage(data, words, response, asked))
     extensions = members.get("extensions")
     result = Result(
         data=data,
@@ -375,6 +382,15 @@ def _result(members: Mapping[str, Any], response: Response, asked: Asked) -> Res
         variables=asked.variables,
     )
     return learning(result, asked.learn)
+
+
+def _salvage(data: Any, words: str | None, response: Response, asked: Asked) -> Result | None:
+    """Return the data beside errors of a wrong form, with the words of these; None without data."""
+    if not isinstance(data, Mapping):
+        return None
+    errors = ({"message": asked.clean(words)},) if words else ()
+    result = Result(data=data, errors=errors, document=asked.document, response=response)
+    return replace(result, source=asked.source, variables=asked.variables)
 
 
 def _check(result: Result, asked: Asked) -> None:
@@ -415,11 +431,6 @@ def _excused(errors: Sequence[Mapping[str, Any]]) -> Callable[[Misfit], bool]:
             steps = tuple(map(str, path[:DEEP]))
             told.update(steps[: end + 1] for end in range(len(steps)))
     return lambda misfit: misfit.absent and (anywhere or tuple(map(str, misfit.path)) in told)
-
-
-def unescaped(match: re.Match[str]) -> str:
-    """Return the character that an escape sequence of JSON stands for."""
-    return chr(int(match[1], 16)) if match[1] else str(match[2])
 
 
 def sentence(text: str) -> str:
@@ -486,10 +497,6 @@ def _codes(error: Mapping[str, Any]) -> set[str]:
 def _message_in(body: bytes) -> object:
     """Return the message of a body that is JSON, as GitHub refuses with; None for none."""
     try:
-        return _message(load(body))
+        return find_message(load(body))
     except JSONError:
         return None
-
-
-def _message(members: Any) -> Any:
-    return members.get("message") if isinstance(members, dict) else None

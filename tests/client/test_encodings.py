@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gqlnb import Client, GqlnbError, Limits, TransportError
+from gqlnb import Client, GqlnbError, Limits, Token, TransportError
 from gqlnb.wire.decompress import accepted_encodings
 from tests.client.faults import Endpoint, answer, chunked
 from tests.wire.test_decompress import COMPRESSED, compress_raw, zstd_library
@@ -216,3 +216,22 @@ def test_a_compressed_error_is_read(serving):
     url = serving(answer(body, "500 No", Content_Encoding="gzip")).url
     with pytest.raises(TransportError, match="HTTP 500: no such field"):
         Client(url).execute("{ hello }")
+
+
+def test_an_encoding_that_echoes_a_token_does_not_show_it(serving):
+    """In whatever case it is written: an error names the encoding."""
+    secret = "Canary-52a7"
+    for encoding in (secret, f"gzip, {secret}"):
+        app = application("application/json", TEXT, encoding)
+        url = serving(answer(TEXT, Content_Encoding=encoding)).url
+        stream = serving(events(EVENT, encoding=encoding)).url
+        for ask in (
+            lambda: Client(app, token=Token(secret)).execute("{ hello }"),  # noqa: B023
+            lambda: Client(url, token=Token(secret)).execute("{ hello }"),  # noqa: B023
+            lambda: list(
+                Client(stream, token=Token(secret)).subscribe(SUBSCRIPTION, transport="sse")  # noqa: B023
+            ),
+        ):
+            with pytest.raises(TransportError, match="which was not asked for") as caught:
+                ask()
+            assert secret.lower() not in str(caught.value).lower()

@@ -10,7 +10,7 @@ import warnings
 import pytest
 from websockets.sync.server import serve
 
-from gqlnb import Client, Limits, Token, TransportError
+from gqlnb import Client, Limits, TargetError, Token, TransportError
 from gqlnb.client.certificates import VARIABLES
 from tests.client.faults import Close, Endpoint, dripping, json_answer
 
@@ -179,3 +179,163 @@ def test_the_deadline_holds_before_there_is_tls():
         with pytest.raises(TransportError, match=r"within 0.3 s"):
             Client(url, timeout=0.3).execute("{ hello }")
         assert threading.active_count() == before
+
+
+# -- certificates of the client, and what is wrong with one of the endpoint
+
+
+def openssl(folder, *arguments):
+    """Run openssl in a folder."""
+    subprocess.run(["openssl", *arguments], cwd=folder, capture_output=True, check=True)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    """Return a folder with an authority, and with what it has certified: key and certificate."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificates, and it is not installed")
+    folder = tmp_path_factory.mktemp("authority")
+    new = ["req", "-newkey", "rsa:2048", "-nodes"]
+    openssl(folder, *new, "-x509", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1")
+    for name, days in (("server", "30"), ("client", "30"), ("expired", "-1")):
+        made = ["-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr"]
+        openssl(folder, *new, *made)
+        signed = ["x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key"]
+        about = ["-CAcreateserial", "-days", days, "-extfile", "names", "-out", f"{name}.pem"]
+        openssl(folder, *signed, *about)
+    return folder
+
+
+def server_context(folder, name="server", **options):
+    """Return the context of a server with a certificate of the authority."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(folder / f"{name}.pem", folder / f"{name}.key")
+    for option, value in options.items():
+        setattr(made, option, value)
+    made.load_verify_locations(folder / "ca.pem")
+    return made
+
+
+class Certified(Secure):
+    """The endpoint over TLS with a context of one's own."""
+
+    def __init__(self, context, *answers):
+        self.context = context
+        Endpoint.__init__(self, *answers)
+        self.url = self.url.replace("http:", "https:")
+
+
+WAYS = {
+    "execute": lambda client: client.execute("{ hello }"),
+    "sse": lambda client: list(
+        client.subscribe("subscription { a }", transport="sse", reconnect=0)
+    ),
+    "ws": lambda client: list(client.subscribe("subscription { a }", transport="ws", reconnect=0)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_an_endpoint_that_asks_for_a_client_certificate_is_explained(authority, way, version):
+    """With the lines that give it one, and without a second attempt."""
+    context = server_context(
+        authority, verify_mode=ssl.CERT_REQUIRED, maximum_version=version, minimum_version=version
+    )
+    with Certified(context, OK) as server:
+        client = Client(server.url, verify=str(authority / "ca.pem"), token=Token(SECRET))
+        with pytest.raises(TransportError, match=r"client certificate.*load_cert_chain") as caught:
+            WAYS[way](client)
+        assert server.requests == []
+        if way == "execute":
+            assert server.connections == 1
+            assert not caught.value.broken
+
+
+def client_context(folder):
+    """Return a context with the client's certificate."""
+    made = ssl.create_default_context(cafile=folder / "ca.pem")
+    made.load_cert_chain(folder / "client.pem", folder / "client.key")
+    return made
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_context_gives_the_client_certificate(authority, version):
+    """For queries; the connection is kept."""
+    context = server_context(authority, verify_mode=ssl.CERT_REQUIRED, maximum_version=version)
+    with Certified(context, OK) as server:
+        client = Client(server.url, verify=client_context(authority), token=Token(SECRET))
+        for _ in range(2):
+            assert client.execute("{ hello }").data == HI["data"]
+        assert server.connections == 1
+
+
+def test_a_context_is_used_for_websockets_too(authority):
+    """With the same certificate."""
+    context = server_context(authority, verify_mode=ssl.CERT_REQUIRED)
+    names = []
+
+    def talk(link):
+        names.append(dict(item[0] for item in link.socket.getpeercert()["subject"]))
+        link.recv()
+        link.send('{"type":"connection_ack"}')
+        link.recv()
+        link.send('{"id":"1","type":"complete"}')
+
+    with serve(talk, "127.0.0.1", 0, ssl=context, subprotocols=["graphql-transport-ws"]) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"https://127.0.0.1:{server.socket.getsockname()[1]}/graphql"
+        client = Client(url, verify=client_context(authority))
+        assert list(client.subscribe("subscription { a }", transport="ws")) == []
+        server.shutdown()
+        thread.join(10)
+    assert names == [{"commonName": "client"}]
+
+
+def test_a_context_that_checks_nothing_is_taken_as_it_is(authority):
+    """Its mode stays what it was."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with Certified(server_context(authority), OK) as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # urllib3 says that this is no good idea
+        assert Client(server.url, verify=context).execute("{ hello }").data == HI["data"]
+    assert context.verify_mode is ssl.CERT_NONE
+
+
+def test_a_context_that_trusts_nobody_refuses(authority):
+    """And no bundle of ours is added to it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    with (
+        Certified(server_context(authority), OK) as server,
+        pytest.raises(TransportError, match="not accepted"),
+    ):
+        Client(server.url, verify=context).execute("{ hello }")
+
+
+def test_a_client_with_a_context_has_no_recipe(authority):
+    """It stays in this process."""
+    client = Client("https://127.0.0.1:9/graphql", verify=client_context(authority))
+    with pytest.raises(TargetError, match="SSLContext of this process"):
+        client.recipe()
+
+
+@pytest.mark.parametrize("way", ["execute", "ws"])
+@pytest.mark.parametrize(
+    ("name", "host", "bundle", "words"),
+    [
+        ("server", "127.0.0.1", "other", r"certificate.*pass its CA bundle as verify="),
+        ("server", "localhost", "ca", r"Hostname mismatch.*Connect to a name that the cert"),
+        ("expired", "127.0.0.1", "ca", r"has expired.*renewed at the endpoint; check the clock"),
+    ],
+)
+def test_what_is_wrong_with_a_certificate_says_what_to_do(
+    authority, certificate, way, name, host, bundle, words
+):
+    """An unknown authority, another name, and one that has expired."""
+    path = certificate if bundle == "other" else authority / "ca.pem"
+    with Certified(server_context(authority, name), OK) as server:
+        url = server.url.replace("127.0.0.1", host)
+        with pytest.raises(TransportError, match=f"was not accepted: .*{words}"):
+            WAYS[way](Client(url, verify=str(path)))
+        assert server.requests == []

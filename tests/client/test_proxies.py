@@ -1,0 +1,204 @@
+"""Proxies that refuse, that ask who one is, and SOCKS, with and without its library."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Client, Token, TransportError
+from tests.client.faults import Endpoint, answer, json_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SECRET = "canary-55e0"
+LOGIN = r"the proxy asks for a user name and a password \(HTTP 407\).*HTTPS_PROXY=http://USER"
+ADVICE = r"Check HTTPS_PROXY.*or list example.test in NO_PROXY"
+
+
+@pytest.fixture
+def use_proxy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function that names a proxy in the environment."""
+
+    def name(url: str) -> None:
+        for variable in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+            monkeypatch.setenv(variable, url)
+        for variable in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.delenv(variable, raising=False)
+
+    return name
+
+
+def ask_once(client: Client) -> Any:
+    """Execute a query."""
+    return client.execute("{ a }")
+
+
+def subscribe(way: Any) -> Callable[[Client], Any]:
+    """Return a function that subscribes one way."""
+    return lambda client: list(client.subscribe("subscription { a }", transport=way, reconnect=0))
+
+
+WAYS = {"execute": ask_once, "ws": subscribe("ws"), "sse": subscribe("sse")}
+SCHEMES = ["http", "https"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_proxy_that_asks_for_a_login_says_where_it_goes(use_proxy, way, scheme):
+    """For a tunnel, and for a request that is passed on."""
+    with Endpoint(answer("<h1>Who?</h1>", "407 Proxy Authentication Required")) as proxy:
+        use_proxy(proxy.url.removesuffix("/graphql"))
+        with pytest.raises(TransportError, match=LOGIN) as caught:
+            WAYS[way](Client(f"{scheme}://example.test/graphql"))
+    assert caught.value.status in (407, None)
+
+
+@pytest.mark.parametrize("way", ["execute", "sse"])
+def test_a_proxy_that_refuses_a_tunnel_says_so(use_proxy, way):
+    """With the status that it gave, and before a token is sent."""
+    with Endpoint(answer("no", "403 Forbidden")) as proxy:
+        use_proxy(proxy.url.removesuffix("/graphql"))
+        with pytest.raises(TransportError, match=r"did not connect \(HTTP 403 Forbidden\)\. Ch"):
+            WAYS[way](Client("https://example.test/graphql", token=Token(SECRET)))
+        assert SECRET.encode() not in b"".join(proxy.requests)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_proxy_that_is_not_there_is_named_as_the_reason(use_proxy, way, scheme):
+    """It is not the endpoint that is missing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    use_proxy(f"http://127.0.0.1:{port}")
+    with pytest.raises(TransportError, match=rf"the proxy did not answer\. {ADVICE}"):
+        WAYS[way](Client(f"{scheme}://example.test/graphql"))
+
+
+class Socks:
+    """A SOCKS5 proxy that leads everywhere to one port.
+
+    Attributes
+    ----------
+    asked
+        The names that it was asked for.
+    """
+
+    def __init__(self, port: int, reply: int = 0) -> None:
+        self.asked: list[str] = []
+        self._port, self._reply = port, reply
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"socks5h://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._open: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._listen)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        """Close everything, and wait for its threads."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for each in self._open:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(10)
+        for each in self._open:
+            each.close()
+
+    def _start(self, function: Callable[..., None], *arguments: Any) -> None:
+        self._threads.append(threading.Thread(target=function, args=arguments))
+        self._threads[-1].start()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self._open.append(connection)
+                self._start(self._talk, connection)
+
+    def _talk(self, connection: socket.socket) -> None:
+        with suppress(OSError):
+            connection.recv(64)
+            connection.sendall(b"\x05\x00")  # no login
+            request = connection.recv(512)
+            self.asked.append(request[5 : 5 + request[4]].decode())
+            connection.sendall(bytes([5, self._reply, 0, 1, 127, 0, 0, 1, 0, 0]))
+            if self._reply:
+                connection.shutdown(socket.SHUT_RDWR)
+                return
+            there = socket.create_connection(("127.0.0.1", self._port))
+            self._open.append(there)
+            self._start(self._carry, connection, there)
+            self._carry(there, connection)
+
+    def _carry(self, source: socket.socket, to: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                to.sendall(data)
+
+
+@pytest.fixture
+def socks() -> Iterator[Callable[..., Socks]]:
+    """Return a function that starts a SOCKS proxy."""
+    pytest.importorskip("socks")
+    begun: list[Socks] = []
+
+    def begin(port: int, reply: int = 0) -> Socks:
+        begun.append(Socks(port, reply))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
+
+
+def test_a_socks_proxy_leads_to_the_endpoint(use_proxy, socks):
+    """Where its library is installed; the proxy resolves the name."""
+    with Endpoint(json_answer({"data": {"a": 1}})) as endpoint:
+        proxy = socks(endpoint.port)
+        use_proxy(proxy.url)
+        with Client("http://example.test/graphql") as client:
+            assert client.execute("{ a }").data == {"a": 1}
+        assert proxy.asked == ["example.test"]
+
+
+def test_a_socks_proxy_that_refuses_is_named_as_the_reason(use_proxy, socks):
+    """With its reason: here the rules it keeps."""
+    use_proxy(socks(0, 2).url)
+    match = f"the SOCKS proxy did not lead there: .*not allowed by ruleset.*{ADVICE}"
+    with pytest.raises(TransportError, match=match):
+        Client("http://example.test/graphql").execute("{ a }")
+
+
+WITHOUT_LIBRARY = """
+import sys
+sys.modules["socks"] = sys.modules["python_socks"] = None  # as if they were not installed
+from gqlnb import Client, TransportError
+client = Client("http://example.test/graphql")
+for ask in (
+    lambda: client.execute("{ a }"),
+    lambda: list(client.subscribe("subscription { a }", transport="ws", reconnect=0)),
+):
+    try:
+        ask()
+    except TransportError as error:
+        print(error)
+"""
+
+
+def test_a_socks_proxy_without_its_library_says_what_to_install(use_proxy):
+    """For requests, and for WebSockets, which need another one."""
+    use_proxy("socks5://127.0.0.1:9")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LIBRARY], capture_output=True, text=True, check=True
+    )
+    first, second = done.stdout.splitlines()
+    said = "the environment names a SOCKS proxy, and the library for that is not installed."
+    assert first.endswith(f"{said} Install it with: pip install 'requests[socks]'")
+    assert second.endswith(f"{said} Install it with: pip install 'python-socks[asyncio]'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import os
 import threading
 from collections.abc import Callable
@@ -181,6 +182,19 @@ def current() -> str | None:
     """Return the name of the current connection."""
     with _lock:
         return _current[0] if _current else None
+
+
+def list_options(name: str) -> tuple[str, ...]:
+    """Return the names of the options that a connection has beside those of a client.
+
+    Raises
+    ------
+    TargetError
+        If there is no connection of that name.
+    """
+    with _lock:
+        parameters = inspect.signature(_find(name).make).parameters.values()
+    return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
 def named(name: str, **options: Any) -> Client:

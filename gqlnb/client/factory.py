@@ -56,7 +56,9 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    check_keywords("connect", options)
+    is_name = isinstance(target, str) and not target.startswith("/") and "://" not in target
+    own = connections.list_options(target) if is_name and options else ()
+    check_keywords("connect", {name: it for name, it in options.items() if name not in own})
     first = {"token": token, "headers": headers or None}
     given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
     if isinstance(target, Client) and given:
@@ -67,6 +69,6 @@ def connect(
         raise TargetError(msg)
     if isinstance(target, Client):
         return target
-    if isinstance(target, str) and not target.startswith("/") and "://" not in target:
+    if is_name:
         return connections.named(target, **given)
     return Client(target, **given)

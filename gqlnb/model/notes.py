@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+from gqlnb.model.report import MORE
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
@@ -17,8 +19,8 @@ INCOMPLETE = "incomplete"  # a mark beside the names of frames in the set of wha
 _sources: set[str | None] = set()  # where answers without a schema came from, each said once
 
 
-# The user set these ends, so they need no warning.
-CHOSEN_ENDS = frozenset({"max_results", "max_requests", "failed", "interrupted"})
+# The user set these ends, or knows of them, so they need no warning.
+CHOSEN_ENDS = frozenset({"max_results", "max_requests", "failed", "interrupted", MORE})
 DOUBTS_SHOWN = 3
 
 

@@ -8,6 +8,7 @@ Contentful, Strapi, HotChocolate, AppSync, The Graph, AniList and of the graphql
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +24,7 @@ from graphql import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "ArgumentPath",
@@ -47,6 +48,7 @@ CURSORS = frozenset(
 # `size` and `count` may as well be those of a picture or a sample.
 LIMITS = ("first", "limit", "take", "pagesize", "perpage", "top", "maxresults", "itemsperpage")
 BOUNDS = (*LIMITS, "size", "count", "max", "rows", "length", "amount", "n", "num")
+PAGE_SIZES = frozenset({"pagesize", "perpage", "itemsperpage", "size"})  # go with page numbers
 # Input objects that hold paging arguments: Strapi, Strawberry's Django library, Neo4j.
 HOLDERS = frozenset({"pagination", "paging", "pageable", "options", "pageinput", "page"})
 WHOLE_NUMBER = re.compile(r"(?:[A-Z]\w*)?Int(?:eger)?\d*|(?:big|small)?int\d*|integer|Long|Short")
@@ -90,16 +92,12 @@ def find_page_arguments(declared: Any, given: Mapping[str, Any]) -> Iterator[Pag
     declared
         The field, as the schema declares it.
     given
-        The arguments in the text: a way that it uses comes before the others.
+        The values of the arguments in the text: a way that it uses comes before the others.
     """
     arguments = list(_flatten(declared.args))
     sizes = [
         each for each in arguments if normalize_name(each[0][-1]) in BOUNDS and _is_whole(each[1])
     ]
-    sizes.sort(
-        key=lambda each: (each[0][0] not in given, BOUNDS.index(normalize_name(each[0][-1])))
-    )
-    size, default_size = ((), None) if not sizes else (sizes[0][0], _whole(sizes[0][2]))
     found = []
     for path, kind, default in arguments:
         name = normalize_name(path[-1])
@@ -110,20 +108,60 @@ def find_page_arguments(declared: Any, given: Mapping[str, Any]) -> Iterator[Pag
             way = "page"
         elif name in CURSORS and not _is_list(kind):
             way = "cursor"
-        if way is not None and path != size:
+        if way is None:
+            continue
+        size, default_size = _choose_size(sizes, path, way, given)
+        if path != size:
             start = 0 if name in ZERO_BASED else _whole(default)
             type_ = str(get_nullable_type(kind))
             found.append(PageArguments(way, path, type_, size, default_size, start))
     order: tuple[Kind, ...] = ("cursor", "offset", "page")
-    found.sort(key=lambda each: (each.position[0] not in given, order.index(each.kind)))
+    found.sort(
+        key=lambda each: (
+            not _is_given(each.position, given),
+            not (each.size and _is_given(each.size, given)),
+            order.index(each.kind),
+        )
+    )
     yield from found
+
+
+def _choose_size(
+    sizes: Sequence[tuple[ArgumentPath, Any, Any]],
+    position: ArgumentPath,
+    way: Kind,
+    given: Mapping[str, Any],
+) -> tuple[ArgumentPath, int | None]:
+    """Return the argument for the size that belongs to a position, and its default value.
+
+    Strapi takes ``page`` with ``pageSize`` and ``start`` with ``limit``, and refuses a mixture.
+    """
+
+    def rank(each: tuple[ArgumentPath, Any, Any]) -> tuple[Any, ...]:
+        name = normalize_name(each[0][-1])
+        apart = each[0][:-1] != position[:-1]
+        fits = (name in PAGE_SIZES) == (way == "page")
+        return apart, not fits, not _is_given(each[0], given), BOUNDS.index(name)
+
+    chosen = min(sizes, key=rank, default=None)
+    return ((), None) if chosen is None else (chosen[0], _whole(chosen[2]))
+
+
+def _is_given(path: ArgumentPath, given: Mapping[str, Any]) -> bool:
+    """Return whether the text gives an argument, or a field of an input object."""
+    value: Any = given
+    for name in path:
+        if not isinstance(value, Mapping) or name not in value:
+            return False
+        value = value[name]
+    return True
 
 
 def limits_length(declared: Any, given: Mapping[str, Any]) -> PageArguments | None:
     """Return the bound of a list that offers no way to ask for more; None if it has no bound."""
     for path, kind, default in _flatten(declared.args):
         if normalize_name(path[-1]) in (*LIMITS, "last") and _is_whole(kind):
-            bounded = path[0] in given or not is_required_argument(declared.args[path[0]])
+            bounded = _is_given(path, given) or not is_required_argument(declared.args[path[0]])
             if bounded:
                 return PageArguments("none", size=path, default_size=_whole(default))
     return None
@@ -134,12 +172,18 @@ def _flatten(arguments: Mapping[str, Any]) -> Iterator[tuple[ArgumentPath, Any, 
     for name, argument in arguments.items():
         kind = get_nullable_type(argument.type)
         if is_input_object_type(kind):
-            if normalize_name(name) in HOLDERS:
-                assert isinstance(kind, GraphQLInputObjectType)  # noqa: S101 - for the type checker
+            assert isinstance(kind, GraphQLInputObjectType)  # noqa: S101 - for the type checker
+            if normalize_name(name) in HOLDERS or _holds_paging(kind):
                 for inner, field in kind.fields.items():
                     yield (name, inner), field.type, field.default_value
         else:
             yield (name,), argument.type, argument.default_value
+
+
+def _holds_paging(kind: GraphQLInputObjectType) -> bool:
+    """Return whether an input object has a field for the position, and one for the size."""
+    names = {normalize_name(name) for name, field in kind.fields.items() if _is_whole(field.type)}
+    return bool(names & (OFFSETS | PAGES)) and bool(names & {*LIMITS, "size"})
 
 
 def normalize_name(name: str) -> str:

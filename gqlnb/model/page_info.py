@@ -8,6 +8,7 @@ Contentful (``total``) and of Apollo's tutorials (``cursor hasMore``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ from graphql import (
 if TYPE_CHECKING:
     from gqlnb.model.page_arguments import PageArguments
 
-__all__ = ["PageInfoPaths", "find_count", "find_page_info", "get_path"]
+__all__ = ["ENDS", "PageInfoPaths", "find_count", "find_page_info", "get_path"]
 
 Path = tuple[str, ...]
 More = Literal["", "flag", "last", "pointer", "pages"]
@@ -34,15 +35,17 @@ LAST_FLAGS = ("isLast", "isLastPage", "last")
 POINTERS = ("nextPage", "nextOffset", "next")
 PAGE_COUNTS = ("lastPage", "totalPages", "pageCount", "pages", "total_pages", "last_page")
 NEXT_CURSORS = (
-    *("nextToken", "nextCursor", "endCursor", "nextPageToken", "continuationToken"),
-    *("next_cursor", "next_token", "cursor", "next"),
+    *("nextToken", "nextCursor", "nextPageToken", "continuationToken", "next_cursor"),
+    *("next_token", "next_page_token", "endCursor", "end_cursor", "cursor", "next", "after"),
 )
+ENDS = ("endCursor", "end_cursor", "cursor")  # they may be there on the last page, too
 TOTALS = (
     *("totalCount", "total", "totalItems", "totalResults", "totalElements", "totalDocs"),
     *("total_count", "totalRecords", "filteredCount"),
 )
 CURRENT_PAGES = ("currentPage", "pageNumber", "current_page", "page", "pageIndex")
-HOLDERS = ("pageInfo", "info", "meta", "pagination", "paging", "page_info", "paginationInfo")
+# Lighthouse has `paginatorInfo`, API Platform `paginationInfo`, Magento `page_info`.
+HOLDER = re.compile(r"info|meta|.*(?:page|paging|pagin|cursors?).*", re.IGNORECASE)
 DEPTH = 2  # Strapi has `meta { pagination { ... } }`
 
 
@@ -138,7 +141,7 @@ def _leaves(kind: Any, above: Path = ()) -> Iterator[tuple[Path, str]]:
             continue
         if is_leaf_type(named):
             yield (*above, name), named.name
-        elif is_object_type(named) and name in HOLDERS and len(above) < DEPTH:
+        elif is_object_type(named) and HOLDER.fullmatch(name) and len(above) < DEPTH:
             below.append((named, (*above, name)))
     for named, path in below:
         yield from _leaves(named, path)

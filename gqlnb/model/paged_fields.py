@@ -18,6 +18,7 @@ from graphql import (
     is_composite_type,
     is_list_type,
     print_ast,
+    value_from_ast_untyped,
 )
 
 from gqlnb.model.lookups import GUESSED_LOOKUP, Lookup, find_lookup
@@ -133,6 +134,8 @@ class PagedField:
         The fields of a page that we added.
     followed
         Whether its further pages are asked for.
+    is_connection
+        Whether it has the shape of a cursor connection.
     """
 
     name: str
@@ -150,6 +153,7 @@ class PagedField:
     anchor: Anchor | None = None
     hidden: HiddenFields | None = None
     followed: bool = True
+    is_connection: bool = False
 
     @property
     def kind(self) -> str:
@@ -171,11 +175,6 @@ class PagedField:
         """Whether the field itself is the list."""
         return any(each.key == PLAIN for each in self.items)
 
-    @property
-    def is_connection(self) -> bool:
-        """Whether it has the shape of a cursor connection."""
-        return self.kind == "cursor" and self.arguments.position in {("after",), ("before",)}
-
 
 class Place(NamedTuple):
     """A place in the document while paged fields are searched."""
@@ -194,6 +193,8 @@ class FieldFinder:
     ----------
     document
         A query.
+    variables
+        Its JSON-like variables.
 
     Attributes
     ----------
@@ -201,10 +202,15 @@ class FieldFinder:
         Its selections.
     fields
         Its paged fields, outer ones before inner ones.
+    unfollowed
+        For the dotted name of each field that takes paging arguments, while nothing tells how its
+        lists go on: the name of the argument.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, variables: Mapping[str, Any] | None = None) -> None:
         self.document = document
+        self.unfollowed: dict[str, str] = {}
+        self._variables = dict(variables or {})
         self.schema = document.schema
         self.selections = parse_selections(document)
         self.fields: list[PagedField] = []
@@ -242,7 +248,21 @@ class FieldFinder:
                 around = None if lists else anchor  # no object stands above a list alone
                 below = Place(place.outer, steps, name, place.listed or lists, around)
             if inner:
+                found = len(self.fields)
                 self._search_below(pieces, below)
+                if made is None:
+                    self._note_unfollowed(".".join(name), first, inner, self.fields[found:])
+
+    def _note_unfollowed(
+        self, name: str, first: Selection, inner: list[Selection], found: list[PagedField]
+    ) -> None:
+        """Note a field with paging arguments whose lists are not recognised as its pages."""
+        if first.declared is None or _is_connection_type(first.kind):
+            return  # lists beside the edges of a connection are not its items
+        position = next((way.position for way in self._find_ways(first)), None)
+        paged = {id(each) for field in found for each in field.selections}
+        if position is not None and _has_other_lists(inner, paged):
+            self.unfollowed[name] = ".".join(position)
 
     def _search_below(self, pieces: list[Selection], place: Place) -> None:
         """Search a field; several selections of it are one."""
@@ -266,12 +286,14 @@ class FieldFinder:
     ) -> PagedField | None:
         """Return a field as a paged field; None if its list, if any, does not come in pages."""
         first = pieces[0]
-        described = self._connection(first, inner) or self._other_list(first, inner)
+        connection = self._connection(first, inner)
+        described = connection or self._other_list(first, inner)
         if described is None:
             return None
         arguments, items, info = described
         made = PagedField(name, place.outer, (*place.steps, key), pieces, arguments, items, info)
         made.rooted = place.outer is None and not place.listed
+        made.is_connection = connection is not None
         made.backward = arguments.position == ("before",)
         by_key = group_by_key(inner)
         made.page_infos = tuple(k for k, p in by_key.items() if p[0].name == "pageInfo")
@@ -341,17 +363,19 @@ class FieldFinder:
         self, first: Selection, inner: list[Selection]
     ) -> tuple[PageArguments, list[Items], PageInfoPaths] | None:
         """Return how a list with other paging arguments is read; None if the field is none."""
-        declared, given = first.declared, first.arguments
+        declared = first.declared
         if declared is None:
-            named = find_named_arguments(given)
+            named = find_named_arguments(first.arguments)
             return None if named is None else (named, [Items(PLAIN)], PageInfoPaths())
-        ways = list(find_page_arguments(declared, given))
+        given, ways = self._read_arguments(first), self._find_ways(first)
         if _is_list(declared.type):
             way = next((each for each in ways if each.kind in {"offset", "page"}), None)
             bound = way or limits_length(declared, given)
             return None if bound is None else (bound, [Items(PLAIN)], PageInfoPaths())
         if not is_composite_type(first.kind) or not (ways or limits_length(declared, given)):
             return None
+        if _is_connection_type(first.kind):
+            return None  # the lists beside its edges, such as groups, do not come in pages
         lists = [
             (key, pieces[0])
             for key, pieces in group_by_key(inner).items()
@@ -367,6 +391,17 @@ class FieldFinder:
                 return way, items, info
         bound = limits_length(declared, given)
         return None if bound is None else (bound, items, PageInfoPaths())
+
+    def _find_ways(self, first: Selection) -> list[PageArguments]:
+        """Return the ways to ask for pages that a field's arguments offer."""
+        return list(find_page_arguments(first.declared, self._read_arguments(first)))
+
+    def _read_arguments(self, selection: Selection) -> dict[str, Any]:
+        """Return the JSON-like values of a field's arguments in the text."""
+        return {
+            name: value_from_ast_untyped(node, self._variables)
+            for name, node in selection.arguments.items()
+        }
 
     # -- objects that can be asked for again
 
@@ -441,6 +476,22 @@ def _lists_nodes(connection: Selection, piece: Selection) -> bool:
     edges = getattr(connection.kind, "fields", {}).get("edges")
     node = getattr(get_named_type(edges.type), "fields", {}).get("node") if edges else None
     return node is not None and get_named_type(node.type) is piece.kind
+
+
+def _is_connection_type(kind: Any) -> bool:
+    """Return whether a type is that of a cursor connection, by its fields."""
+    return {"edges", "pageInfo"} <= getattr(kind, "fields", {}).keys()
+
+
+def _has_other_lists(selections: Iterable[Selection], paged: set[int]) -> bool:
+    """Return whether selections have a list of objects that does not come in pages of its own."""
+    for each in selections:
+        if id(each) in paged:
+            continue
+        listed = each.declared is not None and _is_list(each.declared.type)
+        if each.inner and (listed or _has_other_lists(each.inner, paged)):
+            return True
+    return False
 
 
 def _is_list(kind: Any) -> bool:

@@ -92,6 +92,8 @@ class PagingPlan:
     ----------
     fields
         Its paged fields, outer ones before inner ones.
+    unfollowed
+        Fields that take paging arguments while nothing tells how they go on, and the argument.
     hidden
         The fields of the first answer that we added.
     """
@@ -105,9 +107,14 @@ class PagingPlan:
         self.document = document
         self.schema = document.schema
         self.variables = dict(variables or {})
-        self._finder = FieldFinder(document)
+        self._finder = FieldFinder(document, self.variables)
         self.selections = self._finder.selections
         self.fields = self._finder.fields
+        self.unfollowed = {
+            name: argument
+            for name, argument in self._finder.unfollowed.items()
+            if path is None or path == name or _contains(path, name)
+        }
         self._added_counts: dict[int, None] = {}  # ids of selections
         for each in self.fields:
             each.followed = path is None or path == each.name or _contains(path, each.name)
@@ -298,10 +305,16 @@ class PagingPlan:
                 return True
             if field.kind == "cursor" and field.arguments.position == (name,) and value is not None:
                 return True
-            if _is_position(name) and value not in (None, 0):
+            if _is_position(name) and not _is_first(name, value):
                 return True
-        start = self.start(field) if field.kind != "cursor" else None
-        return bool(start)
+        start = self.start(field) if field.kind in {"offset", "page"} else None
+        from_zero = field.arguments.default_position == 0
+        return not _is_first((field.arguments.position or ("",))[-1], start) or (from_zero and bool(start))
+
+    def ends_early(self, field: PagedField) -> bool:
+        """Return whether the text says where a connection ends: `before` beside `first`."""
+        other = "after" if field.backward else "before"
+        return field.is_connection and self.argument(field, (other,)) is not None
 
     # -- writing
 
@@ -468,6 +481,11 @@ def write_literal(value: Any, kind: Any) -> str:
 
 def _is_position(name: str) -> bool:
     return normalize_name(name) in OFFSETS | PAGES
+
+
+def _is_first(name: str, value: Any) -> bool:
+    """Return whether an argument says that a list begins at its first item, as far as is known."""
+    return value in (None, 0) or (value == 1 and normalize_name(name) in PAGES)
 
 
 def _contains(path: str, name: str) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 
 from gqlnb.errors import plain
 
-__all__ = ["COMPLETE", "Report"]
+__all__ = ["COMPLETE", "MORE", "Report"]
 
 COMPLETE = "complete"
+MORE = "more pages follow"  # of the pages of an iterator, all but the last
 NOTES_SHOWN = 5
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -32,7 +33,8 @@ class Report:
     requests
         Requests sent, those that failed included.
     ended
-        ``"complete"`` if the endpoint said that there are no more, else why there may be more.
+        ``"complete"`` if the endpoint said that there are no more, else why there may be more;
+        ``"more pages follow"`` on the pages of an iterator but the last.
     notes
         A sentence for each thing worth knowing: which lists did not go on, and why.
     cursors

@@ -39,7 +39,7 @@ from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, pl
 from gqlnb.model.page_info import get_path
 from gqlnb.model.paged_fields import PLAIN
 from gqlnb.model.paging_plan import Turn, key_variable
-from gqlnb.model.report import COMPLETE, Report
+from gqlnb.model.report import COMPLETE, MORE, Report
 from gqlnb.model.result import Result
 from gqlnb.model.selections import PREFIX
 
@@ -111,7 +111,8 @@ class Crawler:
         self._doubts: Counter[tuple[str, str]] = Counter()
         self._remarks: dict[str, None] = dict.fromkeys(remarks)
         self._unknown_lists: tuple[str, ...] = ()
-        self._largest: Counter[PagedField] = Counter()  # items of its largest page
+        # Items of its largest page, by the number of items that were asked for.
+        self._largest: Counter[tuple[PagedField, int | None]] = Counter()
         self._round = self._first_attempts = 0
         self._is_plain = False  # whether the text is sent as it was written
         self._counts = True  # whether counts are asked for
@@ -156,14 +157,16 @@ class Crawler:
         return requests
 
     def _close_proved(self) -> None:
-        """End the lists whose last page is shorter than another one of the same field.
+        """End the inner lists whose last page is shorter than another one of the same size.
 
         An endpoint that cuts pages cuts them all at the same number of items, so a shorter one is
-        the end of its list.
+        the end of its list. Outermost lists are asked for until an empty page comes: it is one
+        request, and pages from which an endpoint leaves items out are short in the middle, too.
         """
         still = []
         for cursor in self._open:
-            if cursor.is_probing and cursor.last < self._largest[cursor.field]:
+            shorter = cursor.last < self._largest[cursor.field, cursor.asked]
+            if cursor.is_probing and shorter and not cursor.is_outermost:
                 self._end(cursor, COMPLETE)
             else:
                 still.append(cursor)
@@ -299,6 +302,11 @@ class Crawler:
             return
         if self.plan.schema is None:
             self._unknown_lists = tuple(find_unknown_lists(self.data, self.plan.fields))
+        for field, size in self._sizes.unasked():
+            name = ".".join(field.arguments.size)
+            self._doubts[field.name, f"the query asks for `{name}: {size}`."] += 1
+        for name, argument in self.plan.unfollowed.items():
+            self._doubts[name, f"it takes `{argument}:`, and nothing tells how it goes on."] += 1
         self._add_lists(None, self.data)
         self._note_unanswered()
         if self.plan.hidden is not None and not self._is_plain:
@@ -338,6 +346,7 @@ class Crawler:
                 cursor = ListCursor(field, found.value, (*where, *path))
                 cursor.attach(found)
                 cursor.begin(self.plan.start(field))
+                cursor.is_bounded = self.plan.ends_early(field)
                 cursor.asked = self._sizes.get(field) or self.plan.size(field)
                 cursor.round = self._round
                 if outer is None:
@@ -392,7 +401,8 @@ class Crawler:
         """Take in a page of a list, the first one where it is the list's own target."""
         field, before = cursor.field, cursor.got
         count = count_items(page, field)
-        self._largest[field] = max(self._largest[field], count)
+        largest = (field, cursor.asked)
+        self._largest[largest] = max(self._largest[largest], count)
         cursor.add_length(count)
         duplicates = cursor.remove_duplicates(page)
         self.duplicates += duplicates
@@ -659,8 +669,8 @@ class Crawler:
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` says why, where paging was ended from outside."""
-        if ended is None and (self._open or self._held) and self._is_spent:
-            ended = "max_requests"
+        if ended is None and (self._open or self._held):
+            ended = "max_requests" if self._is_spent else MORE
         ends = sorted(self._ends, key=lambda end: end[0].count("."))
         ended = ended or next((why for _, why in ends), COMPLETE)
         open_ = [*self._stopped, *self._open, *self._held][:CURSORS]
@@ -681,7 +691,7 @@ class Crawler:
         undecided = Counter(
             cursor.field.name
             for cursor in self._undecided
-            if cursor.last >= self._largest[cursor.field]
+            if cursor.last >= self._largest[cursor.field, cursor.asked]
         )
         may_go_on = {(name, MAY_GO_ON): count for name, count in undecided.items()}
         for (name, reason), count in {**self._ends, **self._doubts, **may_go_on}.items():

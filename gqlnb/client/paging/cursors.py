@@ -135,6 +135,8 @@ class ListCursor:
         Items that were removed because they had come before.
     repeated
         Items equal to ones of another page, where nothing tells them apart.
+    alike
+        Pages in a row that are equal to earlier ones, where nothing tells their items apart.
     ambiguous
         Whether items of one page had the same identifier and other content.
     same_page
@@ -145,6 +147,8 @@ class ListCursor:
         Whether it is known where pages are counted from.
     reachable
         Whether further pages can be asked for.
+    is_bounded
+        Whether the text says where a connection ends: `before` beside `first`.
     attempts
         How often its next page came as null.
     in_flight
@@ -156,6 +160,7 @@ class ListCursor:
     __slots__ = (
         "_known",
         "_natural",
+        "alike",
         "ambiguous",
         "asked",
         "attempts",
@@ -167,6 +172,7 @@ class ListCursor:
         "field",
         "got",
         "in_flight",
+        "is_bounded",
         "is_probing",
         "keys",
         "last",
@@ -193,8 +199,8 @@ class ListCursor:
         self.start = 0
         self.seen: set[Any] = set()
         self.got = self.came = self.covered = self.last = self.pages = 0
-        self.barren = self.round = self.repeated = self.attempts = self.duplicates = 0
-        self.is_probing = self.same_page = self.ambiguous = False
+        self.alike = self.barren = self.round = self.repeated = self.attempts = self.duplicates = 0
+        self.is_probing = self.same_page = self.ambiguous = self.is_bounded = False
         self.asked: int | None = None
         self.in_flight: set[Any] = set()
         self.early: dict[Any, tuple[int, Result, int | None]] = {}
@@ -277,7 +283,7 @@ class ListCursor:
         They are told apart by the identifier of the node and the edge's own fields, since one node
         may stand in edges that differ; without one by the edge's cursor and its content. Without
         either nothing is removed, since equal rows may be two, but for a whole page that came
-        before.
+        before. Equal items within one page are the endpoint's: it lists them twice.
         """
         lists = [each for each in self.field.items if isinstance(page.get(each.key), list)]
         telling = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
@@ -292,11 +298,12 @@ class ListCursor:
             if key is not None and first != number and items[first] != items[number]:
                 self.ambiguous = True
                 return 0
-        new = [
-            n
-            for n, key in enumerate(keys)
-            if key is None or (key not in self._known and here[key] == n)
-        ]
+        present = [key for key in keys if key is not None]
+        self._natural += len(present) - len(set(present))
+        new = [n for n, key in enumerate(keys) if key is None or key not in self._known]
+        if self._natural and new:  # items of other pages may be listed twice, too
+            self.repeated += len(keys) - len(new)
+            new = list(range(len(keys)))
         self._known.update(here)
         self._known.discard(None)
         if len(new) == len(items):
@@ -321,14 +328,20 @@ class ListCursor:
             return len(keys)
         self._natural += len(keys) - len(distinct)
         self.repeated += len(distinct & self._known)
+        self.alike = self.alike + 1 if distinct and whole in self._known else 0
         self._known |= distinct
         self._known.add(whole)
         return 0
 
     @property
     def overlaps(self) -> bool:
-        """Whether pages seem to overlap, in rows that nothing tells apart."""
-        return self.same_page or (self.repeated > 0 and not self._natural)
+        """Whether pages may overlap, in rows that nothing tells apart.
+
+        Rows that are equal to rows of other pages are taken for rows of their own only if the
+        endpoint counts as many, and equal rows within one page show that there are such rows.
+        """
+        counted = self.total is not None and self.got == self.total
+        return self.same_page or (self.repeated > 0 and not (self._natural and counted))
 
     # -- the next page
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.model.page_info import get_path
+from gqlnb.model.page_info import ENDS, get_path
 from gqlnb.model.report import COMPLETE
 
 if TYPE_CHECKING:
     from gqlnb.client.paging.cursors import ListCursor
 
-__all__ = ["MAY_GO_ON", "next_page"]
+__all__ = ["MAY_GO_ON", "looks_cut", "next_page"]
 
+ALIKE_PAGES = 20  # pages in a row that may be equal, in rows that nothing tells apart
 BARREN_NUMBERS = 2  # pages in a row that may bring nothing new, of lists paged by numbers
 LAST_PAGES = ("lastPage", "last_page")  # numbers of pages; the others are counts of them
 MAY_GO_ON = "the list may go on, and the object it stands in cannot be asked for again."
+SHORTEST_LIMIT = 5  # items; no service is known to cut lists at fewer
 
 
 def next_page(
@@ -54,10 +56,29 @@ def _check_bound(cursor: ListCursor) -> str:
     """Return whether a list that cannot be continued is shorter than its bound."""
     arguments = cursor.field.arguments
     bound = cursor.asked if cursor.asked is not None else arguments.default_size
-    if cursor.last == 0 or (bound is not None and cursor.last < bound):
+    if cursor.last == 0:
         return COMPLETE
     name = ".".join(arguments.size)
-    return f"the list is bounded by `{name}:`, and the schema offers no way to ask for more."
+    if bound is None or cursor.last >= bound:
+        return f"the list is bounded by `{name}:`, and the schema offers no way to ask for more."
+    if looks_cut(cursor.last, bound):
+        return (
+            f"{cursor.last:,} items came for `{name}: {bound}`, which may be the most that the "
+            "endpoint gives, and the schema offers no way to ask for more."
+        )
+    return COMPLETE
+
+
+def looks_cut(length: int, asked: int | None) -> bool:
+    """Return whether a list of a length may be one that the endpoint cut.
+
+    It is as long as it was asked for, or as long as the limits that services set by themselves:
+    a multiple of five, or a power of two.
+    """
+    if asked is not None and length >= asked:
+        return True
+    power = length & (length - 1) == 0
+    return length >= SHORTEST_LIMIT and (length % 5 == 0 or power)
 
 
 def _follow_cursor(cursor: ListCursor, page: dict[str, Any], *, cut: bool) -> str | None:
@@ -67,12 +88,15 @@ def _follow_cursor(cursor: ListCursor, page: dict[str, Any], *, cut: bool) -> st
     if cursor.field.is_connection:
         if not isinstance(get_path(page, info.more[:-1]), dict):
             return "no pageInfo came"
-        if not more:
+        if more is None:
+            return f"`{info.more[-1]}` came as null"
+        if not more or (cursor.is_bounded and not cursor.last):
+            return COMPLETE  # behind the other bound of the text there may be more
+    elif info.more and more is not None:
+        if more is False:
             return COMPLETE
-    elif (info.more and more is False) or (
-        not info.more and (following is None or not cursor.last)
-    ):
-        return COMPLETE
+    elif following is None or (not cursor.last and info.cursor[-1] in ENDS):
+        return COMPLETE  # an empty page with a token is not the end: AppSync filters its pages
     return "max_results" if cut else cursor.move_to(following)
 
 
@@ -80,20 +104,23 @@ def _follow_number(
     cursor: ListCursor, page: dict[str, Any], *, cut: bool, counted: bool
 ) -> str | None:
     more = _says_more(cursor, page)
-    over = cursor.last == 0 or (
-        counted and cursor.total is not None and cursor.came >= cursor.total
-    )
+    full = cursor.asked is not None and cursor.last >= cursor.asked
+    left = None if cursor.total is None or not counted else cursor.total - cursor.came
+    over = cursor.last == 0 or (left is not None and left <= 0)
+    if left == 0 and cursor.last and cursor.is_outermost:
+        # A count may be too small, or that of one page; if pages overlap, more come than it says.
+        first = cursor.pages == 1 and looks_cut(cursor.last, cursor.asked)
+        over = not (full or first or cursor.repeated)
     if more is False or (more is None and over):
         return COMPLETE
     if cursor.last == 0:
         return "there is more, but an empty page came"
     if cut:
         return "max_results"
-    if cursor.same_page or cursor.barren >= BARREN_NUMBERS:
+    if cursor.same_page or cursor.barren >= BARREN_NUMBERS or cursor.alike >= ALIKE_PAGES:
         name = ".".join(cursor.field.arguments.position)
         return f"the same page came again: the endpoint does not look at `{name}:`."
-    full = cursor.asked is not None and cursor.last >= cursor.asked
-    cursor.is_probing = more is None and not full
+    cursor.is_probing = more is None and (left == 0 or not full)
     cursor.advance(page)
     undecided = cursor.is_probing and not cursor.reachable
     return MAY_GO_ON if undecided else cursor.unreachable
@@ -105,6 +132,8 @@ def _says_more(cursor: ListCursor, page: dict[str, Any]) -> bool | None:
     value = get_path(page, info.more) if info.more else None
     if not info.more or (value is None and info.meaning != "pointer"):
         return None
+    if value is None and not isinstance(get_path(page, info.more[:-1]), dict):
+        return None  # the object that holds the pointer is null
     if info.meaning == "pages":
         return _is_before_last(cursor, page, value)
     return {"flag": bool(value), "last": not value, "pointer": value is not None}[info.meaning]

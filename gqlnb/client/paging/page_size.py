@@ -70,6 +70,8 @@ class PageSizes:
     def _choose(self, field: PagedField, limits: PagingLimits) -> int | None:
         """Return the page size of a field; None to leave it to the endpoint."""
         said = self._said[field]
+        if said is not None and said < 0 and field.kind == "offset":
+            return None  # Directus gives all items for -1; whether it did is asked for
         if said is not None and said <= 0:
             return said  # asks for no items, or is refused: not ours to change
         if field.kind == "none" or not field.arguments.size:
@@ -105,6 +107,11 @@ class PageSizes:
         """Return the page sizes that are not what the text says."""
         sizes = {field: self.get(field) for field in self._base}
         return {f: s for f, s in sizes.items() if s is not None and s != self._said[f]}
+
+    def unasked(self) -> list[tuple[PagedField, int]]:
+        """Return the fields to follow of which the text asks for no items, and what it says."""
+        said = ((field, size) for field, size in self._said.items() if size is not None)
+        return [(f, s) for f, s in said if f.followed and s <= 0 and f not in self._base]
 
     def has_inner(self, field: PagedField) -> bool:
         """Return whether a field is followed that stands in the items of this one."""
@@ -157,6 +164,8 @@ class PageSizes:
         """
         answer_bytes, seconds = cost
         self._accepted[field] = max(size, self._accepted.get(field, 0))
+        if self.is_grown(field, size) and count < (self.get(field) or 0):
+            self._limits[field] = self.get(field) or size  # some give less if asked for too much
         if count and answer_bytes:
             rows = max(self._row_bytes.get(field, 0), answer_bytes // count)
             self._row_bytes[field] = rows

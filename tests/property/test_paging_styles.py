@@ -1,0 +1,204 @@
+"""Whatever way a service pages in, all its rows come, or the report says that it is not known.
+
+Services in the conventions of `paging_styles.STYLES` are drawn at random, with rows that identify
+themselves or do not, page sizes, lists in lists, and one fault or none. Where a report says that
+everything came, the rows are those that there are; where the service behaves, it says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections import Counter
+from math import ceil
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb import Client, GqlnbError
+
+from tests.property.paging_styles import (
+    STYLES,
+    Counting,
+    Service,
+    World,
+    make_text,
+    page_size,
+    read_rows,
+)
+
+FAULTS = (
+    *("ignores", "overlaps", "deletes", "inserts", "appends", "hides", "gap", "nulls", "fails"),
+    *("counts less", "counts more", "counts page", "stops", "goes on"),
+)
+INNER = ("relay", "relay, no count, nodes", "hasura", "postgraphile", "hotchocolate", "bare")
+EXCESSES = ("clamp", "default", "400", "errors", "null", "mute")
+# How rows that a key identifies are asked for again.
+LOOKUPS = {"id": ("node", "id", "pk", ""), "nodeId": ("nodeId", ""), "none": ("pair", "")}
+SEVERAL = ("id", "id", "id", "nodeId", "none", "equal", "union", "interface", "apart", "twice")
+# Faults that lists in which rows stand at a number cannot show: nothing in the pages is wrong.
+UNSEEN = frozenset({"deletes", "gap"})
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """Draw a service and a query of it."""
+    style = draw(st.sampled_from(sorted(STYLES)))
+    keyed = draw(st.sampled_from(SEVERAL))
+    fault = draw(st.sampled_from(["", "", *FAULTS])) if style != "bare" else ""
+    start = draw(st.sampled_from([None, None, None, 0, 4]))
+    lookup, inner = "", ""
+    if keyed in LOOKUPS:
+        inner = draw(st.sampled_from(["", "", *INNER]))
+        lookup = draw(st.sampled_from(LOOKUPS[keyed]))
+    return World(
+        style,
+        draw(st.sampled_from([0, 1, 3, 9, 10, 11, 20, 37, 60])),
+        keyed,
+        draw(st.sampled_from([None, 1, 2, 3, 5, 10, 25, 100])),
+        start if STYLES[style].starts and fault != "ignores" else None,
+        draw(st.sampled_from([None, None, 5, 8, 10, 20])),
+        draw(st.sampled_from(EXCESSES)),
+        draw(st.sampled_from([5, 10])),
+        fault,
+        inner,
+        draw(st.sampled_from([0, 2, 7])) if inner else 0,
+        draw(st.sampled_from([None, 1, 2, 5])) if inner else None,
+        lookup,
+    )
+
+
+# -- what is right
+
+
+def shorten(world: World, rows: list[Any]) -> list[Any]:
+    """Return the rows of an answer as tuples, of name and of the names in it."""
+    inner = STYLES.get(world.inner)
+    short = []
+    for row in rows:
+        if row is None:
+            short.append(None)
+            continue
+        assert row.keys() <= {"name", "kids"}, f"fields of ours show: {row}"
+        kids = [] if inner is None else read_rows(inner, row["kids"])
+        for kid in kids:
+            assert kid.keys() <= {"name"}, f"fields of ours show: {kid}"
+        short.append((row["name"], *(kid["name"] for kid in kids)))
+    return short
+
+
+def truth(world: World, rows: list[Any]) -> list[Any]:
+    """Return the rows of a service as such tuples."""
+    kids = bool(world.inner)
+    return [
+        None if r is None else (r["name"], *(k["name"] for k in r["kids"] if kids)) for r in rows
+    ]
+
+
+def is_right(world: World, service: Service, rows: list[Any]) -> bool:
+    """Return whether rows are those that there are; while they change, those that stayed."""
+    there = truth(world, service.expected())
+    if not service.gone and not service.came:
+        return rows == there
+    stayed = Counter(truth(world, [r for r in service.expected() if r not in service.came]))
+    known = Counter(truth(world, [*service.expected(), *service.gone]))
+    return not stayed - Counter(rows) and not Counter(rows) - known
+
+
+def is_hidden(world: World) -> bool:
+    """Return whether no client can know of the fault."""
+    style = STYLES[world.style]
+    counted = style.counts and not world.start
+    if world.fault in {"counts less", "counts page"}:
+        return world.style in {"strapi, pages", "magento"}  # both of their counts are wrong
+    if world.fault == "hides":
+        return world.style in {"limit", "first, said"}  # a shorter list is the end
+    if world.fault == "inserts":
+        return world.style == "relay, backward"  # rows in front shift its offsets
+    if world.fault == "stops":
+        return not counted
+    return world.fault in UNSEEN and not counted and not (style.flags and world.fault == "gap")
+
+
+def is_plain(world: World) -> bool:
+    """Return whether the service behaves, and it can be known that everything came."""
+    style, inner = STYLES[world.style], STYLES.get(world.inner)
+    shown = world.keyed in {"id", "nodeId", "none", "apart", "union", "interface"}
+    limited = world.most is not None and world.excess == "mute"
+    reachable = inner is None or bool(world.lookup) or not world.kids or world.inner == "bare"
+    within = world.most is None or (world.size or 0) <= world.most
+    followed = style.followed or world.style == "bare"
+    return (
+        not world.fault and shown and not limited and reachable and within and followed
+        and world.style != "deep" and not (inner and not inner.followed and world.inner != "bare")
+    )
+
+
+def name_rows(world: World) -> str:
+    """Return the dotted name of the list of a world's rows."""
+    style = STYLES[world.style]
+    return "rows" if style.relay else ".".join(("rows", *style.steps))
+
+
+def bound_requests(world: World) -> int:
+    """Return the requests that are enough for a service."""
+    size = max(1, min(page_size(world), world.most or 10**6))
+    if world.most is not None and world.excess == "default":
+        size = min(size, world.default)
+    kids = ceil(world.kids / (world.inner_size or 10)) + 1 if world.inner else 0
+    pages = ceil((world.total + 2) / size)
+    return 8 + 2 * pages + ceil(world.total * kids / 10) + pages * kids
+
+
+def ask(world: World, way: str = "all") -> tuple[Any, Service, Counting, list[str]]:
+    """Return the answer to the query of a world, the service, the transport, and the warnings."""
+    service = Service(world)
+    transport = Counting(service, 3 * bound_requests(world) + 20)
+    client = Client(transport, schema=transport.schema if world.given_schema else None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        text = make_text(world)
+        if way == "all":
+            answer: Any = client.execute_all(text, progress=False)
+        elif way == "aall":
+            answer = asyncio.run(client.aexecute_all(text, progress=False))
+        else:
+            answer = list(client.pages(text, progress=False))
+    return answer, service, transport, [str(each.message) for each in said]
+
+
+def check(world: World) -> str:
+    """Check the answer to the query of a world; return what became of it."""
+    try:
+        result, service, transport, said = ask(world)
+    except GqlnbError as error:
+        assert not is_plain(world), f"{type(error).__name__}: {error}"
+        return "error"
+    report = result.report
+    rows = shorten(world, read_rows(STYLES[world.style], (result.data or {}).get("rows")))
+    right = is_right(world, service, rows)
+    assert report.requests == transport.sent
+    if report.complete:
+        assert right or is_hidden(world), f"silently wrong: {rows}"
+        assert not said, said
+    else:
+        assert len(said) == 1, said
+    if is_plain(world):
+        assert right, f"wrong: {report} {report.doubts} {rows}"
+        assert report.complete, f"needlessly incomplete: {report} {report.doubts}"
+        assert transport.sent <= bound_requests(world), f"{transport.sent} requests"
+    if rows:
+        with warnings.catch_warnings(action="ignore"):
+            frame = result.frame(name_rows(world), strict=False)
+        assert frame.attrs["partial"] == (not report.complete or bool(result.errors))
+        assert len(frame) == len([row for row in rows if row is not None])
+        assert not [name for name in frame if "gqlnb" in name or name == "__typename"]
+    return "complete" if report.complete else "incomplete"
+
+
+@settings(max_examples=400, deadline=None)
+@given(worlds())
+def test_all_rows_come_or_the_report_says_that_they_may_not(world: World) -> None:
+    """A complete report means that the rows are those of the service."""
+    check(world)

@@ -25,11 +25,13 @@ __all__ = [
     "OtherFormError",
     "Scalar",
     "WiderError",
+    "is_always_integer",
     "is_integer",
     "is_known",
     "of",
     "scalar",
     "sent",
+    "takes_numbers",
     "version",
 ]
 
@@ -193,6 +195,28 @@ def is_integer(name: str) -> bool:
     """Return whether a scalar of this name takes whole numbers, and nothing else is said of it."""
     found = _OWN.get(name) or known_by_name(name)
     return found is not None and found.dtype == "Int64" and found.serialise is None
+
+
+def is_always_integer(name: str) -> bool:
+    """Return whether a scalar of this name is a number wherever it is known; not so `Byte`."""
+    found = _OWN.get(name) or known_by_name(name)
+    return is_integer(name) and found is not None and not found.others
+
+
+def takes_numbers(name: str, like: str = "") -> bool:
+    """Return whether a scalar takes JSON numbers alone, as Int and Float do, or any JSON.
+
+    Also one with a `serialise` of its own, which decides what is sent.
+
+    Parameters
+    ----------
+    name, like
+        Its name, and the name of the known scalar that it is like; empty for none.
+    """
+    found = _OWN.get(name) or known_by_name(like or name) or UNKNOWN
+    if name in {"Int", "String", "Boolean"}:  # their servers refuse what they do not hold
+        return True
+    return found.serialise is not None or found.dtype == "Float64" or found.arrow == "json"
 
 
 def sent(name: str, value: Any) -> Any:

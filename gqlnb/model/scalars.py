@@ -7,7 +7,18 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from gqlnb.errors import OptionError, plain
-from gqlnb.model.scalar_kinds import NUMBER, TEXT, UNKNOWN, Scalar
+from gqlnb.model.scalar_kinds import (
+    ANY,
+    FLOAT,
+    ID,
+    INT,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    UNKNOWN,
+    WRITTEN,
+    Scalar,
+)
 from gqlnb.model.scalar_table import KNOWN, known_by_name
 from gqlnb.model.scalar_values import (
     OtherFormError,
@@ -28,6 +39,7 @@ __all__ = [
     "is_always_integer",
     "is_integer",
     "is_known",
+    "needs_conversion",
     "of",
     "scalar",
     "sent",
@@ -35,6 +47,7 @@ __all__ = [
     "version",
 ]
 
+JSON_VALUES = (TEXT, WRITTEN, ID, INT, FLOAT, TRUTH, ANY, UNKNOWN)
 _OWN: dict[str, Scalar] = {}
 _count = 0
 
@@ -184,6 +197,16 @@ def of(shape: Leaf) -> Scalar:
         return TEXT if shape.values else UNKNOWN
     own = _OWN.get(shape.type)
     return own or known_by_name(shape.like or shape.type) or UNKNOWN
+
+
+def needs_conversion(kind: Scalar) -> bool:
+    """Return whether values of a scalar in a column are others than its JSON values.
+
+    Not so of text, of the numbers and truth values that JSON has, and of any JSON.
+    """
+    if kind in JSON_VALUES:
+        return False
+    return kind.dtype != "object" or kind.fix is not None or kind.arrow in {"span", "seconds"}
 
 
 def is_known(name: str) -> bool:

@@ -34,6 +34,7 @@ from gqlnb.engine.documents import TEXT_KEPT
 from gqlnb.engine.schema import Schema
 from gqlnb.errors import QueryError, TargetError, TransportError
 from gqlnb.model.document import Document
+from gqlnb.model.exact_integers import write_large_integers
 from gqlnb.model.limits import Limits
 from gqlnb.model.result import Result
 from gqlnb.model.variables import bind, check, check_names, needs_schema
@@ -294,8 +295,12 @@ class Client(Schemed, Paged, Errands, Reaching):
         variables
             Python values by name, without the ``$``. A table of pandas, Polars, Arrow or NumPy is
             a list of input objects, and a row of one, a data class or a model of attrs, pydantic
-            or msgspec is an input object; NaN in them is null. For these the endpoint's schema is
-            loaded first. A misspelled name is an error; others that are not declared are left out.
+            or msgspec is an input object; NaN in them is null. Decimals are sent as text. So are
+            integers beyond ±(2**53 - 1), which servers in JavaScript would round: those of
+            ``BigInt``, ``Long``, ``numeric``, ``ID`` and of scalars that are not known;
+            ``gqlnb.scalar(NAME, serialise=int)`` sends numbers. For these the endpoint's schema
+            is loaded first where the document does not tell the types. A misspelled name is an
+            error; others that are not declared are left out.
         operation
             The name of the operation to run; None where there is only one.
 
@@ -399,6 +404,7 @@ class Client(Schemed, Paged, Errands, Reaching):
                 values = carried(values, document, self._road)
             if not isinstance(self._transport, InProcess):
                 check(document, values)  # in process the engine does it
+                values = write_large_integers(document, values)
         except QueryError as error:
             locate(error, self._whence)
             raise

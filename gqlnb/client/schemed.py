@@ -23,7 +23,7 @@ from gqlnb.errors import (
 )
 from gqlnb.model.document import Document
 from gqlnb.model.result import Result
-from gqlnb.model.variables import is_structured
+from gqlnb.model.variables import depends_on_types
 from gqlnb.wire.answers import Asked, read
 from gqlnb.wire.request import Request
 
@@ -156,7 +156,7 @@ class Schemed(Part):
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
     ) -> tuple[Request, Asked]:
         """Check a text as `_ask` does, in a thread if the endpoint may be asked for its schema."""
-        types = self._schema is None and any(map(is_structured, (variables or {}).values()))
+        types = self._schema is None and any(map(depends_on_types, (variables or {}).values()))
         if self._schemas.doubtful or types:
             return await asyncio.to_thread(self._ask, text, variables, operation)
         return self._ask(text, variables, operation)

@@ -9,22 +9,27 @@ from graphql import (
     ExecutableDefinitionNode,
     GraphQLError,
     GraphQLObjectType,
+    GraphQLScalarType,
     GraphQLSchema,
     build_ast_schema,
     parse,
     validate_schema,
 )
+from graphql.type import specified_scalar_types
 from graphql.validation.validate import validate_sdl
 
 from gqlnb.engine.version import NEW
 from gqlnb.errors import SchemaError
 from gqlnb.model.document import INCREMENTAL, problems
+from gqlnb.model.exact_integers import read_large_integer
+from gqlnb.model.scalars import is_always_integer
 
 if TYPE_CHECKING:
     from graphql import DocumentNode
 
 __all__ = ["REFERENCE_SDL", "at_once", "built", "executable", "outline", "waits"]
 
+PARSERS = ("parse_value", "coerce_input_value")  # graphql-core 3.3 renamed it
 REFERENCE_SDL = """
 type Query {
   "The greeting that every installation answers the same."
@@ -60,7 +65,21 @@ def built(sdl: str) -> GraphQLSchema:
         found = validate_schema(schema)
     if schema is None or found:
         raise SchemaError(text=sdl, problems=problems(found))
+    read_large_integers(schema)
     return schema
+
+
+def read_large_integers(schema: GraphQLSchema) -> None:
+    """Let the scalars of big integers read text of one beyond +-(2**53 - 1) as the integer.
+
+    Clients write these as text, ours among them: JavaScript has no such JSON number. A resolver
+    gets an int for either form.
+    """
+    for kind in schema.type_map.values():
+        named = isinstance(kind, GraphQLScalarType) and kind.name not in specified_scalar_types
+        if named and is_always_integer(kind.name):
+            for part in PARSERS:
+                setattr(kind, part, read_large_integer)
 
 
 def at_once(schema: GraphQLSchema) -> GraphQLSchema:

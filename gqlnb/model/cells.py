@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,11 +11,21 @@ from gqlnb.model import scalars
 from gqlnb.model.shape import Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.model.tables import Column
 
-__all__ = ["arrow_type", "fitted", "has_node", "holds_json", "item_of", "node_with_edge"]
+__all__ = [
+    "arrow_type",
+    "fitted",
+    "flatten",
+    "has_node",
+    "holds_json",
+    "item_of",
+    "list_array",
+    "nest",
+    "node_with_edge",
+]
 
 TYPES = {
     "int64": pa.int64(),
@@ -58,6 +69,52 @@ def node_with_edge(edge: dict[str, Any], column: Column) -> Any:
 
 def _beside(name: str, taken: Any) -> str:
     return f"edge.{name}" if name in taken else name
+
+
+def flatten(value: Any, levels: int) -> Iterable[Any]:
+    """Return the items of a list of that many levels, those of a null list being none.
+
+    Raises
+    ------
+    TypeError
+        If something else stands where a list should.
+    """
+    if value is None and levels:
+        return ()
+    if levels and not isinstance(value, (list, tuple)):
+        raise TypeError
+    if levels <= 1:
+        return value  # type: ignore[no-any-return]
+    return chain.from_iterable(flatten(item, levels - 1) for item in value)
+
+
+def nest(value: Any, levels: int, items: Iterator[Any]) -> Any:
+    """Return a list as it is, with the next of other `items` for those of :func:`flatten`."""
+    if value is None:
+        return None
+    if levels == 1:
+        return list(islice(items, len(value)))
+    return [nest(item, levels - 1, items) for item in value]
+
+
+def list_array(values: Sequence[Any], levels: int, items: pa.Array) -> pa.Array:
+    """Return lists as an Arrow array, given all their items one after another.
+
+    Parameters
+    ----------
+    values
+        Lists of that many levels, or None.
+    levels
+        How many levels of lists stand around an item, at least one.
+    items
+        The items, as :func:`flatten` has them for all values together.
+    """
+    if levels > 1:
+        inner = [item for value in values for item in value or ()]
+        items = list_array(inner, levels - 1, items)
+    ends = list(accumulate((len(value or ()) for value in values), initial=0))
+    starts = [None if value is None else ends[n] for n, value in enumerate(values)]
+    return pa.ListArray.from_arrays(pa.array([*starts, ends[-1]], pa.int32()), items)
 
 
 def arrow_type(shape: Shape) -> pa.DataType:

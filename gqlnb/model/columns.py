@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,19 +20,22 @@ from gqlnb.model import scalars, spans
 from gqlnb.model.cells import (
     arrow_type,
     fitted,
+    flatten,
     has_node,
     holds_json,
     item_of,
+    list_array,
+    nest,
     node_with_edge,
 )
+from gqlnb.model.shape import Shape
 from gqlnb.model.strict import StrictError
+from gqlnb.model.tables import Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gqlnb.model.scalars import Scalar
-    from gqlnb.model.shape import Shape
-    from gqlnb.model.tables import Column
 
 __all__ = ["Filled", "UnfitError"]
 
@@ -72,6 +77,11 @@ class UnfitError(StrictError):
         The number of the row in its table; None where that is not known.
     path
         The response path of the value, where it was looked for.
+
+    Attributes
+    ----------
+    what
+        The part of `fact` after the number of the row.
     """
 
     def __init__(
@@ -81,6 +91,7 @@ class UnfitError(StrictError):
         self.fact = fact
         self.column = column
         self.row = row
+        self.what = ""
 
 
 class Filled:
@@ -109,6 +120,7 @@ class Filled:
         self._values: list[Any] = []
         self._own: Any = None
         self._lengths: pa.Array | None = None
+        self._items: Filled | None = None  # of lists in cells, one after another
 
     @property
     def objects(self) -> bool:
@@ -267,9 +279,11 @@ class Filled:
     def _unfit(self, what: str, row: int | None = None) -> UnfitError:
         name, kind = self.column.name, self.column.shape.type
         where = f" of {self.table!r}" if self.table else ""
-        what = what if row is None else f"row {row:,} {what}"
-        fact = f"Column {name!r}{where} does not hold values of type {kind}: {what}"
-        return UnfitError(fact, self.column, row)
+        told = what if row is None else f"row {row:,} {what}"
+        fact = f"Column {name!r}{where} does not hold values of type {kind}: {told}"
+        error = UnfitError(fact, self.column, row)
+        error.what = what
+        return error
 
     # -- what it holds
 
@@ -281,6 +295,8 @@ class Filled:
         UnfitError
             If pandas refuses one.
         """
+        if self.cells and not self.kept:
+            self._convert_items()
         if self.kind.arrow in LENGTHS:
             self._measure()
         if not self.objects or self.kind.dtype == "object":
@@ -293,6 +309,48 @@ class Filled:
                 what = f"is {plain(repr(value), VALUE_SHOWN)} ({reason})"
                 raise self._unfit(what, row)
         raise self._unfit(reason)
+
+    def _convert_items(self) -> None:
+        """Make the items of lists in cells the values that a column of their scalar holds.
+
+        All of them are read as one column, so that the first one says with or without a zone for
+        all. Objects stay mappings of JSON values, and so do items that are JSON as they are.
+        """
+        shape = item_of(self.column)
+        leaf = Shape(shape.type, 0, shape.values, like=shape.like)
+        if shape.children or not scalars.needs_conversion(scalars.of(leaf)):
+            return
+        items: list[Any] = []
+        ends: list[int] = []  # for each row, how many items there are up to its own
+        for row, value in enumerate(self._values):
+            try:
+                items.extend(flatten(value, shape.lists))
+            except TypeError:
+                what = f"is {plain(repr(value), VALUE_SHOWN)}, with an item that is no list"
+                raise self._unfit(what, row) from None
+            ends.append(len(items))
+        column = Filled(Column(self.column.name, leaf, nullable=True), self.table)
+        try:
+            column.add(items, 0, checked=False)
+            column.close()
+        except UnfitError as error:
+            number, what = error.row or 0, error.what
+        else:
+            self.remark = self.remark or column.remark
+            self._items = column
+            made = iter(column.listed())
+            self._values = [nest(value, shape.lists, made) for value in self._values]
+            return
+        raise self._unfit(what, bisect_right(ends, number))
+
+    def listed(self) -> list[Any]:
+        """Return the values as a list, None for null."""
+        if not self.objects or self.kind.dtype != "object" or self._lengths is not None:
+            array = self.pandas()
+            null = pd.isna(array)
+            values = array.astype(object)
+            return [None if null[n] else value for n, value in enumerate(values)]
+        return self._values
 
     def _refusal(self, values: list[Any]) -> str | None:
         """Return why pandas makes no array of values; None after it made one of them all."""
@@ -310,12 +368,14 @@ class Filled:
         if not self.objects:
             made = self._whole()
             return self._coded(made) if self.column.shape.values else made
+        if self._items is not None:
+            made = self._items.arrow()
+            return list_array(self._values, item_of(self.column).lists, made)
         if self._lengths is not None:
             return self._lengths
-        if self.kind.arrow == "zoned time":
-            return pa.array([v and v.isoformat() for v in self._values], TYPES["zoned time"])
-        if self.kind.arrow == "json":
-            return pa.array(self.flat(), TYPES["json"])
+        if self.kind.arrow in {"zoned time", "json"}:
+            texts = self.flat() if self.kind.arrow == "json" else map(_clock_text, self._values)
+            return pa.array(list(texts), TYPES["large_string"])
         if self.kind.dtype != "object":
             try:
                 return pa.array(self.pandas(), from_pandas=True)
@@ -461,7 +521,11 @@ def _json(value: Any) -> str:
 
 def _plainly(value: Any) -> Any:
     """Return a value that JSON has not as one that it has."""
-    return None if _missing(value) else str(value)
+    if _missing(value):
+        return None
+    if isinstance(value, timedelta):  # before datetime's: msgspec takes neither of pandas
+        return spans.text(spans.nanoseconds(value))
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _with_none(values: list[Any]) -> list[Any]:
@@ -469,6 +533,10 @@ def _with_none(values: list[Any]) -> list[Any]:
     if PLAIN.issuperset(map(type, values)):
         return values
     return [None if _missing(value) else value for value in values]
+
+
+def _clock_text(value: Any) -> str | None:
+    return None if value is None else value.isoformat()
 
 
 def _missing(value: Any) -> bool:

@@ -320,7 +320,12 @@ def _member(target: int | Place | Table, table: Table, kept: Kept) -> Any:
 
 
 def _value(column: Column, kept: Kept) -> Any:
-    if column.shape.lists or column in kept:
-        return Any  # a cell, or nothing of the kind: either is kept as it came
     wire = scalars.of(column.shape).wire
+    if column in kept:
+        return Any  # nothing of the kind, so that it is kept as it came
+    if column.shape.lists:
+        made: Any = Decimal | None if Decimal in wire and not column.shape.children else Any
+        for _ in range(column.shape.lists if made is not Any else 0):
+            made = list[made] | None
+        return made
     return Union[*wire, None] if wire else Any

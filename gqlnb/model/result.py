@@ -247,11 +247,13 @@ class Result:
         -------
         DataFrame
             One row per item, in the order of the answer; null items are no rows. Lists in the rows
-            stay in one cell each. The frame of a list in rows of another begins with their keys, as
-            in :attr:`frames`. ``attrs`` holds JSON values only: ``source``, ``partial``,
-            ``total_count`` (the connection's count of all there are, or None), ``dropped`` (how
-            many null edges, nodes and items there were) and ``beside``, a mapping of what was asked
-            for beside the list, by dotted name (``"search.repositoryCount"``).
+            stay in one cell each: of the values that a column of their scalar holds (``Decimal``,
+            ``Timestamp``, ``int``; None for null), or of mappings of JSON values. The frame of a
+            list in rows of another begins with their keys, as in :attr:`frames`. ``attrs`` holds
+            JSON values only: ``source``, ``partial``, ``total_count`` (the connection's count of
+            all there are, or None), ``dropped`` (how many null edges, nodes and items there were)
+            and ``beside``, a mapping of what was asked for beside the list, by dotted name
+            (``"search.repositoryCount"``).
 
         Raises
         ------

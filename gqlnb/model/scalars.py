@@ -7,7 +7,18 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from gqlnb.errors import OptionError, plain
-from gqlnb.model.scalar_kinds import NUMBER, TEXT, UNKNOWN, Scalar
+from gqlnb.model.scalar_kinds import (
+    ANY,
+    FLOAT,
+    ID,
+    INT,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    UNKNOWN,
+    WRITTEN,
+    Scalar,
+)
 from gqlnb.model.scalar_table import KNOWN, known_by_name
 from gqlnb.model.scalar_values import (
     OtherFormError,
@@ -25,14 +36,18 @@ __all__ = [
     "OtherFormError",
     "Scalar",
     "WiderError",
+    "is_always_integer",
     "is_integer",
     "is_known",
+    "needs_conversion",
     "of",
     "scalar",
     "sent",
+    "takes_numbers",
     "version",
 ]
 
+JSON_VALUES = (TEXT, WRITTEN, ID, INT, FLOAT, TRUTH, ANY, UNKNOWN)
 _OWN: dict[str, Scalar] = {}
 _count = 0
 
@@ -184,6 +199,16 @@ def of(shape: Leaf) -> Scalar:
     return own or known_by_name(shape.like or shape.type) or UNKNOWN
 
 
+def needs_conversion(kind: Scalar) -> bool:
+    """Return whether values of a scalar in a column are others than its JSON values.
+
+    Not so of text, of the numbers and truth values that JSON has, and of any JSON.
+    """
+    if kind in JSON_VALUES:
+        return False
+    return kind.dtype != "object" or kind.fix is not None or kind.arrow in {"span", "seconds"}
+
+
 def is_known(name: str) -> bool:
     """Return whether a type of this name is a scalar that is known by its name."""
     return name in _OWN or known_by_name(name) is not None
@@ -193,6 +218,28 @@ def is_integer(name: str) -> bool:
     """Return whether a scalar of this name takes whole numbers, and nothing else is said of it."""
     found = _OWN.get(name) or known_by_name(name)
     return found is not None and found.dtype == "Int64" and found.serialise is None
+
+
+def is_always_integer(name: str) -> bool:
+    """Return whether a scalar of this name is a number wherever it is known; not so `Byte`."""
+    found = _OWN.get(name) or known_by_name(name)
+    return is_integer(name) and found is not None and not found.others
+
+
+def takes_numbers(name: str, like: str = "") -> bool:
+    """Return whether a scalar takes JSON numbers alone, as Int and Float do, or any JSON.
+
+    Also one with a `serialise` of its own, which decides what is sent.
+
+    Parameters
+    ----------
+    name, like
+        Its name, and the name of the known scalar that it is like; empty for none.
+    """
+    found = _OWN.get(name) or known_by_name(like or name) or UNKNOWN
+    if name in {"Int", "String", "Boolean"}:  # their servers refuse what they do not hold
+        return True
+    return found.serialise is not None or found.dtype == "Float64" or found.arrow == "json"
 
 
 def sent(name: str, value: Any) -> Any:

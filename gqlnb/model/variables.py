@@ -13,6 +13,7 @@ from graphql.utilities import type_from_ast
 from gqlnb.errors import Problem, QueryError, plain
 from gqlnb.model import scalars
 from gqlnb.model.document import Document, problems, type_text
+from gqlnb.model.exact_integers import has_large_integer
 from gqlnb.model.input_coercion import BUILT_IN, MisfitError, coerce_input, is_row
 from gqlnb.model.records import read_table
 from gqlnb.model.upload import is_file
@@ -21,7 +22,7 @@ from gqlnb.model.wire_values import UnfitError
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
-__all__ = ["bind", "check", "check_names", "is_structured", "needs_schema"]
+__all__ = ["bind", "check", "check_names", "depends_on_types", "needs_schema"]
 
 
 def bind(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -121,8 +122,9 @@ def check_names(document: Document, given: Mapping[str, Any] | None) -> None:
 def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
     """Return whether values can be converted rightly only with the schema.
 
-    These are rows, tables and models whose declared type the document only names: the types of the
-    fields say what becomes of NaN, of 3.0 in a column of integers, and of a date.
+    These are rows, tables, models and large integers whose declared type the document only names:
+    the types of the fields say what becomes of NaN, of 3.0 in a column of integers, of a date, and
+    of an integer that a float does not hold.
     """
     if document.schema is not None or not isinstance(given, Mapping):
         return False
@@ -130,9 +132,14 @@ def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
         name in given
         and named_type(node) not in BUILT_IN
         and not scalars.is_known(named_type(node))
-        and is_structured(given[name])
+        and depends_on_types(given[name])
         for name, node in document.variables.items()
     )
+
+
+def depends_on_types(value: Any) -> bool:
+    """Return whether the JSON form of a value may depend on the types of input fields."""
+    return is_structured(value) or has_large_integer(value)
 
 
 def is_structured(value: Any) -> bool:

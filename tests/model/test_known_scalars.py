@@ -312,7 +312,7 @@ def test_enum_columns_of_pages_are_concatenated():
 
 
 def test_a_list_of_scalars_is_a_column_of_their_dtype():
-    """In its own frame; in a cell the values stay as they came."""
+    """In its own frame; in a cell of another list its items are what that column holds."""
     schema = build_schema(
         "scalar timestamp scalar numeric type Query { at: [timestamp] rows: [Row] } "
         "type Row { sums: [numeric] }"
@@ -321,7 +321,7 @@ def test_a_list_of_scalars_is_a_column_of_their_dtype():
     assert Result({"at": [LOCAL_TEXT, None]}, document=document).frame()["at"].dtype == LOCAL
     document = Document.parse("{ rows { sums } }", schema)
     result = Result({"rows": [{"sums": ["1.10"]}]}, document=document)
-    assert result.frame()["sums"].tolist() == [["1.10"]]
+    assert result.frame()["sums"].tolist() == [[Decimal("1.10")]]
     assert result.frames["rows.sums"]["sums"].tolist() == [Decimal("1.10")]
 
 

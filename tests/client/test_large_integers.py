@@ -1,0 +1,210 @@
+"""Integers beyond 2**53 as variables: JavaScript servers round them as JSON numbers."""
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from graphql import build_schema, introspection_from_schema
+
+import gqlnb
+from gqlnb.model import scalars
+from gqlnb.wire.response import Response
+
+BIG = 2**53 + 1
+SAFE = 2**53 - 1
+SDL = """
+scalar BigInt scalar Long scalar bigint scalar numeric scalar BigFloat scalar Snowflake
+scalar JSON scalar jsonb scalar float8
+type Query { f(big: BigInt, long: Long, hasura: bigint, numeric: numeric, exact: BigFloat,
+  other: Snowflake, id: ID, any: JSON, row: Row, rows: [Row!], many: [BigInt!]): String }
+input Row { big: BigInt numeric: numeric other: Snowflake any: jsonb number: float8 rows: [Row!]
+  many: [[BigInt]] }
+"""
+SCHEMA = build_schema(SDL)
+
+
+class Wire:
+    """A transport that keeps what it is asked to send."""
+
+    source = "wire"
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, request):
+        """Keep the variables and answer."""
+        self.sent.append(json.loads(request.encode()).get("variables"))
+        return Response(200, {"content-type": "application/json"}, b'{"data":{"f":null}}')
+
+    async def asend(self, request):
+        """Keep the variables and answer."""
+        return self.send(request)
+
+    def close(self):
+        """Do nothing."""
+
+
+def send(declared, value, schema):
+    """Return the JSON form in which a variable of a declared type is sent."""
+    wire = Wire()
+    client = gqlnb.Client(wire, schema=SCHEMA if schema else None)
+    argument = {
+        "BigInt": "big",
+        "Long": "long",
+        "bigint": "hasura",
+        "numeric": "numeric",
+        "BigFloat": "exact",
+        "Snowflake": "other",
+        "ID": "id",
+        "JSON": "any",
+        "Row": "row",
+        "[Row!]": "rows",
+        "[BigInt!]": "many",
+    }[declared]
+    client.execute(f"query($v: {declared}) {{ f({argument}: $v) }}", {"v": value})
+    return wire.sent[-1]["v"]
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["schema", "no schema"])
+@pytest.mark.parametrize(
+    "declared", ["BigInt", "Long", "bigint", "numeric", "BigFloat", "Snowflake", "ID"]
+)
+def test_a_large_integer_is_sent_as_text(declared, schema):
+    """Those that every JSON reader holds stay numbers."""
+    assert send(declared, BIG, schema) == str(BIG)
+    assert send(declared, -BIG, schema) == str(-BIG)
+    assert send(declared, 2**70, schema) == str(2**70)
+    assert send(declared, SAFE, schema) == SAFE
+    assert send(declared, -SAFE, schema) == -SAFE
+    assert send(declared, str(BIG), schema) == str(BIG)
+
+
+@pytest.mark.parametrize("schema", [True, False], ids=["schema", "no schema"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [BIG, 1],
+        (BIG, 1),
+        np.array([BIG, 1]),
+        pd.Series([BIG, 1], dtype="Int64"),
+        [Decimal(BIG), Decimal(1)],
+    ],
+    ids=["list", "tuple", "array", "Series", "decimals"],
+)
+def test_large_integers_in_lists_are_sent_as_text(values, schema):
+    """Of every kind of list; an item alone stands for a list too."""
+    assert send("[BigInt!]", values, schema) == [str(BIG), 1]
+    assert send("[BigInt!]", BIG, schema) == str(BIG)
+
+
+def test_fields_of_input_objects_have_their_types():
+    """Text for big integers at any depth, numbers in JSON and for what is read as a float."""
+    row = {"big": BIG, "numeric": BIG, "other": BIG, "any": {"x": [BIG]}, "many": [[BIG, None]]}
+    sent = {
+        "big": str(BIG),
+        "numeric": str(BIG),
+        "other": str(BIG),
+        "any": {"x": [BIG]},
+        "many": [[str(BIG), None]],
+    }
+    assert send("Row", row, schema=True) == sent
+    assert send("Row", {"number": BIG}, schema=True) == {"number": BIG}
+    assert send("[Row!]", [{"rows": [row]}], schema=True) == [{"rows": [sent]}]
+    frame = pd.DataFrame({"big": [BIG, SAFE], "number": [1.5, 2.5]})
+    assert send("[Row!]", frame, schema=True) == [
+        {"big": str(BIG), "number": 1.5},
+        {"big": SAFE, "number": 2.5},
+    ]
+
+
+def test_without_a_schema_all_of_an_unknown_type_is_text():
+    """A server that does not take text says so; one that rounds numbers says nothing."""
+    assert send("Row", {"big": BIG, "rows": [{"big": -BIG, "number": 0.5}]}, schema=False) == {
+        "big": str(BIG),
+        "rows": [{"big": str(-BIG), "number": 0.5}],
+    }
+    assert send("JSON", {"x": BIG}, schema=False) == {"x": BIG}
+
+
+def test_the_variables_of_the_caller_stay_as_they_are():
+    """What is sent is a copy."""
+    given = {"big": BIG, "rows": [{"big": BIG}]}
+    send("Row", given, schema=True)
+    assert given == {"big": BIG, "rows": [{"big": BIG}]}
+
+
+def test_the_schema_is_loaded_for_the_fields_of_a_plain_mapping(canned):
+    """A fresh client sends what one with the schema does."""
+    schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
+    canned.answers += [over_http(schema), over_http('{"data":{"f":null}}')]
+    client = gqlnb.Client(canned.url)
+    text = "query($v: Row) { f(row: $v) }"
+    client.execute(text, {"v": {"big": BIG, "number": 2**60, "any": BIG}})
+    sent = json.loads(canned.requests[-1].split(b"\r\n\r\n", 1)[1])["variables"]["v"]
+    assert sent == {"big": str(BIG), "number": 2**60, "any": BIG}
+
+
+def test_a_serialiser_of_ones_own_decides(monkeypatch):
+    """`gqlnb.scalar(..., serialise=int)` sends numbers."""
+    monkeypatch.setattr(scalars, "_OWN", {})
+    gqlnb.scalar("Snowflake", serialise=int)
+    assert send("Snowflake", BIG, schema=True) == BIG
+    assert send("Snowflake", BIG, schema=False) == BIG
+    gqlnb.scalar("Snowflake", like="BigInt")
+    assert send("Snowflake", BIG, schema=True) == str(BIG)
+
+
+@pytest.mark.parametrize("value", ["0.1000000000000000000001", "12345678901234567890.10", "1E+40"])
+def test_decimals_are_sent_as_text(value):
+    """With all their digits, whatever the scalar, with and without a schema."""
+    for declared in ("numeric", "BigFloat", "Snowflake"):
+        for schema in (True, False):
+            assert send(declared, Decimal(value), schema) == value
+    assert send("Row", {"numeric": Decimal(value)}, schema=True) == {"numeric": value}
+
+
+def over_http(body):
+    """Return the bytes of an HTTP response."""
+    size = len(body.encode())
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {size}"
+    return f"{head}\r\nConnection: close\r\n\r\n{body}".encode()
+
+
+@pytest.fixture(params=["in process", "http"])
+def ask(request):
+    """Yield a function that returns the argument that a resolver of ours gets."""
+    got = []
+    fields = "f(big: BigInt, long: Long, id: ID, row: Row): String"
+    schema = gqlnb.Schema(
+        "scalar BigInt scalar Long input Row { big: BigInt many: [BigInt] }"
+        f"type Query {{ {fields} }}",
+        {"Query": {"f": lambda _root, args, _context: got.append(args)}},
+    )
+
+    def call(client, declared, name, value):
+        client.execute(f"query($v: {declared}) {{ f({name}: $v) }}", {"v": value})
+        return got.pop()[name]
+
+    if request.param == "in process":
+        yield lambda *given: call(gqlnb.Client(schema), *given)
+        return
+    with gqlnb.serve(schema, port=0) as server:
+        yield lambda *given: call(gqlnb.Client(server.url), *given)
+
+
+def test_our_resolvers_get_integers(ask):
+    """In process and over HTTP alike, whichever form a client sends."""
+    assert ask("BigInt", "big", BIG) == BIG
+    assert ask("BigInt", "big", str(BIG)) == BIG
+    assert ask("Long", "long", -BIG) == -BIG
+    assert ask("BigInt", "big", 5) == 5
+    assert ask("ID", "id", BIG) == str(BIG)
+    assert ask("Row", "row", {"big": BIG, "many": [BIG, 1]}) == {"big": BIG, "many": [BIG, 1]}
+
+
+def test_text_that_is_no_large_integer_stays_text(ask):
+    """A resolver may expect text for small numbers, and zeros in front are no number's."""
+    for text in ("5", "0" + str(BIG), "1e20", "x", str(SAFE)):
+        assert ask("BigInt", "big", text) == text

@@ -224,9 +224,22 @@ def _read(response: Response, asked: Asked) -> Result:
         reason = "; ".join(asked.clean(e.get("message", ""), 200) for e in result.errors[:SHOWN])
         msg = sentence(f"{asked.source}: HTTP {status}: {reason}")
         raise _failed(msg, response, asked, refused)
-    if "data" in members:
+    if "data" in members and not _is_request_error(result, response, asked):
         return result
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
+
+
+def _is_request_error(result: Result, response: Response, asked: Asked) -> bool:
+    """Return whether null data mean that the request was refused before it was executed.
+
+    A response to a refused request has no `data` (GraphQL specification, 7.1.2), yet Mercurius,
+    Strawberry and Ariadne write null there. They can be told apart by the errors: one of a field
+    has a `path`, which a request that was not executed cannot have. The engine of this process
+    leaves `data` out, and an event of a subscription comes of a request that was accepted.
+    """
+    if response.members is not None or asked.document.kind == "subscription":
+        return False
+    return not any(error.get("path") for error in result.errors)
 
 
 def _check_last_part(members: Mapping[str, Any], response: Response, asked: Asked) -> None:

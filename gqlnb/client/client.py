@@ -384,6 +384,8 @@ class Client(Schemed, Paged, Errands, Reaching):
     def _ask(
         self, text: str, variables: Mapping[str, Any] | None, operation: str | None
     ) -> tuple[Request, Asked]:
+        if self._schemas.known is not None:
+            self._load_recorded_schema()
         return self._surely(self._checked, text, variables, operation)
 
     def _checked(

@@ -189,11 +189,12 @@ class Schemed(Part):
     def _load_recorded_schema(self) -> bool:
         """Load the schema through the recording that is active; return whether there is one.
 
-        The requests of paging depend on the schema, so a recording must hold the one that it was
-        made with. Recordings of earlier versions hold none; then the known one, if any, is used.
+        The requests of paging and the dtypes of frames depend on the schema, so a recording must
+        hold the one that it was made with. Recordings of earlier versions hold none; then the known
+        one, if any, is used.
         """
         recording = active(self._recording)
-        if recording is None:
+        if recording is None or isinstance(self._transport, InProcess):
             return False
         if self._schemas.is_given or self._recorded_with is recording:
             return True
@@ -207,7 +208,7 @@ class Schemed(Part):
     def _learner(self, document: Document) -> Learn | None:
         """Return what finds the schema of a document's answer later; None if it is known."""
         self._left = False  # whoever asks uses the client again
-        asks = document.schema is None and isinstance(self._road, (Asgi, Http))
+        asks = document.schema is None and isinstance(self._transport, (Asgi, Http))
         return self._learned if asks else None
 
     def _learned(self, result: Result) -> Document | None:

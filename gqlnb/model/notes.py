@@ -44,8 +44,9 @@ def incomplete(result: Result, said: set[str | None]) -> Iterator[str]:
     if report is None or report.complete or report.ended in CHOSEN_ENDS or INCOMPLETE in said:
         return
     said.add(INCOMPLETE)
-    reasons = " ".join(report.doubts[:DOUBTS_SHOWN]) or f"It ended: {report.ended}."
-    yield f"The result may be incomplete: {report}. {reasons} See result.report."
+    reasons = report.doubts[:DOUBTS_SHOWN] or (f"It ended: {report.ended}",)
+    said_so = " ".join(f"{reason.rstrip('.')}." for reason in reasons)
+    yield f"The result may be incomplete: {report.counts}. {said_so} See result.report."
 
 
 def say(result: Result, answer: Answer, level: int) -> None:

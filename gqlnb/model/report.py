@@ -56,10 +56,15 @@ class Report:
         """Whether it is proved that everything came."""
         return self.ended == COMPLETE and not self.doubts
 
-    def __str__(self) -> str:
+    @property
+    def counts(self) -> str:
+        """The items that came, of how many, and the requests, as text."""
         of = "" if self.expected is None else f" of {self.expected:,}"
         sent = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
-        said = [f"{self.got:,}{of} items in {sent}"]
+        return f"{self.got:,}{of} items in {sent}"
+
+    def __str__(self) -> str:
+        said = [self.counts]
         if self.duplicates:
             said.append(f"{self.duplicates:,} duplicates left out")
         if self.ended != COMPLETE:

@@ -328,7 +328,7 @@ def test_query_prints_the_pages_before_a_failure(
     background: Callable, gqlnb: Run, tmp_path: Path
 ) -> None:
     """What came is printed, and what went wrong is told in the shell's words."""
-    server = background("github", "--port", "0", "--simulate", "budget=2", cwd=tmp_path)
+    server = background("github", "--port", "0", "--simulate", "budget=3", cwd=tmp_path)
     url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
     done = gqlnb("query", SEARCH, "-c", url, "--paginate")
     assert done.returncode == 1

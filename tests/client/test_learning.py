@@ -82,17 +82,36 @@ def test_every_way_to_a_table_is(server: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
-def test_a_closed_client_and_a_recording_ask_nothing(server: Any, tmp_path: Path) -> None:
+def test_a_closed_client_asks_nothing(server: Any) -> None:
     """Nor does a copy, or what came out of a file."""
     with Client(server.url) as client:
         result, other = client.execute(TEXT), client.execute(TEXT)
         for copied in (copy.copy(result), pickle.loads(pickle.dumps(result))):
             assert dtypes(copied.frame()) != TYPED
-        with gqlnb.recorded(tmp_path / "a.jsonl"):
-            assert dtypes(other.frame()) != TYPED
-            assert dtypes(client.execute(TEXT).frame()) != TYPED
     assert dtypes(result.frame()) != TYPED
-    assert len(server.log) == 3
+    assert dtypes(other.frame()) != TYPED
+    assert len(server.log) == 2
+
+
+def test_a_recording_holds_the_schema_of_its_frames(server: Any, tmp_path: Path) -> None:
+    """A frame has the same dtypes while it is recorded and when it is replayed elsewhere."""
+    path = tmp_path / "a.jsonl"
+    with Client(server.url, recording=path, mode="record") as client:
+        assert dtypes(client.execute(TEXT).frame()) == TYPED
+    asked = len(server.log)
+    with Client(server.url, recording=path, mode="replay") as client:
+        assert dtypes(client.execute(TEXT).frame()) == TYPED
+    assert len(server.log) == asked == 2
+
+
+def test_a_schema_that_was_known_before_is_recorded_too(server: Any, tmp_path: Path) -> None:
+    """What was looked at before makes no difference to a replay."""
+    path = tmp_path / "a.jsonl"
+    with Client(server.url, recording=path, mode="record") as client:
+        assert client.schema.query_type is not None
+        client.execute(TEXT)
+    with Client(server.url, recording=path, mode="replay") as client:
+        assert dtypes(client.execute(TEXT).frame()) == TYPED
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")

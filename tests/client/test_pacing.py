@@ -674,7 +674,7 @@ def names():
 
 def patiently(client):
     """Ask for all pages, and go on after each failure."""
-    going = partial(client.execute_all, SEARCH, progress=False)
+    going = partial(client.execute_all, SEARCH, page_size=20, progress=False)
     for _ in range(20):
         try:
             return going()

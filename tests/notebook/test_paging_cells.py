@@ -63,7 +63,7 @@ def wire(shell):
 
 def refused():
     """Return the answer of an endpoint that refuses a text, at a line of that text."""
-    error = {"message": "Too much.", "locations": [{"line": 1, "column": 9}]}
+    error = {"message": "Not today.", "locations": [{"line": 1, "column": 9}]}
     return Response(200, members={"errors": [error]})
 
 

@@ -462,7 +462,7 @@ class Crawler:
         self._sent.pop(request, None)
         self.requests += request.sent
         errors = error.result.errors if error.result is not None else ()
-        said = [str(error), *(str(each.get("message", "")) for each in errors)]
+        said = list_messages(error)
         if not self.begun and not self._is_plain:
             return self._restart(request, error, said)
         if self._may_refuse_growth(error) and self._refuse_growth(request, errors, said):
@@ -701,6 +701,14 @@ class Crawler:
         yield from self._remarks
         if self._sizes and self.plan.schema is None:
             yield "Lists were found by their names: no schema is known."
+
+
+def list_messages(error: GqlnbError) -> list[str]:
+    """Return the messages of an error, without the query that it quotes."""
+    problems = getattr(error, "problems", ())
+    errors = error.result.errors if error.result is not None else ()
+    own = [each.message for each in problems] or [str(error)]
+    return [*own, *(str(each.get("message", "")) for each in errors)]
 
 
 def page_steps(cursor: ListCursor, number: int) -> tuple[str, ...]:

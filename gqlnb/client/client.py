@@ -312,7 +312,9 @@ class Client(Schemed, Paged, Errands, Reaching):
         Raises
         ------
         QueryError
-            If text or variables are wrong; found before sending where the schema is known.
+            If text or variables are wrong; found before sending where the schema is known. Null
+            `data` beside errors of which none has a `path` count as absent: some servers refuse
+            requests in this way, and errors of fields have one.
         TransportError, AuthError, RateLimited, AnswerError
             If no usable answer came. Queries, never mutations, are asked again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate

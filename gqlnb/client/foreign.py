@@ -143,7 +143,7 @@ def answered(found: Any) -> Response:
     errors = [getattr(error, "formatted", error) for error in found.errors or ()]
     members: dict[str, Any] = {}
     # gql does not tell null from nothing; an error that has a path is of something executed.
-    if found.data is not None or (errors and all(error.get("path") for error in errors)):
+    if found.data is not None or (errors and any(error.get("path") for error in errors)):
         members["data"] = found.data
     members.update({k: v for k, v in (("errors", errors), ("extensions", found.extensions)) if v})
     return Response(200, members=members)

@@ -18,6 +18,7 @@ from gqlnb.client.websocket import (
     LEGACY_ONLY,
     OPERATIONS,
     NotOfferedError,
+    SilentHandshakeError,
     conversation,
     opened,
 )
@@ -38,6 +39,7 @@ __all__ = ["Responses", "Way", "Ways", "checked_carrier", "responses"]
 Way = Literal["ws", "sse"]
 Responses = AsyncGenerator[Response | None, None]
 BOTH = tuple(OPERATIONS)
+HANDSHAKE = 10.0  # seconds until a handshake is tried in another way
 # Statuses of a handshake that are no word on WebSockets: about the token, or about to pass.
 ELSEWHERE = frozenset({401, 407, 429, 502, 503, 504})
 
@@ -134,21 +136,15 @@ async def chosen(transport: Http | Asgi, request: Request, ways: Ways) -> Respon
     until = monotonic() + ways.timeout
     way = ways.way or transport.way
     if way != "sse":
-        fault: NotOfferedError | None = None
-        # A server may choose a subprotocol and then not speak it, hence the second attempt.
-        for offered in [LEGACY_ONLY] if transport.speaks_legacy else [BOTH, LEGACY_ONLY]:
-            talk = over_websocket(transport, request, ways, until - monotonic(), offered)
-            try:
-                async with aclosing(talk) as came:
-                    async for response in came:
-                        yield response
-            except NotOfferedError as error:
-                fault, chosen_one = fault or error, error.chosen
-            else:
-                return
-            if chosen_one != SUBPROTOCOL:
-                break
-        if fault is not None and way is not None:
+        try:
+            async with aclosing(over_websockets(transport, request, ways)) as came:
+                async for response in came:
+                    yield response
+        except NotOfferedError as error:
+            fault = error
+        else:
+            return
+        if way is not None:
             raise TransportError(str(fault), status=fault.status)
     over = over_events if isinstance(transport, Http) else over_asgi_events
     left = until - monotonic()
@@ -159,15 +155,64 @@ async def chosen(transport: Http | Asgi, request: Request, ways: Ways) -> Respon
             yield response
 
 
+async def over_websockets(transport: Http | Asgi, request: Request, ways: Ways) -> Responses:
+    """Yield answers over a WebSocket, by the subprotocol that the endpoint speaks.
+
+    A server may choose a subprotocol and then not speak it: the older one is offered next. Others
+    do not answer a handshake that offers the newer one at all (PostGraphile 4 with ``websockets:
+    ["v0"]``): the older one is offered alone, then both again, since a server may just be slow.
+
+    Raises
+    ------
+    NotOfferedError
+        If the endpoint opens none.
+    TransportError
+        If it answers no handshake.
+    """
+    until = monotonic() + ways.timeout
+    offers = [LEGACY_ONLY if transport.speaks_legacy else BOTH]
+    fault: NotOfferedError | SilentHandshakeError | None = None
+    is_silent = False
+    while offers:
+        offered = offers.pop(0)
+        left = until - monotonic()
+        is_last = offered is LEGACY_ONLY if fault is None else not offers
+        limit = left if is_last or isinstance(transport, Asgi) else min(ways.timeout / 3, HANDSHAKE)
+        talk = over_websocket(transport, request, ways, (limit, left), offered)
+        try:
+            async with aclosing(talk) as came:
+                async for response in came:
+                    yield response
+        except NotOfferedError as error:
+            if fault is None and error.chosen == SUBPROTOCOL:
+                offers = [LEGACY_ONLY]
+            fault = error if fault is None or is_silent else fault
+        except SilentHandshakeError as error:
+            if fault is None and offered is BOTH:
+                offers = [LEGACY_ONLY, BOTH]
+            fault, is_silent = error, True
+        else:
+            return
+    if isinstance(fault, NotOfferedError):
+        raise fault
+    msg = f"{transport.source}: no WebSocket was open within {ways.timeout:.3g} s."
+    raise TransportError(msg)
+
+
 async def over_websocket(
-    transport: Http | Asgi, request: Request, ways: Ways, seconds: float, offered: Sequence[str]
+    transport: Http | Asgi,
+    request: Request,
+    ways: Ways,
+    limits: tuple[float, float],
+    offered: Sequence[str],
 ) -> Responses:
     """Yield answers over a WebSocket.
 
     Parameters
     ----------
-    seconds
-        Until the endpoint must have let us in.
+    limits
+        Seconds until the endpoint must have answered the handshake, and until it must have let us
+        in.
     offered
         The subprotocols to choose from.
 
@@ -175,9 +220,11 @@ async def over_websocket(
     ------
     NotOfferedError
         If the endpoint opens none for them.
+    SilentHandshakeError
+        If it does not answer the handshake.
     """
-    until = monotonic() + seconds
-    link = await open_link(transport, seconds, offered)
+    until = monotonic() + limits[1]
+    link = await open_link(transport, limits[0], offered)
     if isinstance(link, BaseException):
         raise link
     if isinstance(link, Response):

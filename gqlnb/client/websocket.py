@@ -54,6 +54,7 @@ __all__ = [
     "Dropped",
     "Link",
     "NotOfferedError",
+    "SilentHandshakeError",
     "SocketLink",
     "conversation",
     "not_spoken",
@@ -94,6 +95,10 @@ class NotOfferedError(TransportError):
     """
 
     chosen: str | None = None
+
+
+class SilentHandshakeError(TransportError):
+    """The endpoint did not answer the handshake of a WebSocket in time."""
 
 
 class Dropped(NamedTuple):
@@ -221,7 +226,7 @@ def unopened(http: Http, error: Exception, seconds: float) -> Response | Transpo
         hint = f" {MAY_ASK}" if http.url.startswith("https:") else ""
         return TransportError(f"{http.source}: {BROKE}{hint}", broken=True)
     if isinstance(error, TimeoutError):
-        return TransportError(f"{http.source}: no WebSocket was open within {seconds:.3g} s.")
+        return SilentHandshakeError(f"{http.source}: no WebSocket was open within {seconds:.3g} s.")
     if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and proxy_of(http):
         error = urllib3.exceptions.ProxyError("", error)
     why = reason(error, host, min(CONNECT, seconds), seconds)

@@ -32,6 +32,7 @@ from gqlnb.wire.incremental import (
     in_one_piece,
     is_about_parts,
     is_in_parts,
+    take_first_part,
 )
 from gqlnb.wire.json import JSONError, load, mended
 from gqlnb.wire.lazy import postponed
@@ -190,10 +191,7 @@ def _advise_streaming(error: GqlnbError, response: Response, document: Document)
 
 def _read(response: Response, asked: Asked) -> Result:
     if response.members is None:
-        response = transcode(response)
-    stream = asked.document.kind == "subscription"
-    if response.status == 200 and response.body and not (stream or labelled(response)):
-        response = _whole(response, asked)
+        response = _normalize(response, asked)
     typed = None
     as_expected = asked.expected if not asked.document.incremental else None
     if as_expected is not None and response.members is None and labelled(response):
@@ -224,9 +222,23 @@ def _read(response: Response, asked: Asked) -> Result:
         reason = "; ".join(asked.clean(e.get("message", ""), 200) for e in result.errors[:SHOWN])
         msg = sentence(f"{asked.source}: HTTP {status}: {reason}")
         raise _failed(msg, response, asked, refused)
-    if "data" in members:
+    if "data" in members and not _is_request_error(result, response, asked):
         return result
     raise QueryError(text=asked.document.text, problems=problems(result.errors), result=refused)
+
+
+def _is_request_error(result: Result, response: Response, asked: Asked) -> bool:
+    """Return whether null data mean that the request was refused before it was executed.
+
+    A response to a refused request has no `data` (GraphQL specification, 7.1.2), yet Mercurius,
+    Strawberry and Ariadne write null there. They can be told apart by the errors: one of a field
+    has a `path`, which a request that was not executed cannot have. The engine of this process
+    leaves `data` out, and an event of a subscription comes of a request that was accepted.
+    """
+    event = asked.document.kind == "subscription" and response.status == 200
+    if response.members is not None or event:
+        return False
+    return not any(error.get("path") for error in result.errors)
 
 
 def _check_last_part(members: Mapping[str, Any], response: Response, asked: Asked) -> None:
@@ -264,8 +276,21 @@ def _transient_error(
     return TransportError(msg, status=status, wait=wait, result=result, transient=True)
 
 
-def _whole(response: Response, asked: Asked) -> Response:
-    """Return a response whose parts, if it came in parts, are put together."""
+def _normalize(response: Response, asked: Asked) -> Response:
+    """Return a response as JSON in UTF-8, where it came in parts, as events or in other letters.
+
+    Raises
+    ------
+    AnswerError
+        If it came in parts that do not go together.
+    """
+    response = transcode(response)
+    if not response.body or labelled(response):
+        return response
+    if response.status != 200:
+        return take_first_part(response)
+    if asked.document.kind == "subscription":
+        return response
     try:
         return in_one_piece(response)
     except NoPartError as error:

@@ -45,6 +45,14 @@ class LegacyOperation(Operation):
 
     subprotocol = LEGACY_SUBPROTOCOL
 
+    def hello(self) -> str:
+        """Return the first message.
+
+        It always has a payload, as that of the library's own client: PostGraphile 4 fails without.
+        """
+        payload = "{}" if self._init is None else self._init.decode()
+        return f'{{"type":"connection_init","payload":{payload}}}'
+
     def goodbye(self) -> list[str]:
         """Return the messages that end it from this side."""
         stop = [f'{{"id":"{ID}","type":"stop"}}'] if self.greeted and not self.ended else []

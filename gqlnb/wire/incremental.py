@@ -39,6 +39,7 @@ __all__ = [
     "in_one_piece",
     "is_about_parts",
     "is_in_parts",
+    "take_first_part",
 ]
 
 IN_PARTS_ADVICE = (
@@ -195,13 +196,8 @@ def in_one_piece(response: Response) -> Response:
     NoPartError
         If they do not go together, or the last one is missing.
     """
-    media = response.headers.get("content-type", "")
-    boundary = boundary_of(media)
-    if boundary is not None:
-        bodies: Iterable[bytes] = Parts(boundary).feed(response.body)
-    elif is_events(media):
-        bodies = _event_data(response.body)
-    else:
+    bodies = _split(response)
+    if bodies is None:
         return response
     growing, whole, fault = Growing(), b"", "the last one is missing"
     for body in bodies:
@@ -215,6 +211,26 @@ def in_one_piece(response: Response) -> Response:
     if growing.more:
         raise NoPartError(fault)
     return replace(response, headers={**response.headers, "content-type": JSON}, body=whole)
+
+
+def take_first_part(response: Response) -> Response:
+    """Return a response that holds the first result of its stream; any other one as it is.
+
+    GraphQL Yoga writes why it refuses a subscription as an event, under status 400.
+    """
+    first = next(iter(_split(response) or ()), None)
+    if first is None:
+        return response
+    return replace(response, headers={**response.headers, "content-type": JSON}, body=first)
+
+
+def _split(response: Response) -> Iterable[bytes] | None:
+    """Return the results in the body of a response that is a stream, or None for another one."""
+    media = response.headers.get("content-type", "")
+    boundary = boundary_of(media)
+    if boundary is not None:
+        return Parts(boundary).feed(response.body)
+    return _event_data(response.body) if is_events(media) else None
 
 
 def _event_data(body: bytes) -> Iterator[bytes]:

@@ -36,6 +36,31 @@ def test_null_data_is_an_answer():
 
 
 @pytest.mark.parametrize("status", [200, 400, 422])
+@pytest.mark.parametrize("path", [{}, {"path": None}, {"path": []}])
+def test_null_data_whose_errors_have_no_path_are_about_the_query(status, path):
+    """Mercurius, Strawberry and Ariadne refuse requests so; what came is in `result`."""
+    error = {"message": "no a", "locations": [{"line": 1, "column": 3}], **path}
+    with pytest.raises(QueryError, match="no a") as caught:
+        answer({"data": None, "errors": [error]}, status)
+    assert caught.value.problems[0].line == 1
+    assert caught.value.result.errors == (error,)
+
+
+def test_one_path_is_enough_for_null_data_of_an_execution():
+    """An error beside it may be of a middleware."""
+    errors = [{"message": "m"}, {"message": "n", "path": ["a", 0]}]
+    assert len(answer({"data": None, "errors": errors}).errors) == 2
+
+
+def test_null_data_of_this_process_and_of_an_event_stay_results():
+    """The one leaves `data` out where nothing was executed, the other was accepted before."""
+    members = {"data": None, "errors": [{"message": "m"}]}
+    assert read(Response(200, members=members), ASKED).data is None
+    asked = Asked(Document.parse("subscription { a }"), "http://host/graphql", streaming=True)
+    assert read(Response(200, {}, dump(members)), asked).data is None
+
+
+@pytest.mark.parametrize("status", [200, 400, 422])
 def test_errors_without_data_are_about_the_query(status):
     """The endpoint's words and places are kept, its members reachable."""
     with pytest.raises(QueryError) as caught:
@@ -238,3 +263,5 @@ def test_a_limit_and_a_refusal_come_before_a_transient_failure():
     errors[1] = {"message": "m", "extensions": {"code": "UNAUTHENTICATED"}}
     with pytest.raises(AuthError):
         answer({"data": None, "errors": errors})
+    with pytest.raises(TransportError, match="HTTP 503: m"):
+        answer({"data": None, "errors": [{"message": "m"}]}, 503)

@@ -35,6 +35,12 @@ def test_it_introduces_itself_and_starts_when_let_in():
     assert json.loads(said.text) == {"id": "1", "type": "start", "payload": payload}
 
 
+def test_the_introduction_always_has_a_payload():
+    """PostGraphile 4 fails without one."""
+    hello = json.loads(LegacyOperation(REQUEST).hello())
+    assert hello == {"type": "connection_init", "payload": {}}
+
+
 def test_an_event_is_an_answer_as_it_came(operation):
     """Its bytes are left alone."""
     body = b'{"data": {"a": 12345678901234567890} }'

@@ -13,7 +13,7 @@ from graphql import build_schema, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gqlnb.wire.incremental import Growing, NoPartError, in_one_piece
+from gqlnb.wire.incremental import Growing, NoPartError, in_one_piece, take_first_part
 from gqlnb.wire.response import Response
 
 if TYPE_CHECKING:
@@ -221,3 +221,23 @@ def test_a_response_in_parts_becomes_one() -> None:
             in_one_piece(Response(200, head, body + wrong))
     plain = Response(200, {"content-type": "text/html"}, b"<html>")
     assert in_one_piece(plain) is plain
+
+
+def test_the_first_result_of_a_stream_that_refuses() -> None:
+    """Of events and of parts; what has none is left as it is."""
+    body = b'{"errors": [{"message": "no"}]}'
+    events = {"content-type": "text/event-stream"}
+    mixed = {"content-type": "multipart/mixed; boundary=x"}
+    for head, stream in (
+        (events, b": hello\n\nevent: next\ndata: " + body + b"\n\nevent: complete\ndata:\n\n"),
+        (mixed, b"--x\r\ncontent-type: application/json\r\n\r\n" + body + b"\r\n--x--"),
+    ):
+        made = take_first_part(Response(400, head, stream))
+        assert (made.status, made.body) == (400, body)
+        assert made.headers["content-type"].startswith("application/json")
+    for nothing in (
+        Response(400, events, b"event: complete\ndata:\n\n"),
+        Response(400, events, b"event: next\ndata: cut"),
+        Response(400, {"content-type": "text/html"}, b"<html>"),
+    ):
+        assert take_first_part(nothing) is nothing

@@ -8,6 +8,7 @@ import queue
 import shutil
 import subprocess
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -238,6 +239,7 @@ def test_the_client_says_what_the_protocol_says():
         "stop",
         "connection_terminate",
     ]
+    assert messages[0] == {"type": "connection_init", "payload": {}}
     assert messages[1] == {"id": "1", "type": "start", "payload": {"query": QUIET}}
 
 
@@ -263,6 +265,73 @@ def test_what_ends_a_subscription_is_one_error(message, kind, words):
     spoken = speaking(legacy(message), subprotocols=["graphql-ws"])
     with spoken as url, pytest.raises(kind, match=words):
         list(Client(url).subscribe(QUIET, transport="ws", reconnect=0))
+
+
+@contextmanager
+def choosy(talk: Callable[[Any], None], refusing: str, times: int = 99) -> Iterator[Any]:
+    """Yield the address of a server, and the handshakes it got.
+
+    It leaves those unanswered, at most `times`, that offer the subprotocol `refusing`.
+    """
+    offers: list[list[str]] = []
+    held = threading.Event()
+
+    def hold(_connection: Any, request: Any) -> None:
+        offered = [name.strip() for name in request.headers["Sec-WebSocket-Protocol"].split(",")]
+        offers.append(offered)
+        if refusing in offered and len(offers) <= times:
+            held.wait(PATIENCE)
+
+    options = {"subprotocols": ["graphql-transport-ws", "graphql-ws"], "process_request": hold}
+    with speaking(talk, **options) as url:
+        try:
+            yield url, offers
+        finally:
+            held.set()
+
+
+ALONE, TOGETHER = ["graphql-ws"], ["graphql-transport-ws", "graphql-ws"]
+
+
+@pytest.mark.parametrize("way", [None, "ws"])
+def test_a_server_that_does_not_answer_the_newer_one_is_offered_the_older_alone(way):
+    """PostGraphile 4 answers no handshake that offers what it does not speak; it is remembered."""
+    done = '{"type":"complete","id":"1"}'
+    with choosy(legacy(DATA, done), "graphql-transport-ws") as (url, offers):
+        client = Client(url, timeout=3)
+        for _ in range(2):
+            stream = client.subscribe(QUIET, transport=way, reconnect=0)
+            assert [result["quiet"] for result in stream] == [7]
+    assert offers == [TOGETHER, ALONE, ALONE]
+
+
+def test_a_server_that_is_slow_to_answer_is_offered_both_again():
+    """It speaks only the newer one, and needed its time at first."""
+
+    def talk(link: Any) -> None:
+        link.recv()
+        link.send('{"type":"connection_ack"}')
+        link.recv()
+        link.send('{"type":"complete","id":"1"}')
+
+    with choosy(talk, "graphql-ws", times=2) as (url, offers):
+        client = Client(url, timeout=1.5)
+        assert list(client.subscribe(QUIET, transport="ws", reconnect=0)) == []
+    assert offers == [TOGETHER, ALONE, TOGETHER]
+
+
+@pytest.mark.parametrize("way", [None, "ws"])
+def test_a_server_that_answers_no_handshake_is_one_error(way):
+    """It names the time that the client gave, and it takes no longer."""
+    begun = time.monotonic()
+    with (
+        choosy(legacy(), "graphql-ws") as (url, offers),
+        pytest.raises(TransportError, match=r"no WebSocket was open within 0\.6 s") as caught,
+    ):
+        list(Client(url, timeout=0.6).subscribe(QUIET, transport=way, reconnect=0))
+    assert type(caught.value) is TransportError
+    assert 0.5 < time.monotonic() - begun < PATIENCE
+    assert offers == [TOGETHER, ALONE, TOGETHER]
 
 
 def test_a_server_that_speaks_neither_is_an_error():

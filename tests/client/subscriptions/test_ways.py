@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,9 +24,6 @@ from tests.client.subscriptions.tickers import (
     SUBSCRIPTION,
     until_it_breaks,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_the_way_is_found_once(url, monkeypatch):
@@ -97,6 +94,26 @@ def test_an_error_of_the_request_is_the_error_it_is_elsewhere():
         pytest.raises(QueryError, match="Cannot subscribe"),
     ):
         list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport="sse"))
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "kind"),
+    [
+        ({"errors": [{"message": "'n' got 'x'"}]}, "400 Bad Request", QueryError),
+        ({"data": None, "errors": [{"message": "'n' got 'x'"}]}, "400 Bad Request", QueryError),
+        ({"errors": [{"message": "'n' got 'x'"}]}, "401 Unauthorized", AuthError),
+        ({"errors": [{"message": "'n' got 'x'"}]}, "500 Error", TransportError),
+    ],
+)
+def test_a_refusal_that_is_written_as_an_event_is_read(said, status, kind):
+    """GraphQL Yoga answers a wrong variable so."""
+    stream = f"event: next\ndata: {json.dumps(said)}\n\nevent: complete\ndata:\n\n"
+    with (
+        Endpoint(answer(stream, status, **EVENTS)) as endpoint,
+        pytest.raises(kind, match="'n' got 'x'") as caught,
+    ):
+        list(Client(endpoint.url).subscribe(SUBSCRIPTION, transport="sse", reconnect=0))
+    assert type(caught.value) is kind
 
 
 def test_an_address_may_be_that_of_a_websocket(ticker, url):

@@ -67,6 +67,7 @@ class Schemed(Part):
         TransportError, AuthError, AnswerError
             If the endpoint gave no usable answer, and no schema is kept.
         """
+        self._load_recorded_schema()
         return self._schemas.get(self._endpoint())
 
     def peek_schema(self) -> GraphQLSchema | None:

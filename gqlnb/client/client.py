@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Mapping
@@ -321,11 +320,7 @@ class Client(Schemed, Paged, Errands, Reaching):
     def _send(self, request: Request, asked: Asked) -> Result:
         """Ask until there is an answer, or no other attempt may help."""
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
-        while True:
-            outcome = self._attempt(replace(request, until=attempts.until), asked)
-            if isinstance(outcome, Result):
-                return outcome
-            time.sleep(attempts.pause(outcome))
+        return attempts.run(lambda until: self._attempt(replace(request, until=until), asked))
 
     async def aexecute(
         self,
@@ -347,14 +342,9 @@ class Client(Schemed, Paged, Errands, Reaching):
         """Execute an operation; each attempt within a turn, waiting for which takes no time."""
         request, asked = await self._aask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
-        while True:
-            begun = time.monotonic()
-            async with turn():
-                attempts.until += time.monotonic() - begun
-                outcome = await self._aattempt(replace(request, until=attempts.until), asked)
-            if isinstance(outcome, Result):
-                return outcome
-            await asyncio.sleep(attempts.pause(outcome))
+        return await attempts.arun(
+            lambda until: self._aattempt(replace(request, until=until), asked), turn
+        )
 
     def _attempt(self, request: Request, asked: Asked) -> Result | TransportError:
         """Ask once; what another attempt might mend is returned, not raised."""

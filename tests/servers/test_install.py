@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -84,6 +86,43 @@ def test_each_server_is_installed_by_its_lock_file(
     assert all(" ci --ignore-scripts " in line for line in lines[::3])
     assert set(lines[1::3]) == {"package-lock.json"}
     assert set(lines[2::3]) == {"package.json"}
+
+
+@pytest.mark.parametrize(("required", "word"), [("", "SKIPPED"), ("all", "FAILED")])
+def test_tests_without_their_server_are_skipped_in_one_line(
+    required: str, word: str, root: Path
+) -> None:
+    """It says how many they are; where all is required, they fail."""
+    folder = "tests/servers"
+    files = (f"{folder}/test_uploads.py", f"{folder}/postgraphile/test_connect.py")
+    command = [
+        "-m",
+        "pytest",
+        "-n0",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "yoga or test_connect",
+        *files,
+    ]
+    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        check=False,
+        cwd=root,
+        env={**environment, "GQLNB_REQUIRE": required},
+        text=True,
+        timeout=120,
+    )
+    summary = done.stdout.partition("short test summary info")[2]
+    lines = [line for line in summary.splitlines() if line.startswith(("SKIPPED", "FAILED"))]
+    assert (done.returncode == 0) == (required == "")
+    assert all(line.startswith(word) for line in lines)
+    if not required:
+        yoga, postgraphile = sorted(lines, key=lambda line: "postgraphile" in line)
+        assert f"yoga cannot be found: {VARIABLE} is not set" in yoga
+        assert f"postgraphile-v4 cannot be found: {VARIABLE} is not set" in postgraphile
 
 
 def test_a_process_is_heard_and_ended() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def database() -> Iterator[Postgres]:
     """Yield a cluster with the tests' tables; no test may change them, except ``tasks``."""
+    require_postgraphile("v4")  # nothing else needs the database, which takes seconds to start
     if find_programs() is None:
         pytest.skip(MISSING)
     with run_postgres() as cluster:

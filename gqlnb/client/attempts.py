@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import sys
+import time
+from contextlib import nullcontext
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.reasons import MAYBE
 from gqlnb.errors import RateLimited, TransportError
+from gqlnb.model.result import Result
 from gqlnb.wire.retry import ATTEMPTS, Attempt, decide, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+
+    Outcome = Result | TransportError
 
 __all__ = ["NOTICED", "Attempts", "tell", "watched"]
 
@@ -56,6 +63,58 @@ class Attempts:
         self._number = 1
         self._first: TransportError | None = None
         self._fraction = fraction
+
+    def run(
+        self,
+        attempt: Callable[[float], Outcome],
+        turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        give_up: Callable[[TransportError], bool] | None = None,
+    ) -> Result:
+        """Make attempts until there is a result, or no other attempt may help.
+
+        Parameters
+        ----------
+        attempt
+            Makes one attempt that ends by a moment of :func:`time.monotonic`, and returns the
+            result, or the error that another attempt might not have.
+        turn
+            Makes what each attempt is made within; the time to enter it is not counted.
+        give_up
+            Returns whether to raise an error at once, although another attempt might help.
+
+        Raises
+        ------
+        TransportError
+            If there is no result; as :meth:`pause` does, or as `give_up` says.
+        """
+        while True:
+            begun = monotonic()
+            with turn():
+                self.until += monotonic() - begun
+                outcome = attempt(self.until)
+            if isinstance(outcome, Result):
+                return outcome
+            if give_up is not None and give_up(outcome):
+                raise outcome
+            time.sleep(self.pause(outcome))
+
+    async def arun(
+        self,
+        attempt: Callable[[float], Awaitable[Outcome]],
+        turn: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
+        give_up: Callable[[TransportError], bool] | None = None,
+    ) -> Result:
+        """Asynchronous version of :meth:`run`."""
+        while True:
+            begun = monotonic()
+            async with turn():
+                self.until += monotonic() - begun
+                outcome = await attempt(self.until)
+            if isinstance(outcome, Result):
+                return outcome
+            if give_up is not None and give_up(outcome):
+                raise outcome
+            await asyncio.sleep(self.pause(outcome))
 
     def pause(self, error: TransportError) -> float:
         """Return the seconds to wait before the next attempt.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Mapping
@@ -150,11 +149,12 @@ class Client(Schemed, Paged, Errands, Reaching):
         self._timeout, self._verify = timeout, verify
         self._limits, self._given_limits = limits or Limits(), limits
         self._schemas = Schemas()
+        self._given_schema = None  # of a named connection, unless there is one here
         self._whence = ""  # how the endpoint was chosen, where nobody named it
         self._transport = self._chosen() if target is None else self._transport_to(target)
         self._pace = Pace(gate_of(self._transport), self.source, self._limits.wait)
-        self._given_schema = schema
         if schema is not None:
+            self._given_schema = schema
             self._schemas = Schemas()  # a named connection's own stays as it is
             self._schema = schema
         if isinstance(self._transport, InProcess):
@@ -214,6 +214,8 @@ class Client(Schemed, Paged, Errands, Reaching):
         made = connections.named(target, **self._given())
         self._secrets, self._schemas = made._secrets, made._schemas  # noqa: SLF001 - the same class
         self._timeout, self._limits = made._timeout, made._limits  # noqa: SLF001 - the same class
+        self._verify = made._verify  # noqa: SLF001 - the same class
+        self._given_schema = made._given_schema  # noqa: SLF001 - the same class
         self.name, self._lacking = made.name, made._lacking  # noqa: SLF001 - the same class
         self.is_by_name = made.is_by_name
         return made._transport  # noqa: SLF001 - the same class
@@ -326,11 +328,7 @@ class Client(Schemed, Paged, Errands, Reaching):
     def _send(self, request: Request, asked: Asked) -> Result:
         """Ask until there is an answer, or no other attempt may help."""
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
-        while True:
-            outcome = self._attempt(replace(request, until=attempts.until), asked)
-            if isinstance(outcome, Result):
-                return outcome
-            time.sleep(attempts.pause(outcome))
+        return attempts.run(lambda until: self._attempt(replace(request, until=until), asked))
 
     async def aexecute(
         self,
@@ -352,14 +350,9 @@ class Client(Schemed, Paged, Errands, Reaching):
         """Execute an operation; each attempt within a turn, waiting for which takes no time."""
         request, asked = await self._aask(text, variables, operation)
         attempts = Attempts(asked.document.kind, self.source, self._timeout, self._limits.wait)
-        while True:
-            begun = time.monotonic()
-            async with turn():
-                attempts.until += time.monotonic() - begun
-                outcome = await self._aattempt(replace(request, until=attempts.until), asked)
-            if isinstance(outcome, Result):
-                return outcome
-            await asyncio.sleep(attempts.pause(outcome))
+        return await attempts.arun(
+            lambda until: self._aattempt(replace(request, until=until), asked), turn
+        )
 
     def _attempt(self, request: Request, asked: Asked) -> Result | TransportError:
         """Ask once; what another attempt might mend is returned, not raised."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import ssl
-import time
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from gqlnb.client import connections
@@ -182,16 +180,11 @@ class Errands(Part):
         request, asked = self._ask(text, variables, operation)
         patience = self._limits.wait if wait is None else wait
         attempts = Attempts(asked.document.kind, self.source, self._timeout, patience)
-        while True:
-            begun = monotonic()
-            with self._pace.turn(wait=inf if patience is None else patience):
-                attempts.until += monotonic() - begun
-                outcome = self._attempt(replace(request, until=attempts.until), asked)
-            if isinstance(outcome, Result):
-                return outcome
-            if over is not None and over(outcome):
-                raise outcome
-            time.sleep(attempts.pause(outcome))
+        return attempts.run(
+            lambda until: self._attempt(replace(request, until=until), asked),
+            partial(self._pace.turn, wait=inf if patience is None else patience),
+            over,
+        )
 
     def recipe(self) -> Recipe:
         """Return how another process makes this client.

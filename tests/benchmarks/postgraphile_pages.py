@@ -5,8 +5,7 @@ with requests, both with the page size of 1,000 that a person would write. The r
 be equal before anything is printed. Requests are counted by the server. Time includes gqlnb's
 request for the schema, which is not in the count: no run finds a schema that another has cached.
 
-``GQLNB_SERVERS`` names the folder in which ``tests/servers/postgraphile/install.py`` installed
-PostGraphile.
+``GQLNB_SERVERS`` names the folder in which ``tests/servers/install.py`` installed PostGraphile.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ import requests
 
 from gqlnb import Client
 from tests.servers.postgraphile.database import POSTS, load_database
-from tests.servers.postgraphile.postgraphile import find_missing, run_postgraphile
-from tests.servers.postgraphile.postgres import MISSING, find_programs, run_postgres
+from tests.servers.postgraphile.postgraphile import run_postgraphile
+from tests.servers.postgraphile.postgres import run_postgres
+from tests.servers.processes import find_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,9 +156,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
-    for missing in (MISSING if find_programs() is None else None, find_missing("v4")):
-        if missing is not None:
-            sys.exit(missing)
+    try:
+        find_packages("postgraphile-v4")
+    except LookupError as error:
+        sys.exit(str(error))
     with run_postgres() as database:
         load_database(database)
         with run_postgraphile(database, "v4", "plain") as servers:

@@ -215,7 +215,7 @@ def test_a_wait_is_told_and_can_be_interrupted(endpoint, caplog, capsys, monkeyp
         waiting.start()
         sleep(seconds)
 
-    monkeypatch.setattr("gqlnb.client.client.time.sleep", interrupted)
+    monkeypatch.setattr("gqlnb.client.attempts.time.sleep", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught, caplog.at_level(logging.WARNING, "gqlnb"):
         client(server).execute("{ hello }")
     said = f"{server.url}: rate limit reached. Asking again in 30.0 s (attempt 2 of 4)."

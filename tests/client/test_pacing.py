@@ -72,7 +72,7 @@ def hands(monkeypatch):
     monkeypatch.setattr(Clock, "wait", lambda _, event, seconds: made.wait(event, seconds))
     monkeypatch.setattr(Clock, "await_", lambda _, event, seconds: made.await_(event, seconds))
     monkeypatch.setattr("gqlnb.client.client.time.time", made.now)
-    monkeypatch.setattr("gqlnb.client.client.time.sleep", made.sleep)
+    monkeypatch.setattr("gqlnb.client.attempts.time.sleep", made.sleep)
     return made
 
 

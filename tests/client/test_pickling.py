@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import ssl
 import subprocess
 import sys
 
@@ -66,8 +67,12 @@ def test_another_process_asks_with_the_token_that_it_finds(server, monkeypatch):
         (lambda url: Client(f"{url}?api_key={SECRET}"), "given by value"),
         (lambda url: Client(url, headers={"Cookie": f"session={SECRET}"}), "headers={'X-Api-Key'"),
         (lambda _: Client(reference_schema()), "Serve it, and ask its address"),
+        (
+            lambda url: Client(url, verify=ssl.create_default_context()),
+            "its verify= is an SSLContext of this process. Give the path of a CA bundle.",
+        ),
     ],
-    ids=["token", "address", "cookie", "schema"],
+    ids=["token", "address", "cookie", "schema", "context"],
 )
 def test_what_cannot_travel_is_refused(make, reason):
     """The sentence says why, and how to do it; it holds no secret."""
@@ -97,6 +102,29 @@ def test_a_name_of_this_process_alone_does_not_travel():
         assert (again.source, again.name) == ("http://127.0.0.1:9/x", "there")
     finally:
         connections.forget("here")
+        connections.forget("there")
+
+
+def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path):
+    """Its CA bundle and its schema go along with the address; an SSLContext cannot."""
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text("")
+    options = {"verify": bundle, "schema": "type Query { added: Int }"}
+    address = "http://127.0.0.1:9/x"
+    connections.register("there", lambda **given: Client(address, **(options | given)), "far")
+    try:
+        for client in (Client("there"), connect("there")):
+            again = pickle.loads(pickle.dumps(client))
+            assert again.recipe().verify == str(bundle)
+            assert "added" in again.schema.query_type.fields
+        own = Client("there", schema="type Query { a: Int }")
+        assert "a" in pickle.loads(pickle.dumps(own)).schema.query_type.fields
+        options["verify"] = ssl.create_default_context()
+        connections.register("there", lambda **given: Client(address, **(options | given)), "far")
+        for make in (Client, connect):
+            with pytest.raises(TypeError, match="verify= is an SSLContext"):
+                pickle.dumps(make("there"))
+    finally:
         connections.forget("there")
 
 

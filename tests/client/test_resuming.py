@@ -123,7 +123,7 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
         "Something went wrong while executing your query. This may be the result of a timeout."
     )
     fault = {"data": None, "errors": [{"message": message}]}
-    monkeypatch.setattr("gqlnb.client.paging.pager.time.sleep", lambda _: None)
+    monkeypatch.setattr("gqlnb.client.attempts.time.sleep", lambda _: None)
     client, _, transport = faulty("right", fails=dict.fromkeys(range(4, 9), fault))
     with pytest.raises(TransportError, match="Something went wrong") as caught:
         client.execute_all(QUERY, page_size=2)

@@ -12,10 +12,20 @@ from tests.servers.processes import NAMES, start_server
 from tests.servers.proxy import Proxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from tests.servers.processes import ServerProcess
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, Any]:
+    """Report the tests that lack the same server as skipped in one line, not in one for each."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _, _, reason = report.longrepr
+        report.longrepr = (__file__, 0, reason)
+    return report
 
 
 @pytest.fixture(scope="session")

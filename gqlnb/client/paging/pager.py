@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.paging.crawler import PageRequest
     from gqlnb.client.paging.options import FrameOptions, PagingOptions
+    from gqlnb.errors import TransportError
 
 __all__ = ["ADVICE", "Paged"]
 
@@ -441,17 +441,15 @@ class Paged(Part):
         try:
             request, asked = self._ask(page.text, page.variables, page.operation)
             attempts = Attempts("query", self.source, self._timeout, self._limits.wait)
-            while True:
-                begun = monotonic()
-                with self._pace.turn():
-                    attempts.until += monotonic() - begun
-                    page.sent += 1
-                    sent = monotonic()
-                    outcome = self._attempt(replace(request, until=attempts.until), asked)
+
+            def attempt(until: float) -> Result | TransportError:
+                page.sent += 1
+                sent = monotonic()
+                outcome = self._attempt(replace(request, until=until), asked)
                 page.cost = measure_answer(outcome, monotonic() - sent)
-                if isinstance(outcome, Result) or crawler.is_heavy(outcome):
-                    return outcome
-                time.sleep(attempts.pause(outcome))
+                return outcome
+
+            return attempts.run(attempt, self._pace.turn, crawler.is_heavy)
         except GqlnbError as error:
             return error
 
@@ -540,17 +538,15 @@ class Paged(Part):
         try:
             request, asked = await self._aask(page.text, page.variables, page.operation)
             attempts = Attempts("query", self.source, self._timeout, self._limits.wait)
-            while True:
-                begun = monotonic()
-                async with self._pace.turn():
-                    attempts.until += monotonic() - begun
-                    page.sent += 1
-                    sent = monotonic()
-                    outcome = await self._aattempt(replace(request, until=attempts.until), asked)
+
+            async def attempt(until: float) -> Result | TransportError:
+                page.sent += 1
+                sent = monotonic()
+                outcome = await self._aattempt(replace(request, until=until), asked)
                 page.cost = measure_answer(outcome, monotonic() - sent)
-                if isinstance(outcome, Result) or crawler.is_heavy(outcome):
-                    return outcome
-                await asyncio.sleep(attempts.pause(outcome))
+                return outcome
+
+            return await attempts.arun(attempt, self._pace.turn, crawler.is_heavy)
         except GqlnbError as error:
             return error
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
-import shutil
-import subprocess
 import threading
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,68 +18,25 @@ from gqlnb import AnswerError, AuthError, Client, QueryError, Token, TransportEr
 from tests.client.relays import Relay
 from tests.client.subscriptions.speaking import speaking
 from tests.client.test_subscriptions_elsewhere import Query, Subscription, apps, running
+from tests.servers.processes import start_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SERVER = Path(__file__).parents[2] / "servers" / "transport_ws" / "server.mjs"
+    from tests.servers.processes import ServerProcess
+
 PATIENCE = 20.0  # seconds until a test gives up
 COUNT = "subscription ($to: Int!) { count(to: $to) }"
 QUIET = "subscription { quiet }"
 SECRET = "canary-7d31"
 
 
-class Process:
-    """A server of subscriptions-transport-ws."""
-
-    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
-        settings = json.dumps({"packages": str(folder), "keepAlive": 20, **options})
-        self._lines: queue.Queue[str] = queue.Queue()
-        self._process = subprocess.Popen(
-            ["node", str(SERVER), settings],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-        port = self.wait_for("listening on port ").split()[-1]
-        self.url = f"http://127.0.0.1:{port}/graphql"
-
-    def _read(self) -> None:
-        for line in self._process.stdout:
-            self._lines.put(line.strip())
-
-    def wait_for(self, words: str) -> str:
-        """Return the next line of output that begins with some words."""
-        while not (line := self._lines.get(timeout=PATIENCE)).startswith(words):
-            pass
-        return line
-
-    def close(self) -> None:
-        """End it."""
-        self._process.stdin.close()
-        self._process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
-        self._process.stdout.close()
-
-
-@contextmanager
-def transport_ws(**options: Any) -> Iterator[Process]:
+def transport_ws(**options: Any) -> ServerProcess:
     """Run subscriptions-transport-ws."""
-    folder = Path(os.environ.get("GQLNB_SERVERS", "nowhere"), "transport-ws")
-    if shutil.which("node") is None or not (folder / "node_modules").is_dir():
-        pytest.skip(
-            "subscriptions-transport-ws is not installed: run npm ci with the two files beside "
-            "tests/servers/transport_ws/server.mjs in a folder 'transport-ws', and set "
-            "GQLNB_SERVERS to the folder around it."
-        )
-    process = Process(folder, options)
     try:
-        yield process
-    finally:
-        process.close()
+        return start_server("transport-ws", keepAlive=20, **options)
+    except LookupError as error:
+        pytest.skip(str(error))
 
 
 @contextmanager

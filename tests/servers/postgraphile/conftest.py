@@ -8,8 +8,9 @@ import pytest
 
 from gqlnb import Client
 from tests.servers.postgraphile.database import load_database
-from tests.servers.postgraphile.postgraphile import find_missing, run_postgraphile
+from tests.servers.postgraphile.postgraphile import run_postgraphile
 from tests.servers.postgraphile.postgres import MISSING, find_programs, run_postgres
+from tests.servers.processes import find_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def database() -> Iterator[Postgres]:
     """Yield a cluster with the tests' tables; no test may change them, except ``tasks``."""
+    require_postgraphile("v4")  # nothing else needs the database, which takes seconds to start
     if find_programs() is None:
         pytest.skip(MISSING)
     with run_postgres() as cluster:
@@ -32,9 +34,10 @@ def database() -> Iterator[Postgres]:
 
 def require_postgraphile(version: str) -> None:
     """Skip where a version of PostGraphile is not installed."""
-    missing = find_missing(version)
-    if missing is not None:
-        pytest.skip(missing)
+    try:
+        find_packages(f"postgraphile-{version}")
+    except LookupError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import requests
 
-from tests.servers.postgraphile.install import find_node, installed_folder
-from tests.servers.postgraphile.process import LoggedProcess
+from tests.servers.install import NPM_SERVERS
+from tests.servers.processes import LoggedProcess, find_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.servers.postgraphile.postgres import Postgres
-
-HERE = Path(__file__).resolve().parent
-VARIABLE = "GQLNB_SERVERS"
-INSTALL = "python tests/servers/postgraphile/install.py FOLDER"
 
 
 class Request(NamedTuple):
@@ -56,21 +50,6 @@ class PostGraphile:
         return [Request(**one) for one in answered if "__schema" not in one["body"]]
 
 
-def find_missing(version: str) -> str | None:
-    """Return a sentence naming what is not installed and how to install it, or None."""
-    folder = os.environ.get(VARIABLE)
-    if folder is None:
-        return (
-            f"Environment variable {VARIABLE} is not set, so PostGraphile cannot be found. Install "
-            f"it with {INSTALL!r}, and set {VARIABLE} to that folder."
-        )
-    if not (installed_folder(Path(folder), version) / "node_modules" / "postgraphile").is_dir():
-        return f"PostGraphile {version} is not in {folder}. Install it with {INSTALL!r}."
-    if find_node(Path(folder), version) is None:
-        return f"Node is missing or too old for PostGraphile {version}. Run {INSTALL!r}."
-    return None
-
-
 @contextmanager
 def run_postgraphile(
     database: Postgres, version: str, *variants: str
@@ -90,15 +69,15 @@ def run_postgraphile(
     ------
     dict of str to PostGraphile
         The servers by the names of their variants.
+
+    Raises
+    ------
+    LookupError
+        If this version is not installed.
     """
-    folder = Path(os.environ[VARIABLE]).resolve()
-    node = find_node(folder, version)
-    assert node is not None
-    packages = installed_folder(folder, version)
+    name = f"postgraphile-{version}"
+    node, packages = find_packages(name)
     arguments = (str(packages), database.url, ",".join(variants))
-    process = LoggedProcess([node, str(HERE / version / "server.js"), *arguments])
-    try:
+    with LoggedProcess([node, str(NPM_SERVERS[name] / "server.js"), *arguments]) as process:
         urls = json.loads(process.wait_for(r'^\{".*\}$')[0])
         yield {name: PostGraphile(url) for name, url in urls.items()}
-    finally:
-        process.stop()

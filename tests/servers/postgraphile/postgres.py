@@ -17,8 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.servers.postgraphile.install import POSTGRES_FOLDER
-from tests.servers.postgraphile.process import LoggedProcess
+from tests.servers.install import POSTGRES_FOLDER
+from tests.servers.processes import LoggedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,8 +1,7 @@
-"""What is installed for the other tests, and that nothing of it is left running."""
+"""The database and PostGraphile as processes: that nothing of them is left running."""
 
 from __future__ import annotations
 
-import json
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.postgraphile.conftest import require_postgraphile
-from tests.servers.postgraphile.install import HERE, VERSIONS
-from tests.servers.postgraphile.postgraphile import VARIABLE, find_missing, run_postgraphile
+from tests.servers.postgraphile.postgraphile import run_postgraphile
 from tests.servers.postgraphile.postgres import MISSING, Postgres, find_programs, run_postgres
 
 
@@ -34,29 +32,6 @@ def processes_with(text: str) -> list[str]:
         except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
             continue
     return [line for line in lines if text in line]
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_the_lock_file_names_no_host(version: str) -> None:
-    """Every package is pinned by its hash, and none by the address of a registry."""
-    text = (HERE / version / "package-lock.json").read_text()
-    assert "://" not in text
-    packages = json.loads(text)["packages"]
-    assert len(packages) > 100
-    assert [name for name, entry in packages.items() if name and "integrity" not in entry] == []
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_what_is_missing_is_named_with_the_command(
-    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without an installation the reason of the skip says how to get one."""
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert VARIABLE in find_missing(version)
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    reason = find_missing(version)
-    assert str(tmp_path) in reason
-    assert "tests/servers/postgraphile/install.py" in reason
 
 
 def test_nothing_is_left_of_a_cluster() -> None:

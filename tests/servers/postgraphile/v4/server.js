@@ -83,6 +83,7 @@ function listen(name) {
 }
 
 process.on("SIGTERM", () => process.exit(0));
+process.stdin.resume().on("end", () => process.exit(0)); // so it ends with who started it
 Promise.all(names.split(",").map(listen)).then((urls) =>
   console.log(JSON.stringify(Object.fromEntries(urls))),
 );

@@ -71,6 +71,7 @@ function start(name) {
 }
 
 process.on("SIGTERM", () => process.exit(0));
+process.stdin.resume().on("end", () => process.exit(0)); // so it ends with who started it
 Promise.all(names.split(",").map(start)).then((urls) =>
   console.log(JSON.stringify(Object.fromEntries(urls))),
 );

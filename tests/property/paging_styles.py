@@ -174,9 +174,11 @@ class Service:
     cuts: int = 0
     gone: list[Row] = field(default_factory=list)
     came: list[Row] = field(default_factory=list)
+    asked: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rows = [self.row(number) for number in range(self.world.total)]
+        self.asked = self.rows[first_row(self.world) :]
 
     def row(self, number: int, name: str | None = None) -> Row:
         """Return a row."""
@@ -220,7 +222,7 @@ class Service:
             raise Refusal("The database is on fire.")
         if fault == "ignores":
             start = 0
-        if fault == "overlaps" and start and self.cuts > 1:
+        if fault == "overlaps" and start > first_row(world):
             start -= 1
         end = min(len(rows), start + effective)
         page: list[Any] = rows[start:end]

@@ -27,7 +27,12 @@ from gqlnb.client.paging.cursors import (
 )
 from gqlnb.client.paging.next_page import MAY_GO_ON, next_page
 from gqlnb.client.paging.page_size import PageSizes
-from gqlnb.client.paging.proof import describe_doubt, find_unknown_lists
+from gqlnb.client.paging.proof import (
+    describe_doubt,
+    find_null,
+    find_unknown_lists,
+    list_places,
+)
 from gqlnb.client.paging.size_errors import (
     HEAVY,
     find_size_limit,
@@ -141,11 +146,13 @@ class Crawler:
         if self._is_spent:
             return []
         self._close_proved()
-        most = max(1, self._batch >> self._sizes.scale)
+        most = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
         self._open.sort(key=self._rank)
         self._round += 1
         count = max(1, len(self._open) // most) if self._open else 0
         count = count if left is None else min(count, left)
+        before_growth = self._sizes.requests_before_growth(most)
+        count = count if before_growth is None else min(count, max(width, before_growth))
         taken, self._open = self._open[: count * most], self._open[count * most :]
         requests = [self._build_request(taken[at : at + most]) for at in range(0, len(taken), most)]
         room = (width if left is None else min(width, left)) - 1
@@ -243,6 +250,8 @@ class Crawler:
         """Take in the answer to a request."""
         self._sent.pop(request, None)
         self.requests += request.sent
+        if result.errors and self._lacks_page(request, result) and self._refuse_batch(request):
+            return
         if any(map(says_too_much, result.errors)):
             if self._refuse_growth(request, result.errors) or self._shrink(request):
                 return
@@ -256,6 +265,7 @@ class Crawler:
         if not self.begun:
             self._begin(result)
             return
+        self._sizes.note_batch(len(request.cursors), self._batch)
         self._errors += [each for each in result.errors if not each.get("path")]
         entries = zip(request.cursors, request.positions, request.sizes, strict=True)
         for number, (cursor, position, size) in enumerate(entries):
@@ -264,6 +274,19 @@ class Crawler:
                 cursor.early[position] = number, result, size
             while cursor.position in cursor.early:
                 self._add_page_of(cursor, request, *cursor.early.pop(cursor.position))
+
+    def _lacks_page(self, request: PageRequest, result: Result) -> bool:
+        """Return whether a page came as null."""
+        pages = (page_steps(cursor, number) for number, cursor in enumerate(request.cursors))
+        return any(get_path(result.data, steps) is None for steps in pages)
+
+    def _refuse_batch(self, request: PageRequest) -> bool:
+        """Ask again for fewer pages at once; return whether they were more than usual."""
+        if len(request.cursors) <= self._batch:
+            return False
+        self._sizes.refuse_batch()
+        self._release(request)
+        return True
 
     def _lacks_grown_page(self, request: PageRequest, result: Result) -> bool:
         """Return whether a page that was asked for in a larger size came as null, with errors."""
@@ -308,19 +331,27 @@ class Crawler:
         for name, argument in self.plan.unfollowed.items():
             self._doubts[name, f"it takes `{argument}:`, and nothing tells how it goes on."] += 1
         self._add_lists(None, self.data)
-        self._note_unanswered()
+        self._note_unanswered(self.data, self._errors)
         if self.plan.hidden is not None and not self._is_plain:
             self.plan.hidden.remove_from(self.data)
 
-    def _note_unanswered(self) -> None:
-        """Doubt the outermost lists that came as null, with an error."""
-        came = {cursor.field for cursor in self._outermost}
-        for field in self._sizes.fields:
-            if field.outer is None and field not in came:
-                for error in self._errors:
-                    path = [p for p in error.get("path") or () if isinstance(p, str)]
-                    if path and list(field.steps[: len(path)]) == path:
-                        self._doubts[field.name, LOST + plain(error.get("message", ""), 200)] += 1
+    def _note_unanswered(
+        self, data: Any, errors: Iterable[Mapping[str, Any]], above: ResponsePath = ()
+    ) -> None:
+        """Doubt the lists in which an error left null: the list, an item, or what is around it.
+
+        The paths of the errors begin at `data`, which stands at `above` in the whole.
+        """
+        names = [step for step in above if isinstance(step, str)]
+        for error in errors:
+            found = find_null(data, error.get("path") or ())
+            if found is None:
+                continue
+            null = (*names, *found)
+            for field in self._sizes.fields:
+                if any(place[: len(null)] == null for place in list_places(field)):
+                    self._doubts[field.name, LOST + plain(error.get("message", ""), 200)] += 1
+                    break
 
     def _add_lists(
         self,
@@ -374,6 +405,9 @@ class Crawler:
             self._errors += [] if cursor in self._open else errors
             return
         self._errors += errors
+        within = [e for e in result.errors if move_error(e, steps, (), {}) is not None]
+        trimmed = [{**e, "path": list(e.get("path") or ())[len(steps) :]} for e in within]
+        self._note_unanswered(page.get(PLAIN, page), trimmed, cursor.where)
         if lookup is not None and lookup.checked and not has_keys(result.data, number, cursor):
             self._end(cursor, "another object came than the one asked for")
             return
@@ -381,10 +415,10 @@ class Crawler:
             self._open.append(cursor)  # page 1 was the first one again
             return
         cursor.asked = size
-        self._add_page(cursor, page)
+        goes_on = self._add_page(cursor, page)
         if size is not None:
             count = cursor.last
-            self._sizes.note_answer(field, size, count, request.cost)
+            self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
     def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
         """Ask again for a page that came as null, where that may help; else end its list."""
@@ -397,8 +431,11 @@ class Crawler:
         self._end(cursor, reason)
         self._lost[cursor] = reason
 
-    def _add_page(self, cursor: ListCursor, page: dict[str, Any]) -> None:
-        """Take in a page of a list, the first one where it is the list's own target."""
+    def _add_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
+        """Take in a page of a list; return whether more of it is known to follow.
+
+        The first page is the list's own target.
+        """
         field, before = cursor.field, cursor.got
         count = count_items(page, field)
         largest = (field, cursor.asked)
@@ -424,6 +461,7 @@ class Crawler:
             self._undecided.append(cursor)
         else:
             self._end(cursor, reason)
+        return reason is None and (cursor.is_outermost or not cursor.is_probing)
 
     def _cut(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
         """Cut a page of an outermost list to the items asked for; return whether that is enough."""
@@ -475,7 +513,9 @@ class Crawler:
         said = list_messages(error)
         if not self.begun and not self._is_plain:
             return self._restart(request, error, said)
-        if self._may_refuse_growth(error) and self._refuse_growth(request, errors, said):
+        if self._may_refuse_growth(error) and (
+            self._refuse_batch(request) or self._refuse_growth(request, errors, said)
+        ):
             return True
         heavy = isinstance(error, TransportError) and error.status in HEAVY
         heavy = heavy or (isinstance(error, QueryError) and any(map(names_size, said)))

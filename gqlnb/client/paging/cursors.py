@@ -13,7 +13,7 @@ from gqlnb.model.page_info import get_path
 from gqlnb.model.paged_fields import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gqlnb.model.offsets import Offset
     from gqlnb.model.paged_fields import Items, PagedField
@@ -160,6 +160,7 @@ class ListCursor:
     __slots__ = (
         "_known",
         "_natural",
+        "_offsets",
         "alike",
         "ambiguous",
         "asked",
@@ -208,6 +209,7 @@ class ListCursor:
         self.numbered = False
         self.reachable = False
         self._known: set[Any] = set()
+        self._offsets = False
         self._natural = 0  # equal items within one page
 
     @property
@@ -290,6 +292,8 @@ class ListCursor:
         if telling is None or self.ambiguous:
             return self._check_repeated([page[each.key] for each in lists])
         items = page[telling.key]
+        if self._has_offsets(items, telling):
+            self._count_repeated([_omit(item, telling.cursor) for item in items])
         beside = [page[e.key] for e in lists if e is not telling and len(page[e.key]) == len(items)]
         keys = [identify(item, telling, [b[n] for b in beside]) for n, item in enumerate(items)]
         here: dict[Any, int] = {}
@@ -301,7 +305,7 @@ class ListCursor:
         present = [key for key in keys if key is not None]
         self._natural += len(present) - len(set(present))
         new = [n for n, key in enumerate(keys) if key is None or key not in self._known]
-        if self._natural and new:  # items of other pages may be listed twice, too
+        if self._natural and new and telling.ids:  # items of other pages may be listed twice, too
             self.repeated += len(keys) - len(new)
             new = list(range(len(keys)))
         self._known.update(here)
@@ -312,6 +316,21 @@ class ListCursor:
             values[:] = [values[number] for number in new]
         self.duplicates += len(keys) - len(new)
         return len(keys) - len(new)
+
+    def _has_offsets(self, edges: list[Any], described: Items) -> bool:
+        """Return whether edges have offsets as cursors: a moved item has another one."""
+        if self.pages == 1 and not described.ids and edges and isinstance(edges[-1], dict):
+            self._offsets = offset_of(edges[-1].get(described.cursor), len(edges)) is not None
+        return self._offsets
+
+    def _count_repeated(self, items: Iterable[Any]) -> list[str]:
+        """Count the items equal to ones of earlier pages; return what they are compared by."""
+        keys = [repr(item) for item in items]
+        distinct = set(keys)
+        self._natural += len(keys) - len(distinct)
+        self.repeated += len(distinct & self._known)
+        self._known |= distinct
+        return keys
 
     def _check_repeated(self, lists: Sequence[list[Any]]) -> int:
         """Count the items equal to ones of earlier pages; remove a whole page that came before."""
@@ -326,12 +345,15 @@ class ListCursor:
                 items.clear()
             self.duplicates += len(keys)
             return len(keys)
-        self._natural += len(keys) - len(distinct)
-        self.repeated += len(distinct & self._known)
         self.alike = self.alike + 1 if distinct and whole in self._known else 0
-        self._known |= distinct
+        self._count_repeated(lists[0])
         self._known.add(whole)
         return 0
+
+    @property
+    def is_recounted(self) -> bool:
+        """Whether each page says how many items there are, not the first one alone."""
+        return self.field.counted
 
     @property
     def overlaps(self) -> bool:
@@ -516,6 +538,13 @@ def identify(item: Any, items: Items, beside: Sequence[Any]) -> Any:
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(beside) if beside else None)
     return None
+
+
+def _omit(item: Any, name: str | None) -> Any:
+    """Return an item without one of its fields."""
+    if not isinstance(item, dict):
+        return item
+    return {key: value for key, value in item.items() if key != name}
 
 
 def count_items(page: Mapping[str, Any], described: PagedField) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.client.paging.size_errors import find_size_limit
@@ -21,8 +22,10 @@ CALM = 4  # good answers after which halved pages grow again
 HALVINGS = 7  # of pages of 100, that is one item
 # A refused page costs a request, so a list must be long before larger pages are tried.
 PAGES_BEFORE_GROWTH = 5
+LISTS_BEFORE_GROWTH = 10  # inner ones, each with as many further pages, or more with fewer
 GROWTH = 4  # 100,000 rows from pages of 100 take 18 requests
 LARGEST_PAGE = 10_000  # items of a page, and rows of a request
+LARGEST_BATCH = 40  # pages of a request
 LARGEST_ANSWER = 8 * 2**20  # bytes that a page should have; a client takes 64 MiB
 SLOW = 5.0  # seconds for one page after which pages do not grow; clients wait 60 s
 # Limits that services are known to set; tried in this order below a size that was refused.
@@ -53,7 +56,8 @@ class PageSizes:
     def __init__(
         self, plan: PagingPlan, limits: PagingLimits, *, grows: bool, most: int | None = None
     ) -> None:
-        self.scale = self._calm = 0
+        self.scale = self._calm = self._full_requests = 0
+        self._refused_batch = False
         self._grows = grows and limits.page_size is None
         self._said = {field: plan.size(field) for field in plan.fields}
         self._most = most
@@ -61,6 +65,7 @@ class PageSizes:
         self._tried: dict[PagedField, set[int]] = {}
         self._accepted: dict[PagedField, int] = {}
         self._row_bytes: dict[PagedField, int] = {}
+        self._further: Counter[PagedField] = Counter()  # pages after the first of their list
         self._base: dict[PagedField, int | None] = {}
         for field in plan.fields:
             size = self._choose(field, limits)
@@ -134,6 +139,8 @@ class PageSizes:
         if base is None or not self._grows or self.scale or field.kind == "page":
             return base  # page numbers mean other items if the size changes
         steps = cursor.pages - PAGES_BEFORE_GROWTH + 1
+        if field.outer is not None:  # one of many lists: others may have shown that they are long
+            steps = max(steps, self._further[field] // (LISTS_BEFORE_GROWTH * PAGES_BEFORE_GROWTH))
         if steps <= 0:
             return base
         size = base * int(GROWTH ** min(steps, 10))
@@ -148,7 +155,9 @@ class PageSizes:
         inner = (each for each in self._base if each.outer is field)
         return 1 + sum((self._base[each] or UNSIZED) * self._weigh(each) for each in inner)
 
-    def note_answer(self, field: PagedField, size: int, count: int, cost: Any) -> None:
+    def note_answer(
+        self, field: PagedField, size: int, count: int, cost: Any, *, goes_on: bool
+    ) -> None:
         """Take in how a page was answered.
 
         Parameters
@@ -161,10 +170,13 @@ class PageSizes:
             Items that came.
         cost
             Bytes and seconds of the answer.
+        goes_on
+            Whether there are more items behind the page.
         """
         answer_bytes, seconds = cost
+        self._further[field] += 1
         self._accepted[field] = max(size, self._accepted.get(field, 0))
-        if self.is_grown(field, size) and count < (self.get(field) or 0):
+        if goes_on and self.is_grown(field, size) and count < (self.get(field) or 0):
             self._limits[field] = self.get(field) or size  # some give less if asked for too much
         if count and answer_bytes:
             rows = max(self._row_bytes.get(field, 0), answer_bytes // count)
@@ -192,6 +204,29 @@ class PageSizes:
             self._limits[field] = usual
         else:
             self._limits[field] = accepted
+
+    def grow_batch(self, batch: int) -> int:
+        """Return how many pages a request may ask for, where `batch` is the usual number.
+
+        More where many small lists wait: by then several full requests have been answered.
+        """
+        if not self._grows or self._most is not None or self._refused_batch:
+            return batch
+        doublings = min(10, self._full_requests // PAGES_BEFORE_GROWTH)
+        return max(batch, min(batch << doublings, LARGEST_BATCH))
+
+    def requests_before_growth(self, batch: int) -> int | None:
+        """Return after how many requests at once to look whether more may be asked for."""
+        grows = self._grows and self._most is None and not self._refused_batch
+        return PAGES_BEFORE_GROWTH if grows and batch < LARGEST_BATCH else None
+
+    def note_batch(self, pages: int, batch: int) -> None:
+        """Take in that a request for so many pages was answered."""
+        self._full_requests += pages >= batch
+
+    def refuse_batch(self) -> None:
+        """Take in that a request for more pages than usual was refused."""
+        self._refused_batch = True
 
     # -- shrinking
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 SEEN = 20  # items of a list that are looked into
 
-__all__ = ["describe_doubt", "find_unknown_lists"]
+__all__ = ["describe_doubt", "find_null", "find_unknown_lists", "list_places"]
 
 
 def describe_doubt(cursor: ListCursor) -> str | None:
@@ -28,10 +28,11 @@ def describe_doubt(cursor: ListCursor) -> str | None:
             "pages overlapped or came twice, and nothing tells their rows apart. "
             "Select a field that identifies them."
         )
-    if cursor.duplicates and not counted:
+    if cursor.duplicates and not (counted and cursor.is_recounted):
         return (
             f"{cursor.duplicates:,} items came twice, so items moved between pages, and others may "
-            "have been missed. Select a count of all items, or an order that does not change."
+            "have been missed. Select a count of all items, if there is one, or an order that does "
+            "not change."
         )
     return None
 
@@ -41,7 +42,7 @@ def find_unknown_lists(data: Any, fields: Sequence[PagedField]) -> Iterator[str]
 
     Without a schema nobody knows whether such a list has arguments for further pages.
     """
-    followed = {place for field in fields for place in _list_places(field)}
+    followed = {place for field in fields for place in list_places(field)}
     found: dict[str, None] = {}
     waiting: list[tuple[Any, tuple[str, ...]]] = [(data, ())]
     while waiting:
@@ -55,7 +56,21 @@ def find_unknown_lists(data: Any, fields: Sequence[PagedField]) -> Iterator[str]
     yield from found
 
 
-def _list_places(field: PagedField) -> Iterator[tuple[str, ...]]:
+def find_null(data: Any, path: Sequence[str | int]) -> tuple[str, ...] | None:
+    """Return the response names that lead to the first null on a path; None if there is none."""
+    names: list[str] = []
+    for step in path:
+        if data is None:
+            break
+        if isinstance(step, str):
+            names.append(step)
+            data = data.get(step) if isinstance(data, dict) else None
+        else:
+            data = data[step] if isinstance(data, list) and step < len(data) else None
+    return tuple(names) if data is None and names else None
+
+
+def list_places(field: PagedField) -> Iterator[tuple[str, ...]]:
     """Yield the response names from the data to the lists of a field."""
     steps = tuple(step for step in field.steps if step)
     outer = () if field.outer is None else _page_place(field.outer)

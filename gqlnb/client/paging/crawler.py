@@ -36,6 +36,7 @@ from gqlnb.client.paging.size_errors import (
     says_transient,
 )
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, plain
+from gqlnb.model.decode import hide_decimals, restore_decimals
 from gqlnb.model.page_info import get_path
 from gqlnb.model.paged_fields import PLAIN
 from gqlnb.model.paging_plan import Turn, key_variable
@@ -113,6 +114,7 @@ class Crawler:
         self._unknown_lists: tuple[str, ...] = ()
         self._largest: Counter[PagedField] = Counter()  # items of its largest page
         self._round = self._first_attempts = 0
+        self._has_decimals = False  # in the data, where other results have floats
         self._is_plain = False  # whether the text is sent as it was written
         self._counts = True  # whether counts are asked for
         self._batch = BATCH
@@ -250,6 +252,7 @@ class Crawler:
         if self._lacks_grown_page(request, result) and self._refuse_growth(request, result.errors):
             return
         self._extensions = result.extensions or self._extensions
+        self._has_decimals |= restore_decimals(result)
         if not self.begun:
             self._begin(result)
             return
@@ -647,7 +650,7 @@ class Crawler:
 
     def build_result(self, ended: str | None = None) -> Result:
         """Return what came so far as one result."""
-        return Result(
+        result = Result(
             data=self.data,
             errors=tuple(self._errors),
             extensions=self._extensions,
@@ -656,6 +659,7 @@ class Crawler:
             variables=self.variables,
             report=self.build_report(ended),
         )
+        return hide_decimals(result) if self._has_decimals else result
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` says why, where paging was ended from outside."""

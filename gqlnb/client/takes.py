@@ -18,7 +18,7 @@ from gqlnb.errors import (
     TransportError,
 )
 from gqlnb.wire.answers import labelled
-from gqlnb.wire.json import JSONError, dump, encode, load
+from gqlnb.wire.json import JSONError, dump, encode, encode_exact, load, load_exact
 from gqlnb.wire.response import JSON, Response
 from gqlnb.wire.retry import asked_wait
 
@@ -34,6 +34,7 @@ ERRORS: Mapping[str, type[TransportError]] = {
     "RateLimited": RateLimited,
     "TransportError": TransportError,
 }
+MEMBERS = ("data", "errors", "extensions")
 BODY = 1 << 16  # bytes kept of what is no GraphQL; errors show fewer
 
 
@@ -63,7 +64,12 @@ def answer_of(outcome: Outcome) -> Answer:
     )
     if not graphql or members is None:
         return _foreign(outcome)
-    answer = _graphql(members, outcome.status)
+    if outcome.members is None:
+        exact = load_exact(outcome.body)  # a recording holds all digits that came
+        found = {name: msgspec.Raw(encode_exact(exact[name])) for name in MEMBERS if name in exact}
+        answer = Answer(status=outcome.status, **found)
+    else:
+        answer = _graphql(members, outcome.status)
     if members.get("data") is None:
         answer.wait = _wait(outcome)
     return answer
@@ -72,7 +78,7 @@ def answer_of(outcome: Outcome) -> Answer:
 def _graphql(members: Mapping[str, Any], status: int) -> Answer:
     kept: dict[str, Any] = {}
     try:
-        for name in ("data", "errors", "extensions"):
+        for name in MEMBERS:
             if name in members:
                 kept[name] = msgspec.Raw(dump(members[name]))
     except JSONError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "list_array",
     "nest",
     "node_with_edge",
+    "with_floats",
 ]
 
 TYPES = {
@@ -69,6 +71,17 @@ def node_with_edge(edge: dict[str, Any], column: Column) -> Any:
 
 def _beside(name: str, taken: Any) -> str:
     return f"edge.{name}" if name in taken else name
+
+
+def with_floats(value: Any) -> Any:
+    """Return a JSON-like value with floats for decimals, at any depth."""
+    if type(value) is Decimal:
+        return float(value)
+    if isinstance(value, list):
+        return [with_floats(item) for item in value]
+    if isinstance(value, dict):
+        return {name: with_floats(item) for name, item in value.items()}
+    return value
 
 
 def flatten(value: Any, levels: int) -> Iterable[Any]:

@@ -27,6 +27,7 @@ from gqlnb.model.cells import (
     list_array,
     nest,
     node_with_edge,
+    with_floats,
 )
 from gqlnb.model.shape import Shape
 from gqlnb.model.strict import StrictError
@@ -105,14 +106,19 @@ class Filled:
         The name of the table, for messages.
     kept
         Whether values are kept as they came, because one of them does not fit.
+    decimals
+        Whether JSON numbers came as decimals, which are floats where values are kept as they came.
     """
 
-    def __init__(self, column: Column, table: str, *, kept: bool = False) -> None:
+    def __init__(
+        self, column: Column, table: str, *, kept: bool = False, decimals: bool = False
+    ) -> None:
         self.column = column
         self.table = table
         self.cells = column.shape.lists > 0
         self.kind = scalars.UNKNOWN if kept or self.cells else scalars.of(column.shape)
         self.kept = kept
+        self.has_json = decimals and (kept or bool(self.cells and column.shape.children))
         self.remark = ""  # what a person should know of the values; a sentence
         if column.shape.mixed and not self.cells:
             self.remark = f"Column {column.name!r} holds {column.shape.mixed}, each as it came."
@@ -144,6 +150,8 @@ class Filled:
         UnfitError
             If one does not fit; the message names column, row and value.
         """
+        if self.has_json:
+            values = [*map(with_floats, values)]
         if self.cells and not self.kept:
             cells = self._cells(values, start)
             self._values += cells if checked else [c and _with_none(c) for c in cells]

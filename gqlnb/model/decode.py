@@ -28,12 +28,16 @@ if TYPE_CHECKING:
     from gqlnb.model.tables import Column, Plan
 
 __all__ = [
+    "DecimalData",
     "Decoders",
     "Envelope",
+    "decimal_data",
     "decoders_of",
     "envelope",
+    "hide_decimals",
     "joined",
     "keep_exact",
+    "restore_decimals",
     "span",
     "untyped",
 ]
@@ -196,6 +200,157 @@ def keep_exact(result: Result) -> None:
     came = envelope(body, shape)
     came.known = lambda: data
     result.postponed(came)
+
+
+class DecimalData:
+    """Data that were put together from answers, with decimals for the numbers of exact scalars.
+
+    A result takes it in place of an :class:`Envelope`: its frames read the decimals, and its data
+    are those of every answer, in which such numbers are floats.
+
+    Parameters
+    ----------
+    outline
+        The data, with decimals.
+    shape
+        Their shape.
+    """
+
+    exact = False  # there are no bytes that would be more exact
+
+    def __init__(self, outline: Any, shape: Shape) -> None:
+        self.outline = outline
+        self.lock = RLock()
+        self._shape = shape
+
+    def data(self) -> Any:
+        """Return the data with floats for the decimals; a copy where there are any."""
+        return _with_floats(self.outline, self._shape)
+
+    def taken(self, _plan: Plan) -> None:
+        """Return what was read by a plan before: nothing."""
+        return
+
+
+def restore_decimals(result: Result) -> bool:
+    """Put decimals in the data of a result, for numbers whose digits a float may not hold.
+
+    Returns
+    -------
+    bool
+        Whether there were any: JSON numbers with a point or an exponent, of an exact scalar.
+    """
+    shape = result.shape()
+    if shape is None or not holds_exact(shape):
+        return False
+    return _restore(result.data, shape, _body(result))
+
+
+def _restore(data: Any, shape: Shape, body: bytes) -> bool:
+    """Put the decimals that bytes hold in place of the floats in their data."""
+    if not body:
+        return False
+    key = "decimals", scalars.version()
+    decoder = shape.plans.get(key)
+    if decoder is None:
+        members = [("data", _decimals(shape) | None, None)]
+        kind = msgspec.defstruct("Response", members)
+        decoder = msgspec.json.Decoder(kind, float_hook=Decimal)
+        decoder = shape.plans.setdefault(key, decoder)
+    try:
+        found = decoder.decode(body).data
+    except msgspec.ValidationError:  # an error of the answer stands where an object should
+        return False
+    return _overlay(data, found)
+
+
+def _body(result: Result) -> bytes:
+    """Return the bytes that a result was read from; none where it holds values of this process."""
+    came = vars(result).get("_came")
+    if isinstance(came, Envelope) and came.body:
+        return came.body
+    if getattr(result.response, "members", None) is not None:
+        return b""
+    body: bytes = getattr(result.response, "body", b"")
+    return body.removeprefix(codecs.BOM_UTF8)
+
+
+def decimal_data(result: Result) -> Any:
+    """Return the data of a result with decimals, as far as :func:`restore_decimals` finds any.
+
+    The data of the result stay as they are.
+    """
+    shape = result.shape()
+    if shape is None or not holds_exact(shape):
+        return result.data
+    data = _with_floats(result.data, shape)
+    _restore(data, shape, _body(result))
+    return data
+
+
+def hide_decimals(result: Result) -> Result:
+    """Return a result whose data have decimals as one whose frames alone show them."""
+    shape = result.shape()
+    if shape is None:
+        return result
+    return result.postponed(DecimalData(result.data, shape))
+
+
+def _decimals(shape: Shape) -> Any:
+    """Return the type of an object with those members alone that lead to exact scalars."""
+    members: dict[str, Any] = {}
+    for name, child in _exact_children(shape).items():
+        made: Any = _decimals(child) | None if child.composite else Any
+        for _ in range(child.lists if child.composite else 0):
+            made = list[made] | None
+        members[name] = made
+    make: Any = TypedDict
+    return make("Object", members, total=False)
+
+
+def _exact_children(shape: Shape) -> dict[str, Shape]:
+    """Return the members of an object that are exact scalars, or lead to them."""
+    key = "exact children", scalars.version()
+    found: dict[str, Shape] | None = shape.plans.get(key)
+    if found is None:
+        found = {name: child for name, child in shape.children.items() if holds_exact(child)}
+        shape.plans[key] = found
+    return found
+
+
+def _overlay(value: Any, exact: Any) -> bool:
+    """Put the decimals of a value in place of the floats in another; return if any were."""
+    changed = False
+    if isinstance(value, list) and isinstance(exact, list):
+        for number, item in enumerate(exact):
+            if type(item) is Decimal:
+                value[number] = item
+                changed = True
+            elif type(item) in {dict, list}:
+                changed |= _overlay(value[number], item)
+    elif isinstance(value, dict) and isinstance(exact, dict):
+        for name, item in exact.items():
+            if type(item) is Decimal:
+                value[name] = item
+                changed = True
+            elif type(item) in {dict, list}:
+                changed |= _overlay(value[name], item)
+    return changed
+
+
+def _with_floats(value: Any, shape: Shape) -> Any:
+    """Return data with floats for decimals, of exact scalars alone."""
+    if type(value) is Decimal:
+        return float(value)
+    if isinstance(value, list):
+        return [_with_floats(item, shape) for item in value]
+    if not isinstance(value, dict):
+        return value
+    exact = _exact_children(shape)
+    return {
+        name: _with_floats(item, exact[name]) if name in exact else item
+        for name, item in value.items()
+    }
 
 
 def untyped(raw: Any) -> Any:

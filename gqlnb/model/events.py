@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gqlnb.errors import FrameError, plain
+from gqlnb.model.decode import decimal_data
 from gqlnb.model.frame import Frames, frame_made
 from gqlnb.model.places import rows_of
 from gqlnb.model.reading import Answer
@@ -78,7 +79,7 @@ def combined(results: Sequence[Result], document: Document | None) -> Answer:
     shapes = {id(shape): shape for shape in (result.shape() for result in results)}
     if not results and document is not None:
         shapes = {0: shape_of(document)}
-    data = {NAME: [result.data for result in results]}
+    data = {NAME: [decimal_data(result) for result in results]}
     known = next(iter(shapes.values())) if len(shapes) == 1 else None
     if known is None:
         return Answer(inferred(data), lambda: data)

@@ -85,7 +85,7 @@ def frame_made(
     if chain:
         arrays, count = exploded(arrays, rows, [tables[name] for name in chain])
     made = assembled(arrays, count)
-    made.attrs.update(_attrs(answer.shape, outline, plan.wanted[chosen.name], rows))
+    made.attrs.update(_attrs(answer, outline, plan.wanted[chosen.name], rows))
     return made
 
 
@@ -106,7 +106,7 @@ def parts_of(
     plan = plan_of(answer.shape, frozenset({chosen.name}), chosen.name)
     tables, outline = read(answer, plan, strict=strict)
     rows = tables[chosen.name]
-    attrs = _attrs(answer.shape, outline, plan.wanted[chosen.name], rows)
+    attrs = _attrs(answer, outline, plan.wanted[chosen.name], rows)
     return _parts(rows, tables, answer), attrs
 
 
@@ -159,7 +159,7 @@ def preview(answer: Answer, limit: int | None = None) -> Preview | None:
     items = reached(outline, table.place)
     made = assembled({c.column.name: c.pandas() for c in rows.columns}, rows.count)
     count = len(items) if isinstance(items, (list, tuple)) else 0
-    return Preview(made, count - rows.dropped, _beside(answer.shape, outline, table))
+    return Preview(made, count - rows.dropped, _beside(answer, outline, table))
 
 
 class Frames(Mapping[str, pd.DataFrame]):
@@ -213,7 +213,7 @@ class Frames(Mapping[str, pd.DataFrame]):
             rows = tables[name]
             parts = _parts(rows, tables, answer)
             frame = assembled({key: part.pandas() for key, part in parts.items()}, rows.count)
-            frame.attrs.update(_attrs(answer.shape, outline, table, rows))
+            frame.attrs.update(_attrs(answer, outline, table, rows))
             made[name] = frame
         return made
 
@@ -293,7 +293,7 @@ def _chain(chosen: Table, explode: str) -> list[str]:
 # -- what stands beside the rows
 
 
-def _beside(shape: Shape, outline: Any, table: Table) -> dict[str, Any]:
+def _beside(answer: Answer, outline: Any, table: Table) -> dict[str, Any]:
     """Return what was asked for beside the rows of a frame.
 
     JSON values by dotted response name, in the order of selection: the scalars beside a list, and
@@ -303,8 +303,8 @@ def _beside(shape: Shape, outline: Any, table: Table) -> dict[str, Any]:
     if table.parent is None:
         return {}
     place = table.outermost.place
-    found = {".".join(name): value for name, value in _others(outline, shape, (), place)}
-    made: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    found = {".".join(name): value for name, value in _others(outline, answer.shape, (), place)}
+    made: dict[str, Any] = json.loads(json.dumps(found, default=answer.json_value))
     return made
 
 
@@ -328,8 +328,8 @@ def _others(
             yield here, item
 
 
-def _attrs(shape: Shape, outline: Any, table: Table, rows: Rows) -> dict[str, Any]:
-    others = _beside(shape, outline, table)
+def _attrs(answer: Answer, outline: Any, table: Table, rows: Rows) -> dict[str, Any]:
+    others = _beside(answer, outline, table)
     total = None
     if table.total is not None and table.outermost is table:
         total = others.get(".".join((*table.place[:-1], table.total)))

@@ -7,6 +7,7 @@ of the same place, and go into their column together.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -18,7 +19,7 @@ import pandas as pd
 
 from gqlnb.errors import plain
 from gqlnb.model.columns import Filled, UnfitError
-from gqlnb.model.decode import Decoders, decoders_of, joined, untyped
+from gqlnb.model.decode import DecimalData, Decoders, Envelope, decoders_of, joined, untyped
 from gqlnb.model.places import place_of
 from gqlnb.model.strict import StrictError
 from gqlnb.model.tables import ALONE, Place, Table
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gqlnb.model.decode import Envelope
     from gqlnb.model.shape import Shape
     from gqlnb.model.tables import Column, Plan
 
@@ -53,9 +53,12 @@ class Rows:
         How many edges, nodes and items were null, and are no rows.
     """
 
-    def __init__(self, table: Table, kept: frozenset[Column]) -> None:
+    def __init__(self, table: Table, kept: frozenset[Column], *, decimals: bool = False) -> None:
         self.table = table
-        self.columns = [Filled(c, table.name, kept=c in kept) for c in table.columns]
+        self.columns = [
+            Filled(column, table.name, kept=column in kept, decimals=decimals)
+            for column in table.columns
+        ]
         self.count = 0
         self.dropped = 0
         self._parents: list[NDArray[np.int64]] = []
@@ -106,7 +109,9 @@ class Answer:
         What a person should know of the values that were read, each a sentence, in their order.
     """
 
-    def __init__(self, shape: Shape, data: Callable[[], Any], came: Envelope | None = None) -> None:
+    def __init__(
+        self, shape: Shape, data: Callable[[], Any], came: Envelope | DecimalData | None = None
+    ) -> None:
         self.shape = shape
         self.data = data
         self.renumbered: set[str] = set()
@@ -123,9 +128,21 @@ class Answer:
     def exact_outline(self) -> Any:
         """The data of an answer without lists, with the digits of all their decimals."""
         came = self._came
-        if came is None or not came.exact or came.outline is msgspec.UNSET:
+        if not isinstance(came, Envelope) or not came.exact or came.outline is msgspec.UNSET:
             return self.outline
         return came.exact_outline(self.shape)
+
+    def json_value(self, value: Any) -> float | str:
+        """Return a value that is not JSON as one that is.
+
+        A decimal that was put in place of a JSON number is that number again.
+        """
+        return float(value) if self.has_decimals and type(value) is Decimal else str(value)
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether decimals stand in the data for JSON numbers."""
+        return isinstance(self._came, DecimalData)
 
     def remark(self, read: Iterable[Rows]) -> None:
         """Keep what there is to say of columns that were read."""
@@ -173,6 +190,8 @@ def read(
     kept: frozenset[Column] = frozenset()
     while True:
         reading = _Reading(plan, kept, strict=strict, limit=limit)
+        if answer.has_decimals:
+            reading.rows = {t: Rows(t, kept, decimals=True) for t in plan.root.walk()}
         try:
             reading.data(answer.exact_outline if plan.root.name == ALONE else outline)
             reading.close()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from gqlnb.model.decode import Envelope
+    from gqlnb.model.decode import DecimalData, Envelope
     from gqlnb.model.document import Document
     from gqlnb.model.frame import Frames, Part, Preview
     from gqlnb.model.reading import Answer
@@ -126,7 +126,7 @@ class Result:
         """
         return cls(None, document=document, **members).postponed(came)
 
-    def postponed(self, came: Envelope) -> Self:
+    def postponed(self, came: Envelope | DecimalData) -> Self:
         """Return this new result with data that are decoded from a response on first touch."""
         members = self.__dict__
         members.pop("data", None)

@@ -69,12 +69,14 @@ _BLOCKS: tuple[tuple[str, Scalar], ...] = (
     ("HexColorCode Hexadecimal IBAN IP IPv4 IPv6 IPCPatent ISBN JWT LCCSubclass", WRITTEN),
     ("Locale MAC NonEmptyString ObjectID PhoneNumber PostalCode RoutingNumber SESSN", WRITTEN),
     ("SemVer ULID URL", WRITTEN),
-    # PostGraphile 4 and 5: graphile-build-pg's PgTypesPlugin and PgCodecsPlugin. `Datetime` is both
-    # timestamp and timestamptz; Interval and Point are objects with fields of their own.
+    # PostGraphile 4 and 5: graphile-build-pg's PgTypesPlugin, PgCodecsPlugin and PgJWTPlugin.
+    # `Datetime` is both timestamp and timestamptz; intervals, ranges and points are objects.
     ("Datetime", MOMENT),
     ("BigFloat", EXACT),
+    ("Oid", LONG),
     ("KeyValueHash", ANY),
-    ("Cursor BitString InternetAddress CidrRange MacAddress MacAddress8 LTree Xml XML", WRITTEN),
+    ("Cursor BitString InternetAddress CidrAddress CidrRange MacAddress MacAddress8", WRITTEN),
+    ("LTree Xml XML JSONPath TSQuery TSVector JwtToken", WRITTEN),
     ("Base64EncodedBinary RegProc RegProcedure RegOper RegOperator RegClass RegType", WRITTEN),
     ("RegRole RegNamespace RegConfig RegDictionary FullText", WRITTEN),
     # Hasura: "Supported PostgreSQL types", whose scalars bear the names of the database; those of
@@ -94,7 +96,23 @@ _BLOCKS: tuple[tuple[str, Scalar], ...] = (
     ("uuid uniqueidentifier citext bpchar name bytea text varchar char nchar nvarchar", WRITTEN),
     ("inet cidr macaddr macaddr8 xml ltree lquery ltxtquery tsvector tsquery point", WRITTEN),
     ("line lseg box path polygon circle int4range int8range numrange tsrange", WRITTEN),
-    ("tstzrange daterange varbit", WRITTEN),
+    ("tstzrange daterange varbit int4multirange int8multirange nummultirange", WRITTEN),
+    ("tsmultirange tstzmultirange datemultirange pg_lsn pg_snapshot txid_snapshot", WRITTEN),
+    ("regproc regprocedure regoper regoperator regclass regtype regrole regnamespace", WRITTEN),
+    ("regconfig regdictionary regcollation jsonpath tid character box2d box3d", WRITTEN),
+    ("xid cid", LONG),
+    ("xid8", BIG),
+    # Of PostgreSQL's extensions pgvector, cube, seg and isn, written as text there.
+    ("vector halfvec sparsevec cube seg isbn isbn13 issn ismn ean13 upc", WRITTEN),
+    ("binary varbinary image ntext hierarchyid rowversion", WRITTEN),  # of SQL Server
+    # The same: "BigQuery: Supported Types", and the names of Hasura's DDN connectors.
+    ("bigquery_decimal Numeric Bigdecimal", EXACT),
+    ("bigquery_float Float4 Float8 Float32 Float64", NUMBER),
+    ("bigquery_int Bigint Smallint Int2 Int4 Int8", LONG),
+    ("Timestamptz", MOMENT),
+    ("Timetz", ZONED_CLOCK),
+    ("Jsonb Geography Geometry", ANY),
+    ("Bytes Bytea Citext Bpchar Varchar Inet Cidr Macaddr", WRITTEN),
     # Strawberry: strawberry.schema.types.scalar.
     ("Decimal", EXACT),
     ("Base16 Base32 Base64", WRITTEN),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from contextlib import suppress
+from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,21 @@ from gqlnb.errors import at, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["JSONError", "bare_json", "dump", "encode", "faults", "load", "mended"]
+__all__ = [
+    "JSONError",
+    "bare_json",
+    "dump",
+    "encode",
+    "encode_exact",
+    "faults",
+    "load",
+    "load_exact",
+    "mended",
+]
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
+_EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
 _TEXT = frozenset({str})
 _PLAIN = frozenset({str, int, bool, type(None)})
 PLACE = re.compile(r"\(byte (\d+)\)")
@@ -57,6 +69,26 @@ def load(body: bytes) -> Any:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         reason, at = fault_of(bare_json(body), error)
     raise JSONError(reason, at)
+
+
+def load_exact(body: bytes) -> Any:
+    """Read JSON bytes that :func:`load` accepts, with decimals for numbers that no float equals."""
+    return _EXACT_DECODER.decode(bare_json(body))
+
+
+def encode_exact(value: Any) -> bytes:
+    """Write what :func:`load_exact` reads: a decimal is a number with all its digits."""
+    return _EXACT_ENCODER.encode(value)
+
+
+def read_number(text: str) -> float | Decimal:
+    """Return a JSON number as a float where that has all its digits, else as a decimal."""
+    found = float(text)
+    exact = Decimal(text)
+    return found if Decimal(repr(found)) == exact else exact
+
+
+_EXACT_DECODER = msgspec.json.Decoder(float_hook=read_number)
 
 
 def mended(body: bytes) -> Any:

@@ -79,3 +79,19 @@ def test_an_answer_without_lists_is_exact_too():
     result = gqlnb.Client(Wire(body), schema=SCHEMA).execute("{ sums { v at } }")
     assert result.frame().values.tolist() == [[Decimal(LONG), "x"]]
     assert result.data == {"sums": {"v": float(LONG), "at": "x"}}
+
+
+def test_recordings_hold_all_digits(canned, tmp_path):
+    """What is replayed has the columns of what came; floats are written as they were."""
+    schema = json.dumps({"data": introspection_from_schema(SCHEMA)})
+    body = f'{{"data":{{"rows":[{{"v":{LONG}}},{{"v":1.10}},{{"v":1e2}},{{"v":5}}]}}}}'
+    canned.answers += [over_http(schema), over_http(body)]
+    wanted = [Decimal(LONG), Decimal("1.1"), Decimal(100), Decimal(5)]
+    for _ in range(2):
+        with gqlnb.recorded(tmp_path / "numbers.jsonl"):
+            client = gqlnb.Client(canned.url)
+            assert client.schema
+            result = client.execute("{ rows { v } }")
+            assert result.frame()["v"].tolist() == wanted
+            assert result.data["rows"][1:] == [{"v": 1.1}, {"v": 100.0}, {"v": 5}]
+    assert len(canned.requests) == 2

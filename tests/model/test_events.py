@@ -1,10 +1,14 @@
 """Results of a subscription as one frame: the rows and dtypes that each has by itself."""
 
+from decimal import Decimal
+
 import pandas as pd
 import pytest
+from graphql import build_schema
 
 import gqlnb
 from gqlnb import Client, FrameError, Result
+from gqlnb.model.document import Document
 from gqlnb.model.events import events_frame, events_frames, rows_in
 
 SDL = """
@@ -97,3 +101,20 @@ def test_tidy_frames_name_the_event_of_each_row() -> None:
     frames = events_frames(results("tick { n items { n } }"))
     assert list(frames) == ["events", "events.tick.items"]
     assert frames["events.tick.items"]["events_index"].tolist() == [0, 2, 2]
+
+
+def test_decimals_of_events_are_exact() -> None:
+    """As those of one result, from JSON numbers with more digits than a float has."""
+    long = "12345678901234567890.123456789"
+    schema = build_schema(
+        "scalar numeric type Query { a: Int } type Subscription { row: Row } "
+        "type Row { sum: numeric all: [numeric] }"
+    )
+    document = Document.parse("subscription { row { sum all } }", schema)
+    body = f'{{"data":{{"row":{{"sum":{long},"all":[{long}]}}}}}}'.encode()
+    results = [Result.from_bytes(body, document) for _ in range(2)]
+    assert events_frame(results)["all"].tolist() == [Decimal(long)] * 2
+    frames = events_frames(results)
+    assert frames["events"]["row.sum"].tolist() == [Decimal(long)] * 2
+    assert frames["events.row.all"]["all"].tolist() == [Decimal(long)] * 2
+    assert [type(result.data["row"]["sum"]) for result in results] == [float, float]

@@ -90,8 +90,13 @@ TABLE = [
      "Cursor BitString InternetAddress JSONString FormattedString Char Country CountryCode "
      "LocalEndTime AWSURL String USCurrency JWT SemVer Color", ["24:00", "#ffffff"], "string",
      None),
-    ("JSON JSONObject json jsonb KeyValueHash Metadata GenericScalar Any Object AWSJSON _text "
-     "_int4 _timestamptz geography", [{"a": [1]}, [1, 2], "x"], "object", None),
+    ("CidrAddress JSONPath TSQuery TSVector LTree JwtToken pg_lsn txid_snapshot int4multirange "
+     "regclass vector", ["10.0.0.0/8", "0/16B3748"], "string", None),
+    ("Oid xid cid xid8 bigquery_int Bigint Int8", [4294967295, "5"], "Int64", [4294967295, 5]),
+    ("bigquery_decimal Numeric", ["1.10", "-0.001"], "object",
+     [Decimal("1.10"), Decimal("-0.001")]),
+    ("JSON JSONObject json jsonb Jsonb Geography KeyValueHash Metadata GenericScalar Any Object "
+     "AWSJSON _text _int4 _timestamptz geography", [{"a": [1]}, [1, 2], "x"], "object", None),
 ]  # fmt: skip
 CASES = [
     pytest.param(name, *row, id=f"{name}-{number}")

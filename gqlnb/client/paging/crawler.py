@@ -41,6 +41,7 @@ from gqlnb.client.paging.size_errors import (
     says_transient,
 )
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, plain
+from gqlnb.model.decode import hide_decimals, restore_decimals
 from gqlnb.model.page_info import get_path
 from gqlnb.model.paged_fields import PLAIN
 from gqlnb.model.paging_plan import Turn, key_variable
@@ -119,6 +120,7 @@ class Crawler:
         # Items of its largest page, by the number of items that were asked for.
         self._largest: Counter[tuple[PagedField, int | None]] = Counter()
         self._round = self._first_attempts = 0
+        self._has_decimals = False  # in the data, where other results have floats
         self._is_plain = False  # whether the text is sent as it was written
         self._counts = True  # whether counts are asked for
         self._batch = BATCH
@@ -262,6 +264,7 @@ class Crawler:
         if self._lacks_grown_page(request, result) and self._refuse_growth(request, result.errors):
             return
         self._extensions = result.extensions or self._extensions
+        self._has_decimals |= restore_decimals(result)
         if not self.begun:
             self._begin(result)
             return
@@ -697,7 +700,7 @@ class Crawler:
 
     def build_result(self, ended: str | None = None) -> Result:
         """Return what came so far as one result."""
-        return Result(
+        result = Result(
             data=self.data,
             errors=tuple(self._errors),
             extensions=self._extensions,
@@ -706,6 +709,7 @@ class Crawler:
             variables=self.variables,
             report=self.build_report(ended),
         )
+        return hide_decimals(result) if self._has_decimals else result
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` says why, where paging was ended from outside."""

@@ -11,12 +11,13 @@ that become one name are an error. A named index is served as columns. A functio
 
 **Types.** bool: Boolean. Whole numbers: Int, or BigInt where one has more than 32 bits. Floats:
 Float; NaN and infinity are null, for the filters too. Text: String. Categories: an enum where all
-are names, else their values; texts that are ordered (``pd.cut``) keep their order. Moments:
-DateTime, in UTC, which those without a time zone are taken for. Days, times, time deltas: Date,
-Time, Duration. Decimals, whole ones too: Decimal. UUIDs: UUID. Lists, dictionaries and mixed
-values: JSON, which can't be ordered, and filtered by ``isNull`` only. A field is non-null where its
-dtype has no null. dtypes decide, not values; only objects and 64 bit numbers are looked at. No
-digit is lost on the way to an answer, nor when ``Result.frame`` reads it: see :func:`gqlnb.scalar`.
+are names, else their values; texts that are ordered (``pd.cut``) keep their order. Moments with a
+time zone: DateTime, in UTC. Moments without one: LocalDateTime, which no offset compares with.
+Days, times, time deltas: Date, Time, Duration. Decimals, whole ones too: Decimal. UUIDs: UUID.
+Lists, dictionaries and mixed values: JSON, which can't be ordered, and filtered by ``isNull`` only.
+A field is non-null where its dtype has no null. dtypes decide, not values; only objects and 64 bit
+numbers are looked at. No digit is lost on the way to an answer, nor when ``Result.frame`` reads it:
+see :func:`gqlnb.scalar`.
 
 **Filters** have the names of Hot Chocolate: ``eq``, ``neq``, ``in``, ``nin``, ``gt``, ``gte``,
 ``lt``, ``lte``, ``contains``, ``startsWith``, ``endsWith``, and ``and`` and ``or`` to join them;

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from graphql import GraphQLError
 
 from gqlnb.engine.frames.naming import is_name
-from gqlnb.engine.frames.scalars import STEPS, moments, spans, times
+from gqlnb.engine.frames.scalars import STEPS, local_moments, moments, spans, times
 from gqlnb.errors import plain
 from gqlnb.model.wire_values import wire_value
 
@@ -259,10 +259,15 @@ def dictionary(array: Any) -> Column:
 
 
 def moment(array: Any) -> Column:
-    """Return a column of moments; those without a time zone are taken as UTC."""
-    unit = array.type.unit
-    note = "" if array.type.tz else "The column has no time zone; its moments are taken as UTC."
-    return counted("DateTime", array.cast(pa.int64()), unit, moments, note)
+    """Return a column of moments, those without a time zone as LocalDateTime.
+
+    graphql-scalars' and scalars.graphql.org's DateTime has an offset, and a client could not tell
+    from an empty column of it that there is none. LocalDateTime is the name for moments without.
+    """
+    unit, ticks = array.type.unit, array.cast(pa.int64())
+    if array.type.tz is None:
+        return counted("LocalDateTime", ticks, unit, local_moments)
+    return counted("DateTime", ticks, unit, moments)
 
 
 def day(array: Any) -> Column:
@@ -271,9 +276,7 @@ def day(array: Any) -> Column:
     return counted("Date", days, "D", moments)
 
 
-def counted(
-    name: str, ticks: Any, unit: str, write: Callable[[Any, str], list[str]], note: str = ""
-) -> Column:
+def counted(name: str, ticks: Any, unit: str, write: Callable[[Any, str], list[str]]) -> Column:
     """Return a column of times, counted in a unit, that `write` writes."""
 
     def show(array: Any) -> list[Any]:
@@ -281,7 +284,7 @@ def counted(
         valid = array.is_valid().to_pylist()
         return [text if known else None for text, known in zip(texts, valid, strict=True)]
 
-    return Column(name, ticks, show, COMPARING, step=Fraction(STEPS[unit]), note=note)
+    return Column(name, ticks, show, COMPARING, step=Fraction(STEPS[unit]))
 
 
 def nested(array: Any) -> Column:

@@ -206,13 +206,21 @@ def of_objects(values: pd.Series[Any]) -> tuple[Any, str | None]:
     if kind == "date" and any(isinstance(value, datetime) for value in present):
         msg = "it mixes dates and moments. Convert it with pd.to_datetime."
         raise UnfitError(msg)
+    zones = {value.tzinfo is None for value in present} if kind == "datetime" else {True}
+    if len(zones) == 2:
+        msg = (
+            "it mixes moments with and without a time zone. Convert it with "
+            "pd.to_datetime(..., utc=True) if those without are in UTC."
+        )
+        raise UnfitError(msg)
     cells = values.where(~lost, None).tolist()
     if kind == "decimal" or (kind in {"mixed", "mixed-integer"} and exact(present)):
         return decimals(cells), None
     if kind == "integer" and any(not -(2**63) <= value < 2**63 for value in present):
         return big(cells), "BigInt"
     if kind in FINE and any(getattr(value, FINE[kind][0], 0) for value in present):
-        return pa.array(cells, FINE[kind][1]), None
+        is_local = kind == "datetime" and True in zones
+        return pa.array(cells, pa.timestamp("ns") if is_local else FINE[kind][1]), None
     if kind in PLAIN or kind == "bytes":  # of bytes column_of says that they have no type
         return pa.array(values, from_pandas=True), None
     if all(isinstance(value, UUID) for value in present):

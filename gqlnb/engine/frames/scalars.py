@@ -19,7 +19,16 @@ from graphql import GraphQLError
 from gqlnb.errors import plain
 from gqlnb.model.spans import SECOND, fraction, nanoseconds, short, text
 
-__all__ = ["DESCRIPTIONS", "DIGITS", "PARSERS", "STEPS", "moments", "spans", "times"]
+__all__ = [
+    "DESCRIPTIONS",
+    "DIGITS",
+    "PARSERS",
+    "STEPS",
+    "local_moments",
+    "moments",
+    "spans",
+    "times",
+]
 
 STEPS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "D": 1}  # nanoseconds; days are counted
 DIGITS = 38  # of a BigInt: what a 128 bit decimal holds
@@ -36,6 +45,7 @@ DESCRIPTIONS = {
     "Duration": "A length of time as ISO 8601 has it, in seconds: PT90S. "
     "In a filter also weeks, days, hours and minutes: P1DT2H.",
     "JSON": "Any JSON value.",
+    "LocalDateTime": "A date and time without a time zone: 2024-02-29T12:30:00.",
     "Time": "A time of day as ISO 8601 has it: 12:30:00.",
     "UUID": "A UUID as text.",
 }
@@ -50,6 +60,14 @@ def read_moment(text: Any) -> int:
     found = datetime.fromisoformat(f"{base}{zone or ''}".upper())
     since = found.replace(tzinfo=found.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86400 + since.seconds) * SECOND + fraction(digits)
+
+
+def read_local_moment(text: Any) -> int:
+    """Return a moment without a time zone as nanoseconds since 1970; an offset is an error."""
+    match = MOMENT.fullmatch(text)
+    if match is None or match[3]:
+        raise ValueError
+    return read_moment(text)
 
 
 def read_date(text: Any) -> int:
@@ -99,6 +117,11 @@ READERS: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("BigInt", read_big, f"a whole number of up to {DIGITS} digits"),
     ("Date", read_date, "a day such as '2024-02-29'"),
     ("DateTime", read_moment, "a moment such as '2024-02-29T12:30:00Z'"),
+    (
+        "LocalDateTime",
+        read_local_moment,
+        "a date and time without a time zone such as '2024-02-29T12:30:00'",
+    ),
     ("Decimal", read_decimal, "a number such as '12.50'"),
     ("Duration", nanoseconds, "a length of time such as 'PT90S'"),
     ("UUID", lambda text: str(UUID(text)), "a UUID as text"),
@@ -121,9 +144,14 @@ def moments(ticks: Any, unit: str) -> list[str]:
     return texts if unit == "D" else [f"{short(text)}Z" for text in texts]
 
 
+def local_moments(ticks: Any, unit: str) -> list[str]:
+    """Return moments without a time zone as text; parameters as for :func:`moments`."""
+    return [text.removesuffix("Z") for text in moments(ticks, unit)]
+
+
 def times(ticks: Any, unit: str) -> list[str]:
     """Return times of day as text; `ticks` are NumPy integers, `unit` since midnight."""
-    return [text.partition("T")[2].removesuffix("Z") for text in moments(ticks, unit)]
+    return [text.partition("T")[2] for text in local_moments(ticks, unit)]
 
 
 def spans(ticks: Any, unit: str) -> list[str]:

@@ -1,0 +1,249 @@
+"""Frames of pages that were put together are equal to the frame of one answer with the same rows.
+
+The endpoint sends decimals as JSON numbers, as Hasura does, with more digits than a float holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gqlnb import Client, FrameError, Schema
+from gqlnb.wire.response import Response
+
+SDL = """
+scalar numeric scalar bigint scalar BigInt scalar float8 scalar timestamp scalar Datetime
+scalar jsonb scalar Duration scalar interval scalar Money scalar date scalar Odd
+type Query { rows(first: Int, after: String): Rows owner: Owner
+  plain(offset: Int, limit: Int): [Row] }
+type Owner { total: numeric rows(first: Int, after: String): Rows }
+type Rows { edges: [Edge] nodes: [Row] pageInfo: PageInfo! totalCount: Int sum: numeric }
+type Edge { weight: numeric node: Row }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Row { id: ID! numeric: numeric money: Money list: [[numeric]] bigint: bigint BigInt: BigInt
+  float8: float8 Float: Float Int: Int timestamp: timestamp Datetime: Datetime date: date
+  jsonb: jsonb Odd: Odd Duration: Duration text: String part: Part parts: [Part] }
+type Part { price: numeric }
+"""
+PART = "part { price } parts { price }"
+LEAVES = (
+    "id numeric money list bigint BigInt float8 Float Int timestamp Datetime date jsonb Odd "
+    "Duration text"
+)
+FORMS = {
+    "nodes": f"{{ rows(first: SIZE) {{ sum nodes {{ {LEAVES} {PART} }} }} }}",
+    "edges": f"{{ rows(first: SIZE) {{ edges {{ weight node {{ {LEAVES} {PART} }} }} }} }}",
+    "nested": f"{{ owner {{ total rows(first: SIZE) {{ nodes {{ {LEAVES} {PART} }} }} }} }}",
+    "plain": f"{{ plain(offset: 0, limit: SIZE) {{ {LEAVES} {PART} }} }}",
+}
+NUMBER = re.compile(r'"@([^"@]*)@"')
+HUGE = 10_000
+
+
+class Numbers:
+    """A transport to rows, which writes texts between @ as JSON numbers."""
+
+    source = "numbers"
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        def page(args: dict[str, Any]) -> dict[str, Any]:
+            start = int(args.get("after") or 0)
+            end = start + (args.get("first") or HUGE)
+            part = rows[start:end]
+            edges = [{"weight": row["numeric"], "node": row} for row in part]
+            info = {"hasNextPage": end < len(rows), "endCursor": str(end)}
+            total = {"totalCount": len(rows), "sum": "@0.10000000000000000000001@"}
+            return {"edges": edges, "nodes": part, "pageInfo": info, **total}
+
+        def cut(args: dict[str, Any]) -> list[dict[str, Any]]:
+            start = args.get("offset") or 0
+            return rows[start : start + (args.get("limit") or HUGE)]
+
+        resolvers = {
+            "Query": {
+                "rows": lambda _root, args, _context: page(args),
+                "owner": lambda *_: {"total": "@12345678901234567890.5@"},
+                "plain": lambda _root, args, _context: cut(args),
+            },
+            "Owner": {"rows": lambda _root, args, _context: page(args)},
+        }
+        self.schema = Schema(SDL, resolvers)
+        self.requests = 0
+
+    def send(self, request: Any) -> Response:
+        """Execute a request."""
+        self.requests += 1
+        result = self.schema.execute(
+            request.query, request.variables, operation=request.operation_name
+        )
+        members = {"data": result.data}
+        body = NUMBER.sub(r"\1", json.dumps(members))
+        return Response(200, {"content-type": "application/json"}, body.encode())
+
+    async def asend(self, request: Any) -> Response:
+        """Execute a request."""
+        return self.send(request)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+DIGITS = st.from_regex(r"-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]?[0-9])?", fullmatch=True)
+EXACT = st.none() | DIGITS.map("@{}@".format) | DIGITS
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+WHOLE = st.none() | INTEGERS | INTEGERS.map(str)
+ANY = st.none() | st.sampled_from([1, "x", [1.5], {"a": {"price": 0.1}}])
+FLOAT = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+MOMENT = "2024-02-29T12:30:00.123456"
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "numeric": EXACT,
+            "money": EXACT,
+            "list": st.none() | st.lists(st.none() | st.lists(EXACT, max_size=3), max_size=3),
+            "bigint": WHOLE,
+            "BigInt": WHOLE | st.integers(-(2**100), 2**100),
+            "float8": FLOAT,
+            "Float": FLOAT,
+            "Int": st.none() | st.integers(-(2**31), 2**31 - 1),
+            "timestamp": st.none() | st.sampled_from([MOMENT, MOMENT + "789"]),
+            "Datetime": st.none() | st.sampled_from([MOMENT]),
+            "date": st.none() | st.just("2024-02-29"),
+            "jsonb": ANY,
+            "Odd": ANY,
+            "Duration": st.none() | st.sampled_from(["PT1S", "P1D"]),
+            "text": st.none() | st.text(st.characters(exclude_characters='"@', codec="ascii")),
+            "part": st.none() | st.fixed_dictionaries({"price": EXACT}),
+            "parts": st.lists(st.none() | st.fixed_dictionaries({"price": EXACT}), max_size=2),
+        }
+    ),
+    max_size=8,
+).map(lambda rows: [{"id": str(number), **row} for number, row in enumerate(rows)])
+
+
+def check_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    """Check dtypes and values, and the types of the values of object columns."""
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+    for name in wanted.columns:
+        for mine, other in zip(found[name].tolist(), wanted[name].tolist(), strict=True):
+            assert repr(mine) == repr(other), name
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rows=ROWS, form=st.sampled_from(list(FORMS)), size=st.integers(1, 5))
+@pytest.mark.filterwarnings("ignore:Values of the scalar")
+@pytest.mark.filterwarnings("ignore:The result may be incomplete")
+def test_merged_pages_are_equal_to_one_answer(
+    rows: list[dict[str, Any]], form: str, size: int
+) -> None:
+    """Every scalar, at every level, in columns, lists, objects and tables."""
+    wire = Numbers(rows)
+    with Client(wire, schema=wire.schema.graphql) as client:
+        one = client.execute(FORMS[form].replace("SIZE", str(HUGE)))
+        text = FORMS[form].replace("SIZE", str(size))
+        merged = client.execute_all(text, page_size=size, progress=False)
+        assert len(merged) == len(rows)
+        for again in range(2):
+            check_equal(merged.frame(), one.frame())
+            assert set(merged.frames) == set(one.frames)
+            for name in one.frames:
+                check_equal(merged.tables()[name], one.frames[name])
+            assert merged.arrow().equals(one.arrow())
+            assert merged.data == one.data, again
+            assert json.dumps(merged.dicts()) == json.dumps(one.dicts())
+
+
+LONG = "12345678901234567890.123456789"
+
+
+def long_rows(count: int) -> list[dict[str, Any]]:
+    """Return rows with decimals of 29 digits."""
+    names = LEAVES.split()
+    blank = {**dict.fromkeys(names), "part": {"price": f"@{LONG}@"}, "parts": []}
+    return [{**blank, "id": str(n), "numeric": f"@{LONG}@"} for n in range(count)]
+
+
+@pytest.fixture
+def client() -> Client:
+    """Return a client of an endpoint with seven rows."""
+    wire = Numbers(long_rows(7))
+    return Client(wire, schema=wire.schema.graphql)
+
+
+TEXT = "{ rows(first: 3) { sum nodes { id numeric part { price } } } }"
+
+
+def check_long(frame: pd.DataFrame, count: int) -> None:
+    """Check the decimals of a frame."""
+    assert frame["numeric"].tolist() == [Decimal(LONG)] * count
+    assert frame["part.price"].tolist() == [Decimal(LONG)] * count
+
+
+@pytest.mark.filterwarnings("ignore:The result may be incomplete")  # said of each page but the last
+def test_pages_are_exact_one_by_one(client: Client) -> None:
+    """Each page, also when it is looked at after those that came later."""
+    pages = list(client.pages(TEXT, progress=False))
+    assert [len(page.dicts()) for page in pages] == [3, 3, 1]
+    for page in pages:
+        check_long(page.frame(), len(page.dicts()))
+        assert type(page.data["rows"]["nodes"][0]["numeric"]) is float
+        assert type(page.data["rows"]["sum"]) is float
+    whole = pd.concat([page.frame() for page in pages], ignore_index=True)
+    check_equal(whole, client.frame(TEXT.replace("3", "10")))
+
+
+def test_all_ways_of_paging_are_exact(client: Client) -> None:
+    """Methods, asynchronous methods, and a frame of all pages."""
+    check_long(client.execute_all(TEXT, progress=False).frame(), 7)
+    check_long(client.frame(TEXT, pages="all"), 7)
+    check_long(asyncio.run(client.aexecute_all(TEXT, progress=False)).frame(), 7)
+
+    async def collect() -> list[pd.DataFrame]:
+        return [page.frame() async for page in client.apages(TEXT, progress=False)]
+
+    check_long(pd.concat(asyncio.run(collect()), ignore_index=True), 7)
+
+
+def test_resumed_pages_are_exact(client: Client) -> None:
+    """Those before the stop and those after it."""
+    first = client.execute_all(TEXT, page_size=3, max_requests=1, progress=False)
+    check_long(first.frame(), 3)
+    check_long(client.resume(first, progress=False).frame(), 7)
+
+
+def test_data_of_merged_pages_are_json(client: Client) -> None:
+    """Floats, as in the data of every answer, whether or not frames were made before."""
+    result = client.execute_all(TEXT, progress=False)
+    result.frame()
+    assert json.loads(json.dumps(result.data)) == result.data
+    assert {type(row["numeric"]) for row in result.dicts()} == {float}
+    assert type(result["rows"]["sum"]) is float
+    check_long(result.frame(), 7)
+
+
+def test_columns_that_keep_values_as_they_came_hold_json() -> None:
+    """As of one answer: floats for JSON numbers beside the text that does not fit."""
+    wire = Numbers([*long_rows(3), {**long_rows(1)[0], "id": "9", "numeric": "abc"}])
+    client = Client(wire, schema=wire.schema.graphql)
+    merged = client.execute_all(TEXT, progress=False)
+    one = client.execute(TEXT.replace("3", "10"))
+    with pytest.raises(FrameError, match="row 3 is 'abc'"):
+        merged.frame()
+    assert merged.frame(strict=False)["numeric"].tolist() == [float(LONG)] * 3 + ["abc"]
+    check_equal(merged.frame(strict=False), one.frame(strict=False))
+
+
+def test_beside_a_list_numbers_are_json(client: Client) -> None:
+    """In `attrs`, as those of one answer."""
+    merged = client.execute_all(TEXT, progress=False).frame().attrs["beside"]
+    one = client.frame(TEXT.replace("3", "10")).attrs["beside"]
+    assert merged == one
+    assert merged == {"rows.sum": 0.1}

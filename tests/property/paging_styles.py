@@ -141,6 +141,8 @@ class World:
         nothing.
     secretive
         Whether the service does not tell its schema.
+    toys
+        The most items of a list in each item of the list in a row; 0 where there is none.
     """
 
     style: str
@@ -157,6 +159,7 @@ class World:
     inner_size: int | None = None
     lookup: str = ""
     secretive: bool = False
+    toys: int = 0
 
 
 class Refusal(Exception):
@@ -195,8 +198,17 @@ class Service:
             "name": name or (f"n{number % 3}" if keyed == "equal" else f"n{number}"),
         }
         count = (number * 7 + 3) % (self.world.kids + 1) if self.world.kids else 0
-        made["kids"] = [{"id": f"{number}/{n}", "name": f"k{number}.{n}"} for n in range(count)]
+        made["kids"] = [self.kid(number, n) for n in range(count)]
         return made
+
+    def kid(self, number: int, place: int) -> Row:
+        """Return an item of a list in a row."""
+        count = (number + 5 * place) % (self.world.toys + 1)
+        toys = [
+            {"id": f"{number}/{place}/{n}", "name": f"t{number}.{place}.{n}"} for n in range(count)
+        ]
+        name = f"k{number}.{place}"
+        return {"__typename": "Kid", "id": f"{number}/{place}", "name": name, "toys": toys}
 
     def change(self) -> None:
         """Count the times that rows were asked for; change them on the second."""
@@ -927,11 +939,18 @@ def make_sdl(world: World) -> str:
     else:
         parts.append(f"type Row{on} {{ {body} }}")
     if inner:
-        parts.append("type Kid { id: ID! name: String! }")
+        toys = f"toys{inner.arguments}: {page_type(inner, 'Toy')}" if world.toys else ""
+        on = " implements Node" if world.lookup == "node" else ""
+        parts.append(f"type Kid{on} {{ id: ID! name: String! {toys} }}")
+        parts += ["type Toy { id: ID! name: String! }"] if world.toys else []
     parts += [
-        page_sdl(each, row) for each, row in ((style, "Row"), (inner, "Kid")) if each is not None
+        page_sdl(each, row)
+        for each, row in ((style, "Row"), (inner, "Kid"), (inner if world.toys else None, "Toy"))
+        if each is not None
     ]
     lookup = LOOKUPS[world.lookup]
+    if world.toys and lookup and world.lookup != "node":
+        lookup += " kid(id: ID!): Kid"
     parts.append(f"type Query {{ rows{style.arguments}: {page_type(style, 'Row')} {lookup} }}")
     return "\n".join(part for part in parts if part)
 
@@ -971,8 +990,16 @@ def make_schema(service: Service) -> Schema:
 
     def find(_root: Any, args: Mapping[str, Any], _context: Any) -> Any:
         return next(
-            (r for r in service.rows if all(r[name] == value for name, value in args.items())), None
+            (r for r in service.rows if all(r[name] == value for name, value in args.items())),
+            find_kid(_root, args, _context) if "id" in args else None,
         )
+
+    def find_kid(_root: Any, args: Mapping[str, Any], _context: Any) -> Any:
+        return next((k for r in service.rows for k in r["kids"] if k["id"] == args["id"]), None)
+
+    def toys(root: Row, args: Mapping[str, Any], _context: Any) -> Any:
+        assert inner is not None
+        return inner.serve(service, args, root["toys"])
 
     query: dict[str, Any] = {"rows": rows}
     lookup = LOOKUPS[world.lookup].partition("(")[0]
@@ -982,6 +1009,10 @@ def make_schema(service: Service) -> Schema:
     owners = ["A", "B"] if world.keyed in {"union", "interface", "apart"} else ["Row"]
     if inner is not None:
         resolvers |= {owner: {"kids": kids} for owner in owners}
+    if world.toys:
+        resolvers["Kid"] = {"toys": toys}
+        if lookup and world.lookup != "node":
+            query["kid"] = find_kid
     for name in ("Row", "Node"):
         resolvers.setdefault(name, {})["__resolveType"] = lambda value, _: value["__typename"]
     sdl = make_sdl(world)
@@ -996,7 +1027,9 @@ def make_text(world: World, where: str = "") -> str:
     style, inner = STYLES[world.style], STYLES.get(world.inner)
     below = ""
     if inner is not None:
-        below = f"kids{inner.ask(world.inner_size, None)} {select(inner, '{ name }')}"
+        toys = f"toys{inner.ask(world.inner_size, None)} {select(inner, '{ name }')}"
+        kid = f"{{ name {toys if world.toys else ''} }}"
+        below = f"kids{inner.ask(world.inner_size, None)} {select(inner, kid)}"
     row = f"{{ name {below} }}"
     if world.keyed in {"union", "apart"}:
         row = f"{{ ... on A {row} ... on B {row} }}"

@@ -67,6 +67,7 @@ def worlds(draw: st.DrawFn) -> World:
         draw(st.sampled_from([None, 1, 2, 5])) if inner else None,
         lookup,
         draw(st.sampled_from([False] * 9 + [True])),
+        draw(st.sampled_from([0, 3])) if inner else 0,
     )
 
 
@@ -83,18 +84,25 @@ def shorten(world: World, rows: list[Any]) -> list[Any]:
             continue
         assert row.keys() <= {"name", "kids"}, f"fields of ours show: {row}"
         kids = [] if inner is None else read_rows(inner, row["kids"])
+        names = [row["name"]]
         for kid in kids:
-            assert kid.keys() <= {"name"}, f"fields of ours show: {kid}"
-        short.append((row["name"], *(kid["name"] for kid in kids)))
+            assert kid.keys() <= {"name", "toys"}, f"fields of ours show: {kid}"
+            toys = read_rows(inner, kid["toys"]) if inner and world.toys else []
+            assert all(toy.keys() == {"name"} for toy in toys), f"fields of ours show: {toys}"
+            names += [kid["name"], *(toy["name"] for toy in toys)]
+        short.append(tuple(names))
     return short
 
 
 def truth(world: World, rows: list[Any]) -> list[Any]:
     """Return the rows of a service as such tuples."""
-    kids = bool(world.inner)
-    return [
-        None if r is None else (r["name"], *(k["name"] for k in r["kids"] if kids)) for r in rows
-    ]
+    found = []
+    for row in rows:
+        names = [] if row is None else [row["name"]]
+        for kid in row["kids"] if row is not None and world.inner else []:
+            names += [kid["name"], *(toy["name"] for toy in kid["toys"])]
+        found.append(None if row is None else tuple(names))
+    return found
 
 
 def is_right(world: World, service: Service, rows: list[Any]) -> bool:
@@ -161,7 +169,9 @@ def bound_requests(world: World) -> int:
         size = min(size, world.default)
     kids = ceil(world.kids / (world.inner_size or 10)) + 1 if world.inner else 0
     pages = ceil((world.total + 2) / size)
-    return 8 + 2 * pages + ceil(world.total * kids / 10) + pages * kids
+    toys = ceil(world.toys / (world.inner_size or 10)) + 1 if world.toys else 0
+    lists = world.total * (kids + world.kids * toys)
+    return 8 + 2 * pages + ceil(lists / 10) + pages * (kids + toys)
 
 
 def ask(world: World, way: str = "all") -> tuple[Any, Service, Counting, list[str]]:

@@ -262,6 +262,14 @@ class PagingPlan:
         """Whether a count is asked for that the text does not select."""
         return bool(self._added_counts)
 
+    def has_inner(self, names: Sequence[str]) -> bool:
+        """Return whether the field at a path of response names has selections."""
+        selections: list[Selection] = self.selections
+        for name in names:
+            pieces = group_by_key(selections).get(name, [])
+            selections = [each for piece in pieces for each in piece.inner or ()]
+        return bool(selections)
+
     # -- reading the arguments of the text
 
     def _value_of(self, node: Any) -> Any:
@@ -309,7 +317,9 @@ class PagingPlan:
                 return True
         start = self.start(field) if field.kind in {"offset", "page"} else None
         from_zero = field.arguments.default_position == 0
-        return not _is_first((field.arguments.position or ("",))[-1], start) or (from_zero and bool(start))
+        return not _is_first((field.arguments.position or ("",))[-1], start) or (
+            from_zero and bool(start)
+        )
 
     def ends_early(self, field: PagedField) -> bool:
         """Return whether the text says where a connection ends: `before` beside `first`."""

@@ -139,6 +139,10 @@ class World:
     lookup
         How rows are asked for again: ``"node"``, ``"nodeId"``, ``"id"``, ``"pk"``, ``"pair"`` or
         nothing.
+    secretive
+        Whether the service does not tell its schema.
+    toys
+        The most items of a list in each item of the list in a row; 0 where there is none.
     """
 
     style: str
@@ -154,7 +158,8 @@ class World:
     kids: int = 0
     inner_size: int | None = None
     lookup: str = ""
-    given_schema: bool = True
+    secretive: bool = False
+    toys: int = 0
 
 
 class Refusal(Exception):
@@ -193,8 +198,17 @@ class Service:
             "name": name or (f"n{number % 3}" if keyed == "equal" else f"n{number}"),
         }
         count = (number * 7 + 3) % (self.world.kids + 1) if self.world.kids else 0
-        made["kids"] = [{"id": f"{number}/{n}", "name": f"k{number}.{n}"} for n in range(count)]
+        made["kids"] = [self.kid(number, n) for n in range(count)]
         return made
+
+    def kid(self, number: int, place: int) -> Row:
+        """Return an item of a list in a row."""
+        count = (number + 5 * place) % (self.world.toys + 1)
+        toys = [
+            {"id": f"{number}/{place}/{n}", "name": f"t{number}.{place}.{n}"} for n in range(count)
+        ]
+        name = f"k{number}.{place}"
+        return {"__typename": "Kid", "id": f"{number}/{place}", "name": name, "toys": toys}
 
     def change(self) -> None:
         """Count the times that rows were asked for; change them on the second."""
@@ -387,7 +401,11 @@ def relay(kind: str, *, backward: bool = False, node: bool = False) -> Callable[
 
     def connection(part: Slice, rows: list[Row], info: Row) -> Row:
         cursors = [encode(rows, min(part.start + i, len(rows) - 1)) for i in range(len(part.rows))]
-        end = encode(rows, part.end - 1) if 0 < part.end <= len(rows) and part.end > part.start else None
+        end = (
+            encode(rows, part.end - 1)
+            if 0 < part.end <= len(rows) and part.end > part.start
+            else None
+        )
         first = encode(rows, part.start) if part.end > part.start else None
         return {
             "edges": [{"cursor": c, "node": r} for c, r in zip(cursors, part.rows, strict=True)],
@@ -485,42 +503,88 @@ def serve_directus(service: Service, args: Mapping[str, Any], rows: list[Row]) -
     return service.cut(rows, args.get("offset") or 0, limit).rows
 
 
-SIZED_PAGE = "type SizedPage { total: Int perPage: Int currentPage: Int lastPage: Int hasNextPage: Boolean }"
+SIZED_PAGE = (
+    "type SizedPage { total: Int perPage: Int currentPage: Int lastPage: Int hasNextPage: Boolean }"
+)
 STYLES: dict[str, Style] = {
     "relay": Style(
-        RELAY.format("String"), ask_relay, relay("offset"), f"{EDGES} {TOTAL} {INFO}",
-        ("nodes",), counts=True, flags=True, relay=True,
+        RELAY.format("String"),
+        ask_relay,
+        relay("offset"),
+        f"{EDGES} {TOTAL} {INFO}",
+        ("nodes",),
+        counts=True,
+        flags=True,
+        relay=True,
     ),
     "relay, edges, no count": Style(
-        RELAY.format("String"), ask_relay, relay("array"), f"edges: [ROWEdge] {INFO}",
-        ("edges",), ("node",), flags=True, relay=True,
+        RELAY.format("String"),
+        ask_relay,
+        relay("array"),
+        f"edges: [ROWEdge] {INFO}",
+        ("edges",),
+        ("node",),
+        flags=True,
+        relay=True,
     ),
     "relay, custom cursor": Style(
-        RELAY.format("Cursor"), ask_relay, relay("opaque"), f"{EDGES} {TOTAL} {INFO}",
-        ("edges",), ("node",), "scalar Cursor", counts=True, flags=True, relay=True,
+        RELAY.format("Cursor"),
+        ask_relay,
+        relay("opaque"),
+        f"{EDGES} {TOTAL} {INFO}",
+        ("edges",),
+        ("node",),
+        "scalar Cursor",
+        counts=True,
+        flags=True,
+        relay=True,
     ),
     "relay, no count, nodes": Style(
-        RELAY.format("ID"), ask_relay, relay("opaque"), f"{EDGES} {INFO}",
-        ("nodes",), flags=True, relay=True,
+        RELAY.format("ID"),
+        ask_relay,
+        relay("opaque"),
+        f"{EDGES} {INFO}",
+        ("nodes",),
+        flags=True,
+        relay=True,
     ),
     "relay, backward": Style(
-        RELAY.format("String"), ask_back, relay("array", backward=True),
-        f"{EDGES} {TOTAL} {INFO}", ("nodes",), counts=True, flags=True, relay=True,
+        RELAY.format("String"),
+        ask_back,
+        relay("array", backward=True),
+        f"{EDGES} {TOTAL} {INFO}",
+        ("nodes",),
+        counts=True,
+        flags=True,
+        relay=True,
     ),
     "relay, offset": Style(
-        "(first: Int, offset: Int, after: Cursor, last: Int, before: Cursor)", ask_offset,
-        relay("opaque"), f"{EDGES} {TOTAL} {INFO}", ("nodes",), (), "scalar Cursor",
-        counts=True, flags=True, starts=True, relay=True,
+        "(first: Int, offset: Int, after: Cursor, last: Int, before: Cursor)",
+        ask_offset,
+        relay("opaque"),
+        f"{EDGES} {TOTAL} {INFO}",
+        ("nodes",),
+        (),
+        "scalar Cursor",
+        counts=True,
+        flags=True,
+        starts=True,
+        relay=True,
     ),
     "hasura": Style(
-        "(limit: Int, offset: Int, where: Filter, order_by: [Order!])", OFFSET,
-        listed(PLAIN_OFFSET), types="input Filter { name: String } enum Order { asc desc }",
+        "(limit: Int, offset: Int, where: Filter, order_by: [Order!])",
+        OFFSET,
+        listed(PLAIN_OFFSET),
+        types="input Filter { name: String } enum Order { asc desc }",
         starts=True,
     ),
     "postgraphile": Style("(first: Int, offset: Int)", FIRST, listed(SIMPLE), starts=True),
     "prisma": Style(
-        "(where: Where, take: Int, skip: Int, cursor: Where)", TAKE, listed(SKIP),
-        types="input Where { id: ID }", starts=True,
+        "(where: Where, take: Int, skip: Int, cursor: Where)",
+        TAKE,
+        listed(SKIP),
+        types="input Where { id: ID }",
+        starts=True,
     ),
     "pages from 1": Style(
         "(page: Int, perPage: Int)", ONE, listed(FROM_ONE), base=1, starts=True, numbered=True
@@ -529,163 +593,309 @@ STYLES: dict[str, Style] = {
         "(page: Int, perPage: Int)", ZERO, listed(FROM_ZERO), starts=True, numbered=True
     ),
     "pages from 1, said": Style(
-        "(page: Int = 1, perPage: Int = 10)", ONE, listed(FROM_ONE), base=1, starts=True,
+        "(page: Int = 1, perPage: Int = 10)",
+        ONE,
+        listed(FROM_ONE),
+        base=1,
+        starts=True,
         numbered=True,
     ),
     "pages from 0, said": Style(
-        "(page: Int! = 0, perPage: Int! = 10)", ZERO, listed(FROM_ZERO), starts=True,
+        "(page: Int! = 0, perPage: Int! = 10)",
+        ZERO,
+        listed(FROM_ZERO),
+        starts=True,
         numbered=True,
     ),
     "anilist": Style(
-        "(page: Int, perPage: Int)", ONE,
-        wrap(FROM_ONE, lambda p: {
-            "media": p.rows,
-            "pageInfo": {
-                "total": p.total, "perPage": p.size, "currentPage": number_of(p, 1),
-                "lastPage": pages_of(p), "hasNextPage": p.more,
+        "(page: Int, perPage: Int)",
+        ONE,
+        wrap(
+            FROM_ONE,
+            lambda p: {
+                "media": p.rows,
+                "pageInfo": {
+                    "total": p.total,
+                    "perPage": p.size,
+                    "currentPage": number_of(p, 1),
+                    "lastPage": pages_of(p),
+                    "hasNextPage": p.more,
+                },
             },
-        }),
-        "pageInfo: SizedPage media: [ROW]", ("media",), (), SIZED_PAGE, 1, counts=True,
-        flags=True, starts=True, numbered=True,
+        ),
+        "pageInfo: SizedPage media: [ROW]",
+        ("media",),
+        (),
+        SIZED_PAGE,
+        1,
+        counts=True,
+        flags=True,
+        starts=True,
+        numbered=True,
     ),
     "rick and morty": Style(
-        "(page: Int, filter: Wanted)", FIXED,
-        wrap(FIXED_PAGES, lambda p: {
-            "results": p.rows,
-            "info": {
-                "count": p.total, "pages": pages_of(p),
-                "next": number_of(p, 1) + 1 if p.more else None,
-                "prev": number_of(p, 1) - 1 if p.start else None,
+        "(page: Int, filter: Wanted)",
+        FIXED,
+        wrap(
+            FIXED_PAGES,
+            lambda p: {
+                "results": p.rows,
+                "info": {
+                    "count": p.total,
+                    "pages": pages_of(p),
+                    "next": number_of(p, 1) + 1 if p.more else None,
+                    "prev": number_of(p, 1) - 1 if p.start else None,
+                },
             },
-        }),
-        "info: Info results: [ROW]", ("results",), (),
+        ),
+        "info: Info results: [ROW]",
+        ("results",),
+        (),
         "type Info { count: Int pages: Int next: Int prev: Int } input Wanted { name: String }",
-        1, flags=True, starts=True, fixed=True, numbered=True,
+        1,
+        flags=True,
+        starts=True,
+        fixed=True,
+        numbered=True,
     ),
     "hotchocolate": Style(
-        "(skip: Int, take: Int)", TAKE,
-        wrap(SKIP, lambda p: {
-            "items": p.rows, "totalCount": p.total,
-            "pageInfo": {"hasNextPage": p.more, "hasPreviousPage": p.start > 0},
-        }),
-        f"items: [ROW!] pageInfo: SegmentInfo! {TOTAL}", ("items",), (),
+        "(skip: Int, take: Int)",
+        TAKE,
+        wrap(
+            SKIP,
+            lambda p: {
+                "items": p.rows,
+                "totalCount": p.total,
+                "pageInfo": {"hasNextPage": p.more, "hasPreviousPage": p.start > 0},
+            },
+        ),
+        f"items: [ROW!] pageInfo: SegmentInfo! {TOTAL}",
+        ("items",),
+        (),
         "type SegmentInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! }",
-        counts=True, flags=True, starts=True,
+        counts=True,
+        flags=True,
+        starts=True,
     ),
     "strapi, pages": Style(
-        "(pagination: PaginationArg, sort: [String])", PAGED, serve_strapi,
-        "data: [ROWEntity!]! meta: ResponseMeta!", ("data",), ("attributes",),
+        "(pagination: PaginationArg, sort: [String])",
+        PAGED,
+        serve_strapi,
+        "data: [ROWEntity!]! meta: ResponseMeta!",
+        ("data",),
+        ("attributes",),
         "input PaginationArg { page: Int pageSize: Int start: Int limit: Int } "
         "type ResponseMeta { pagination: Pagination! } "
         "type Pagination { total: Int! page: Int! pageSize: Int! pageCount: Int! }",
-        1, counts=True, starts=True, numbered=True,
+        1,
+        counts=True,
+        starts=True,
+        numbered=True,
     ),
     "strapi, start": Style(
-        "(pagination: PaginationArg, sort: [String])", STRAPI, serve_strapi,
-        "data: [ROWEntity!]! meta: ResponseMeta!", ("data",), ("attributes",),
+        "(pagination: PaginationArg, sort: [String])",
+        STRAPI,
+        serve_strapi,
+        "data: [ROWEntity!]! meta: ResponseMeta!",
+        ("data",),
+        ("attributes",),
         "input PaginationArg { page: Int pageSize: Int start: Int limit: Int } "
         "type ResponseMeta { pagination: Pagination! } "
         "type Pagination { total: Int! page: Int! pageSize: Int! pageCount: Int! }",
-        counts=True, starts=True,
+        counts=True,
+        starts=True,
     ),
     "strawberry django": Style(
-        "(pagination: OffsetPaginationInput)", DJANGO, listed(PAGINATED),
-        types="input OffsetPaginationInput { offset: Int! = 0 limit: Int = null }", starts=True,
+        "(pagination: OffsetPaginationInput)",
+        DJANGO,
+        listed(PAGINATED),
+        types="input OffsetPaginationInput { offset: Int! = 0 limit: Int = null }",
+        starts=True,
     ),
     "directus": Style(
         "(limit: Int, offset: Int, page: Int, sort: [String])", OFFSET, serve_directus, starts=True
     ),
     "appsync": Style(
-        "(limit: Int, nextToken: String)", ask_size("limit"),
+        "(limit: Int, nextToken: String)",
+        ask_size("limit"),
         wrap(serve_token, lambda p: {"items": p.rows, "nextToken": token_of(p)}),
-        "items: [ROW]! nextToken: String", ("items",), flags=True,
+        "items: [ROW]! nextToken: String",
+        ("items",),
+        flags=True,
     ),
     "launches": Style(
-        "(pageSize: Int, after: String)", ask_size("pageSize"),
-        wrap(serve_token, lambda p: {
-            "launches": p.rows, "cursor": f"t{p.end}", "hasMore": p.more,
-        }),
-        "cursor: String! hasMore: Boolean! launches: [ROW]!", ("launches",), flags=True,
+        "(pageSize: Int, after: String)",
+        ask_size("pageSize"),
+        wrap(
+            serve_token,
+            lambda p: {
+                "launches": p.rows,
+                "cursor": f"t{p.end}",
+                "hasMore": p.more,
+            },
+        ),
+        "cursor: String! hasMore: Boolean! launches: [ROW]!",
+        ("launches",),
+        flags=True,
     ),
     "fauna": Style(
-        "(_size: Int, _cursor: String)", ask_size("_size"),
+        "(_size: Int, _cursor: String)",
+        ask_size("_size"),
         wrap(serve_token, lambda p: {"data": p.rows, "after": token_of(p), "before": None}),
-        "data: [ROW]! after: String before: String", ("data",), flags=True,
+        "data: [ROW]! after: String before: String",
+        ("data",),
+        flags=True,
     ),
     "contentful": Style(
-        "(skip: Int = 0, limit: Int = 100, preview: Boolean)", SKIP_LIMIT,
-        wrap(CONTENTFUL, lambda p: {
-            "items": p.rows, "skip": p.start, "limit": p.size, "total": p.total,
-        }),
-        "total: Int! skip: Int! limit: Int! items: [ROW]!", ("items",), counts=True, starts=True,
+        "(skip: Int = 0, limit: Int = 100, preview: Boolean)",
+        SKIP_LIMIT,
+        wrap(
+            CONTENTFUL,
+            lambda p: {
+                "items": p.rows,
+                "skip": p.start,
+                "limit": p.size,
+                "total": p.total,
+            },
+        ),
+        "total: Int! skip: Int! limit: Int! items: [ROW]!",
+        ("items",),
+        counts=True,
+        starts=True,
     ),
     "the graph": Style(
-        "(skip: Int = 0, first: Int = 100, orderBy: String)", FIRST_SKIP, listed(GRAPH),
+        "(skip: Int = 0, first: Int = 100, orderBy: String)",
+        FIRST_SKIP,
+        listed(GRAPH),
         starts=True,
     ),
     "vendure": Style(
-        "(options: ListOptions)", VENDURE,
+        "(options: ListOptions)",
+        VENDURE,
         wrap(OPTIONS, lambda p: {"items": p.rows, "totalItems": p.total}),
-        "items: [ROW!]! totalItems: Int!", ("items",), (),
-        "input ListOptions { skip: Int take: Int }", counts=True, starts=True,
+        "items: [ROW!]! totalItems: Int!",
+        ("items",),
+        (),
+        "input ListOptions { skip: Int take: Int }",
+        counts=True,
+        starts=True,
     ),
     "input object": Style(
-        "(input: ListInput)", INPUT,
+        "(input: ListInput)",
+        INPUT,
         wrap(INPUT_PAGES, lambda p: {"items": p.rows, "total": p.total}),
-        "items: [ROW!]! total: Int!", ("items",), (), "input ListInput { page: Int size: Int }",
-        1, counts=True, starts=True, numbered=True,
+        "items: [ROW!]! total: Int!",
+        ("items",),
+        (),
+        "input ListInput { page: Int size: Int }",
+        1,
+        counts=True,
+        starts=True,
+        numbered=True,
     ),
     "lighthouse": Style(
-        "(first: Int, page: Int)", LARAVEL,
-        wrap(LIGHTHOUSE, lambda p: {
-            "data": p.rows,
-            "paginatorInfo": {
-                "count": len(p.rows), "currentPage": number_of(p, 1), "hasMorePages": p.more,
-                "lastPage": pages_of(p), "perPage": p.size, "total": p.total,
+        "(first: Int, page: Int)",
+        LARAVEL,
+        wrap(
+            LIGHTHOUSE,
+            lambda p: {
+                "data": p.rows,
+                "paginatorInfo": {
+                    "count": len(p.rows),
+                    "currentPage": number_of(p, 1),
+                    "hasMorePages": p.more,
+                    "lastPage": pages_of(p),
+                    "perPage": p.size,
+                    "total": p.total,
+                },
             },
-        }),
-        "data: [ROW!]! paginatorInfo: PaginatorInfo!", ("data",), (),
+        ),
+        "data: [ROW!]! paginatorInfo: PaginatorInfo!",
+        ("data",),
+        (),
         "type PaginatorInfo { count: Int! currentPage: Int! hasMorePages: Boolean! lastPage: Int! "
         "perPage: Int! total: Int! }",
-        1, counts=True, flags=True, starts=True, numbered=True,
+        1,
+        counts=True,
+        flags=True,
+        starts=True,
+        numbered=True,
     ),
     "magento": Style(
-        "(search: String, pageSize: Int = 20, currentPage: Int = 1)", MAGENTO,
-        wrap(CURRENT, lambda p: {
-            "items": p.rows, "total_count": p.total,
-            "page_info": {
-                "current_page": number_of(p, 1), "page_size": p.size, "total_pages": pages_of(p),
+        "(search: String, pageSize: Int = 20, currentPage: Int = 1)",
+        MAGENTO,
+        wrap(
+            CURRENT,
+            lambda p: {
+                "items": p.rows,
+                "total_count": p.total,
+                "page_info": {
+                    "current_page": number_of(p, 1),
+                    "page_size": p.size,
+                    "total_pages": pages_of(p),
+                },
             },
-        }),
-        "items: [ROW] page_info: SearchPageInfo total_count: Int", ("items",), (),
+        ),
+        "items: [ROW] page_info: SearchPageInfo total_count: Int",
+        ("items",),
+        (),
         "type SearchPageInfo { current_page: Int page_size: Int total_pages: Int }",
-        1, counts=True, starts=True, numbered=True,
+        1,
+        counts=True,
+        starts=True,
+        numbered=True,
     ),
     "payload": Style(
-        "(limit: Int, page: Int)", PAYLOAD,
-        wrap(DOCS, lambda p: {
-            "docs": p.rows, "totalDocs": p.total, "limit": p.size, "totalPages": pages_of(p),
-            "page": number_of(p, 1), "hasNextPage": p.more,
-            "nextPage": number_of(p, 1) + 1 if p.more else None,
-        }),
+        "(limit: Int, page: Int)",
+        PAYLOAD,
+        wrap(
+            DOCS,
+            lambda p: {
+                "docs": p.rows,
+                "totalDocs": p.total,
+                "limit": p.size,
+                "totalPages": pages_of(p),
+                "page": number_of(p, 1),
+                "hasNextPage": p.more,
+                "nextPage": number_of(p, 1) + 1 if p.more else None,
+            },
+        ),
         "docs: [ROW!]! totalDocs: Int! limit: Int! totalPages: Int! page: Int! "
-        "hasNextPage: Boolean! nextPage: Int", ("docs",), (), "",
-        1, counts=True, flags=True, starts=True, numbered=True,
+        "hasNextPage: Boolean! nextPage: Int",
+        ("docs",),
+        (),
+        "",
+        1,
+        counts=True,
+        flags=True,
+        starts=True,
+        numbered=True,
     ),
     "deep": Style(
-        "(page: Int, perPage: Int)", ONE,
+        "(page: Int, perPage: Int)",
+        ONE,
         wrap(FROM_ONE, lambda p: {"result": {"entries": p.rows}, "total": p.total}),
-        "result: ROWResult total: Int", ("result", "entries"), (), "", 1, counts=True,
-        starts=True, numbered=True,
+        "result: ROWResult total: Int",
+        ("result", "entries"),
+        (),
+        "",
+        1,
+        counts=True,
+        starts=True,
+        numbered=True,
     ),
     "bare": Style("", lambda *_: "", lambda _, __, rows: rows, followed=False),
     "limit": Style(
-        "(limit: Int)", ask_size("limit"),
-        lambda s, a, r: s.cut(r, 0, a.get("limit")).rows, followed=False,
+        "(limit: Int)",
+        ask_size("limit"),
+        lambda s, a, r: s.cut(r, 0, a.get("limit")).rows,
+        followed=False,
     ),
     "first, said": Style(
-        "(first: Int = 10)", ask_size("first"),
-        lambda s, a, r: s.cut(r, 0, a.get("first")).rows, followed=False,
+        "(first: Int = 10)",
+        ask_size("first"),
+        lambda s, a, r: s.cut(r, 0, a.get("first")).rows,
+        followed=False,
     ),
 }
 
@@ -729,11 +939,18 @@ def make_sdl(world: World) -> str:
     else:
         parts.append(f"type Row{on} {{ {body} }}")
     if inner:
-        parts.append("type Kid { id: ID! name: String! }")
+        toys = f"toys{inner.arguments}: {page_type(inner, 'Toy')}" if world.toys else ""
+        on = " implements Node" if world.lookup == "node" else ""
+        parts.append(f"type Kid{on} {{ id: ID! name: String! {toys} }}")
+        parts += ["type Toy { id: ID! name: String! }"] if world.toys else []
     parts += [
-        page_sdl(each, row) for each, row in ((style, "Row"), (inner, "Kid")) if each is not None
+        page_sdl(each, row)
+        for each, row in ((style, "Row"), (inner, "Kid"), (inner if world.toys else None, "Toy"))
+        if each is not None
     ]
     lookup = LOOKUPS[world.lookup]
+    if world.toys and lookup and world.lookup != "node":
+        lookup += " kid(id: ID!): Kid"
     parts.append(f"type Query {{ rows{style.arguments}: {page_type(style, 'Row')} {lookup} }}")
     return "\n".join(part for part in parts if part)
 
@@ -773,8 +990,16 @@ def make_schema(service: Service) -> Schema:
 
     def find(_root: Any, args: Mapping[str, Any], _context: Any) -> Any:
         return next(
-            (r for r in service.rows if all(r[name] == value for name, value in args.items())), None
+            (r for r in service.rows if all(r[name] == value for name, value in args.items())),
+            find_kid(_root, args, _context) if "id" in args else None,
         )
+
+    def find_kid(_root: Any, args: Mapping[str, Any], _context: Any) -> Any:
+        return next((k for r in service.rows for k in r["kids"] if k["id"] == args["id"]), None)
+
+    def toys(root: Row, args: Mapping[str, Any], _context: Any) -> Any:
+        assert inner is not None
+        return inner.serve(service, args, root["toys"])
 
     query: dict[str, Any] = {"rows": rows}
     lookup = LOOKUPS[world.lookup].partition("(")[0]
@@ -784,6 +1009,10 @@ def make_schema(service: Service) -> Schema:
     owners = ["A", "B"] if world.keyed in {"union", "interface", "apart"} else ["Row"]
     if inner is not None:
         resolvers |= {owner: {"kids": kids} for owner in owners}
+    if world.toys:
+        resolvers["Kid"] = {"toys": toys}
+        if lookup and world.lookup != "node":
+            query["kid"] = find_kid
     for name in ("Row", "Node"):
         resolvers.setdefault(name, {})["__resolveType"] = lambda value, _: value["__typename"]
     sdl = make_sdl(world)
@@ -798,7 +1027,9 @@ def make_text(world: World, where: str = "") -> str:
     style, inner = STYLES[world.style], STYLES.get(world.inner)
     below = ""
     if inner is not None:
-        below = f"kids{inner.ask(world.inner_size, None)} {select(inner, '{ name }')}"
+        toys = f"toys{inner.ask(world.inner_size, None)} {select(inner, '{ name }')}"
+        kid = f"{{ name {toys if world.toys else ''} }}"
+        below = f"kids{inner.ask(world.inner_size, None)} {select(inner, kid)}"
     row = f"{{ name {below} }}"
     if world.keyed in {"union", "apart"}:
         row = f"{{ ... on A {row} ... on B {row} }}"
@@ -849,7 +1080,7 @@ def read_rows(style: Style, page: Any) -> list[Any]:
     return rows
 
 
-class Counting(InProcess):
+class Counting:
     """Executes in this process, counts the requests, and answers refusals as HTTP does.
 
     Parameters
@@ -860,19 +1091,28 @@ class Counting(InProcess):
         The requests that are too many.
     """
 
+    source = "a service"
+
     def __init__(self, service: Service, most: int = 10**6) -> None:
-        super().__init__(make_schema(service))
+        self.served = make_schema(service)
+        self.below = InProcess(self.served)
         self.sent = 0
         self.most = most
+        self.secretive = service.world.secretive
         self.texts: list[Any] = []
 
     def send(self, request: Any) -> Response:
         """Execute a request."""
-        return self.count(request, super().send(request))
+        if self.secretive and "__schema" in request.query:
+            return Response(200, members={"errors": [{"message": "No introspection."}]})
+        return self.count(request, self.below.send(request))
 
     async def asend(self, request: Any) -> Response:
         """Execute a request beside the running loop."""
-        return self.count(request, await super().asend(request))
+        return self.count(request, await self.below.asend(request))
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""
 
     def count(self, request: Any, response: Response) -> Response:
         """Count a request; return its answer, without data where a page was refused so."""

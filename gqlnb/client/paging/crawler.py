@@ -351,10 +351,16 @@ class Crawler:
             if found is None:
                 continue
             null = (*names, *found)
-            for field in self._sizes.fields:
-                if any(place[: len(null)] == null for place in list_places(field)):
-                    self._doubts[field.name, LOST + plain(error.get("message", ""), 200)] += 1
-                    break
+            fields = (
+                f
+                for f in self._sizes.fields
+                if any(at[: len(null)] == null for at in list_places(f))
+            )
+            lost = next((field.name for field in fields), None)
+            if lost is None and self.plan.has_inner(null):
+                lost = ".".join(null)  # perhaps a list that does not come in pages
+            if lost is not None:
+                self._doubts[lost, LOST + plain(error.get("message", ""), 200)] += 1
 
     def _add_lists(
         self,

@@ -372,24 +372,27 @@ class FieldFinder:
             way = next((each for each in ways if each.kind in {"offset", "page"}), None)
             bound = way or limits_length(declared, given)
             return None if bound is None else (bound, [Items(PLAIN)], PageInfoPaths())
-        if not is_composite_type(first.kind) or not (ways or limits_length(declared, given)):
+        bound = limits_length(declared, given)
+        # The lists beside the edges of a connection, such as groups, do not come in pages.
+        if not is_composite_type(first.kind) or _is_connection_type(first.kind):
             return None
-        if _is_connection_type(first.kind):
-            return None  # the lists beside its edges, such as groups, do not come in pages
         lists = [
             (key, pieces[0])
             for key, pieces in group_by_key(inner).items()
             if pieces[0].declared is not None and _is_list(pieces[0].declared.type)
         ]
         objects = [each for each in lists if each[1].inner] or lists
-        if len(objects) != 1 or (key := objects[0])[1].declared.args.keys() & {"after", "before"}:
+        if (
+            not (ways or bound)
+            or len(objects) != 1
+            or (key := objects[0])[1].declared.args.keys() & {"after", "before"}
+        ):
             return None
         items = [Items(key[0], plumbing=key[1].name in WRAPPED)]
         for way in ways:
             info = find_page_info(first.kind, way)
             if info is not None:
                 return way, items, info
-        bound = limits_length(declared, given)
         return None if bound is None else (bound, items, PageInfoPaths())
 
     def _find_ways(self, first: Selection) -> list[PageArguments]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graphql import build_schema, introspection_from_schema
 
-import gqlnb
 from gqlnb import Access, Client, Schema, serve
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer

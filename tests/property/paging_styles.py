@@ -162,7 +162,7 @@ class World:
     toys: int = 0
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """A page that the service does not give; `status` is that of the answer, 0 for null."""
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -226,14 +226,15 @@ class Service:
 
     # -- cutting
 
-    def cut(self, rows: list[Row], start: int, size: int | None) -> Slice:
+    def cut(self, rows: list[Row], start: int, size: int | None) -> Slice:  # noqa: C901 - one fault a line
         """Return a page of the rows."""
         if rows is not self.rows:
             return self.cut_rightly(rows, start, size)
         world, fault = self.world, self.world.fault
         effective = self.limit(size)
         if fault == "fails" and self.cuts == 2:
-            raise Refusal("The database is on fire.")
+            message = "The database is on fire."
+            raise RefusalError(message)
         if fault == "ignores":
             start = 0
         if fault == "overlaps" and start > first_row(world):
@@ -276,8 +277,9 @@ class Service:
             return min(world.default, world.most)
         message = LIMIT.format(most=world.most)
         if world.excess == "mute":
-            raise Refusal("Invalid input.")
-        raise Refusal(message, {"400": 400, "errors": 200}.get(world.excess, 0))
+            message = "Invalid input."
+            raise RefusalError(message)
+        raise RefusalError(message, {"400": 400, "errors": 200}.get(world.excess, 0))
 
     @staticmethod
     def cut_rightly(rows: list[Row], start: int, size: int | None) -> Slice:
@@ -387,7 +389,7 @@ def relay(kind: str, *, backward: bool = False, node: bool = False) -> Callable[
         high = len(rows) if before is None else before
         if backward:
             count = args.get("last")
-            width = service.limit(count) if rows is service.rows else (10 if not count else count)
+            width = service.limit(count) if rows is service.rows else (count or 10)
             begin = max(low, high - width)
             part = service.cut(rows, begin, high - begin)
             more = begin > low
@@ -477,7 +479,8 @@ def serve_strapi(service: Service, args: Mapping[str, Any], rows: list[Row]) -> 
     """Return a page of Strapi: it refuses a number of a page beside an offset."""
     given = {k: v for k, v in (args.get("pagination") or {}).items() if v is not None}
     if given.keys() & {"page", "pageSize"} and given.keys() & {"start", "limit"}:
-        raise Refusal("Invalid pagination parameters: page beside start.")
+        message = "Invalid pagination parameters: page beside start."
+        raise RefusalError(message)
     if given.keys() & {"page", "pageSize"}:
         part = NUMBERED(service, args, rows)
     else:
@@ -974,7 +977,7 @@ def page_sdl(style: Style, row: str) -> str:
     return made
 
 
-def make_schema(service: Service) -> Schema:
+def make_schema(service: Service) -> Schema:  # noqa: C901 - a list of styles
     """Return the schema of a world, with resolvers that answer from its rows."""
     world = service.world
     style = STYLES[world.style]

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from binascii import Error
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["Offset", "offset_of"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Offset", "are_offsets", "offset_of"]
 
 OFFSET = re.compile(r"(|cursor:|arrayconnection:|offset:)(0|[1-9][0-9]{0,14})")
 # GitHub: "only the first 1,000 search results are available", whatever their count says.
@@ -65,6 +68,24 @@ def offset_of(cursor: object, count: int) -> Offset | None:
             made = Offset(match[1], int(match[2]) - count, coded)
             return made if made.cursor(count) == cursor else None
     return None
+
+
+def are_offsets(cursors: Sequence[object]) -> bool:
+    """Return whether the cursors of the items of a page look like offsets.
+
+    Examples
+    --------
+    >>> are_offsets(["41", "42", "43"]), are_offsets(["41", "57"])
+    (True, False)
+    """
+    numbers: list[int] = []
+    for cursor in cursors:
+        texts = (cursor, decoded(cursor)) if isinstance(cursor, str) else ()
+        match = next((m for text in texts if (m := OFFSET.fullmatch(text))), None)
+        if match is None or (numbers and int(match[2]) != numbers[-1] + 1):
+            return False
+        numbers.append(int(match[2]))
+    return bool(numbers)
 
 
 def decoded(cursor: str) -> str:

@@ -257,8 +257,9 @@ class FieldFinder:
         self, name: str, first: Selection, inner: list[Selection], found: list[PagedField]
     ) -> None:
         """Note a field with paging arguments whose lists are not recognised as its pages."""
-        if first.declared is None or _is_connection_type(first.kind):
-            return  # lists beside the edges of a connection are not its items
+        if first.declared is None:
+            return
+        inner = [each for each in inner if not _is_beside_edges(first, each)]
         position = next((way.position for way in self._find_ways(first)), None)
         paged = {id(each) for field in found for each in field.selections}
         if position is not None and _has_other_lists(inner, paged):
@@ -367,27 +368,23 @@ class FieldFinder:
         if declared is None:
             named = find_named_arguments(first.arguments)
             return None if named is None else (named, [Items(PLAIN)], PageInfoPaths())
-        given, ways = self._read_arguments(first), self._find_ways(first)
+        ways = self._find_ways(first)
+        bound = limits_length(declared, self._read_arguments(first))
         if _is_list(declared.type):
-            way = next((each for each in ways if each.kind in {"offset", "page"}), None)
-            bound = way or limits_length(declared, given)
-            return None if bound is None else (bound, [Items(PLAIN)], PageInfoPaths())
-        bound = limits_length(declared, given)
-        # The lists beside the edges of a connection, such as groups, do not come in pages.
-        if not is_composite_type(first.kind) or _is_connection_type(first.kind):
-            return None
+            way = next((each for each in ways if each.kind in {"offset", "page"}), bound)
+            return None if way is None else (way, [Items(PLAIN)], PageInfoPaths())
+        paged = is_composite_type(first.kind) and bool(ways or bound)
         lists = [
             (key, pieces[0])
             for key, pieces in group_by_key(inner).items()
-            if pieces[0].declared is not None and _is_list(pieces[0].declared.type)
+            if paged and pieces[0].declared is not None and _is_list(pieces[0].declared.type)
         ]
         objects = [each for each in lists if each[1].inner] or lists
-        if (
-            not (ways or bound)
-            or len(objects) != 1
-            or (key := objects[0])[1].declared.args.keys() & {"after", "before"}
-        ):
+        if len(objects) != 1:
             return None
+        key = objects[0]
+        if key[1].declared.args.keys() & {"after", "before"} or _is_beside_edges(first, key[1]):
+            return None  # a connection of its own; groups, which are about all items
         items = [Items(key[0], plumbing=key[1].name in WRAPPED)]
         for way in ways:
             info = find_page_info(first.kind, way)
@@ -481,9 +478,12 @@ def _lists_nodes(connection: Selection, piece: Selection) -> bool:
     return node is not None and get_named_type(node.type) is piece.kind
 
 
-def _is_connection_type(kind: Any) -> bool:
-    """Return whether a type is that of a cursor connection, by its fields."""
-    return {"edges", "pageInfo"} <= getattr(kind, "fields", {}).keys()
+def _is_beside_edges(connection: Selection, piece: Selection) -> bool:
+    """Return whether a list stands in a cursor connection, and does not hold its items."""
+    fields = getattr(connection.kind, "fields", {})
+    if not {"edges", "pageInfo"} <= fields.keys() or piece.name in {"edges", "nodes", ""}:
+        return False
+    return not _lists_nodes(connection, piece)
 
 
 def _has_other_lists(selections: Iterable[Selection], paged: set[int]) -> bool:

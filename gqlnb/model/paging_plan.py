@@ -326,6 +326,11 @@ class PagingPlan:
         other = "after" if field.backward else "before"
         return field.is_connection and self.argument(field, (other,)) is not None
 
+    def has_both_sizes(self, field: PagedField) -> bool:
+        """Return whether the text gives a connection `first` and `last`, which cut each other."""
+        sizes = (self.argument(field, (name,)) for name in ("first", "last"))
+        return field.is_connection and None not in sizes
+
     # -- writing
 
     def first(

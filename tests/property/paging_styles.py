@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
+from graphql import build_schema, is_abstract_type, is_object_type
+
 from gqlnb import Schema
 from gqlnb.client.transports import InProcess
 from gqlnb.wire.response import JSON_TYPE, Response
@@ -20,7 +22,7 @@ from gqlnb.wire.response import JSON_TYPE, Response
 __all__ = ["STYLES", "Counting", "Service", "Style", "World", "make_schema"]
 
 Row = dict[str, Any]
-ERROR = "The request was refused."
+BROKEN, MUTE = "The database is on fire.", "Invalid input."
 LIMIT = "The page size must not exceed {most} records."
 
 
@@ -162,7 +164,7 @@ class World:
     toys: int = 0
 
 
-class RefusalError(Exception):
+class RefusedError(Exception):
     """A page that the service does not give; `status` is that of the answer, 0 for null."""
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -226,39 +228,37 @@ class Service:
 
     # -- cutting
 
-    def cut(self, rows: list[Row], start: int, size: int | None) -> Slice:  # noqa: C901 - one fault a line
+    def cut(self, rows: list[Row], start: int, size: int | None) -> Slice:
         """Return a page of the rows."""
         if rows is not self.rows:
             return self.cut_rightly(rows, start, size)
         world, fault = self.world, self.world.fault
         effective = self.limit(size)
         if fault == "fails" and self.cuts == 2:
-            message = "The database is on fire."
-            raise RefusalError(message)
+            raise RefusedError(BROKEN)
         if fault == "ignores":
             start = 0
         if fault == "overlaps" and start > first_row(world):
             start -= 1
         end = min(len(rows), start + effective)
         page: list[Any] = rows[start:end]
-        if fault == "hides":
-            page = [each for each in page if each["uid"] % 7 != 3]
-        if fault == "gap":
-            page = [each for each in page if not self.in_gap(each)]
-        if fault == "nulls":
-            page = [None if each["uid"] % 6 == 4 else each for each in page]
-        total, more = len(rows), end < len(rows)
-        if fault == "counts less":
-            total = max(0, total - 1)
-        if fault == "counts more":
-            total += 1
-        if fault == "counts page":
-            total = len(page)
-        if fault == "stops" and self.cuts == 2:
-            more = False
-        if fault == "goes on":
-            more = True
+        page = self.spoil(page)
+        total = len(rows)
+        wrong = {"counts less": max(0, total - 1), "counts more": total + 1}
+        total = len(page) if fault == "counts page" else wrong.get(fault, total)
+        more = fault == "goes on" or end < len(rows)
+        more = more and not (fault == "stops" and self.cuts == 2)
         return Slice(page, start, end, total, more, effective)
+
+    def spoil(self, rows: list[Any]) -> list[Any]:
+        """Return rows without those that are left out, and nulls for those that are null."""
+        if self.world.fault == "hides":
+            return [each for each in rows if each["uid"] % 7 != 3]
+        if self.world.fault == "gap":
+            return [each for each in rows if not self.in_gap(each)]
+        if self.world.fault == "nulls":
+            return [None if each["uid"] % 6 == 4 else each for each in rows]
+        return rows
 
     def in_gap(self, row: Row) -> bool:
         """Return whether a row is one of those in the middle that are left out."""
@@ -277,9 +277,8 @@ class Service:
             return min(world.default, world.most)
         message = LIMIT.format(most=world.most)
         if world.excess == "mute":
-            message = "Invalid input."
-            raise RefusalError(message)
-        raise RefusalError(message, {"400": 400, "errors": 200}.get(world.excess, 0))
+            raise RefusedError(MUTE)
+        raise RefusedError(message, {"400": 400, "errors": 200}.get(world.excess, 0))
 
     @staticmethod
     def cut_rightly(rows: list[Row], start: int, size: int | None) -> Slice:
@@ -292,14 +291,7 @@ class Service:
 
     def expected(self) -> list[Any]:
         """Return the rows there are, as a service that behaves would give them, from the start."""
-        rows: list[Any] = list(self.rows[first_row(self.world) :])
-        if self.world.fault == "hides":
-            rows = [each for each in rows if each["uid"] % 7 != 3]
-        if self.world.fault == "gap":
-            rows = [each for each in rows if not self.in_gap(each)]
-        if self.world.fault == "nulls":
-            rows = [None if each["uid"] % 6 == 4 else each for each in rows]
-        return rows
+        return self.spoil(self.rows[first_row(self.world) :])
 
 
 # -- the styles
@@ -479,8 +471,8 @@ def serve_strapi(service: Service, args: Mapping[str, Any], rows: list[Row]) -> 
     """Return a page of Strapi: it refuses a number of a page beside an offset."""
     given = {k: v for k, v in (args.get("pagination") or {}).items() if v is not None}
     if given.keys() & {"page", "pageSize"} and given.keys() & {"start", "limit"}:
-        message = "Invalid pagination parameters: page beside start."
-        raise RefusalError(message)
+        msg = "Invalid pagination parameters: page beside start."
+        raise RefusedError(msg)
     if given.keys() & {"page", "pageSize"}:
         part = NUMBERED(service, args, rows)
     else:
@@ -977,7 +969,7 @@ def page_sdl(style: Style, row: str) -> str:
     return made
 
 
-def make_schema(service: Service) -> Schema:  # noqa: C901 - a list of styles
+def make_schema(service: Service) -> Schema:
     """Return the schema of a world, with resolvers that answer from its rows."""
     world = service.world
     style = STYLES[world.style]
@@ -1004,25 +996,35 @@ def make_schema(service: Service) -> Schema:  # noqa: C901 - a list of styles
         assert inner is not None
         return inner.serve(service, args, root["toys"])
 
-    query: dict[str, Any] = {"rows": rows}
     lookup = LOOKUPS[world.lookup].partition("(")[0]
-    if lookup:
-        query[lookup] = find
-    resolvers: dict[str, dict[str, Any]] = {"Query": query}
-    owners = ["A", "B"] if world.keyed in {"union", "interface", "apart"} else ["Row"]
-    if inner is not None:
-        resolvers |= {owner: {"kids": kids} for owner in owners}
-    if world.toys:
-        resolvers["Kid"] = {"toys": toys}
-        if lookup and world.lookup != "node":
-            query["kid"] = find_kid
-    for name in ("Row", "Node"):
-        resolvers.setdefault(name, {})["__resolveType"] = lambda value, _: value["__typename"]
+    query = {"rows": rows, "kid": find_kid, lookup: find}
+    of_rows, of_kids = {"kids": kids}, {"toys": toys}
+    typed = {"__resolveType": lambda value, _: value["__typename"]}
+    resolvers: dict[str, dict[str, Any]] = {
+        "Query": query,
+        "A": of_rows,
+        "B": of_rows,
+        "Row": of_rows | typed,
+        "Kid": of_kids,
+        "Node": typed,
+    }
     sdl = make_sdl(world)
-    known = {name: each for name, each in resolvers.items() if f" {name} " in f" {sdl} "}
-    if owners == ["Row"]:
-        known.get("Row", {}).pop("__resolveType", None)
-    return Schema(sdl, {name: each for name, each in known.items() if each})
+    types = build_schema(sdl).type_map
+    return Schema(
+        sdl,
+        {
+            name: {field: each for field, each in fields.items() if has_field(types[name], field)}
+            for name, fields in resolvers.items()
+            if name in types
+        },
+    )
+
+
+def has_field(kind: Any, name: str) -> bool:
+    """Return whether a resolver of this name belongs to a type."""
+    if name == "__resolveType":
+        return bool(is_abstract_type(kind))
+    return bool(is_object_type(kind)) and name in kind.fields
 
 
 def make_text(world: World, where: str = "") -> str:

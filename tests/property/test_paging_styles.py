@@ -37,37 +37,43 @@ EXCESSES = ("clamp", "default", "400", "errors", "null", "mute")
 # How rows that a key identifies are asked for again.
 LOOKUPS = {"id": ("node", "id", "pk", ""), "nodeId": ("nodeId", ""), "none": ("pair", "")}
 SEVERAL = ("id", "id", "id", "nodeId", "none", "equal", "union", "interface", "apart", "twice")
+APART = frozenset({"id", "nodeId", "none", "apart", "union", "interface"})  # no rows are alike
+UNPROVED = frozenset({"deep", "limit", "first, said"})  # nothing shows that all came
 # Faults that lists in which rows stand at a number cannot show: nothing in the pages is wrong.
 UNSEEN = frozenset({"deletes", "gap"})
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
-    """Draw a service and a query of it."""
-    style = draw(st.sampled_from(sorted(STYLES)))
-    keyed = draw(st.sampled_from(SEVERAL))
-    fault = draw(st.sampled_from(["", "", *FAULTS])) if style != "bare" else ""
+def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
+    """Draw a service and a query of it; a plain service behaves, and shows that all came."""
+    style = draw(st.sampled_from(sorted(set(STYLES) - (UNPROVED if plain else set()))))
+    keyed = draw(st.sampled_from([each for each in SEVERAL if not plain or each in APART]))
+    fault = draw(st.sampled_from(["", "", *FAULTS])) if style != "bare" and not plain else ""
+    size = draw(st.sampled_from([None, 1, 2, 3, 5, 10, 25, 100]))
+    most = draw(st.sampled_from([None, None, 5, 8, 10, 20]))
+    if plain and size is not None and most is not None:
+        most = max(size, most)
     start = draw(st.sampled_from([None, None, None, 0, 4]))
     lookup, inner = "", ""
     if keyed in LOOKUPS:
         inner = draw(st.sampled_from(["", "", *INNER]))
-        lookup = draw(st.sampled_from(LOOKUPS[keyed]))
+        lookup = draw(st.sampled_from(LOOKUPS[keyed][: -1 if plain else None]))
     return World(
         style,
         draw(st.sampled_from([0, 1, 3, 9, 10, 11, 20, 37, 60])),
         keyed,
-        draw(st.sampled_from([None, 1, 2, 3, 5, 10, 25, 100])),
+        size,
         start if STYLES[style].starts and fault != "ignores" else None,
-        draw(st.sampled_from([None, None, 5, 8, 10, 20])),
-        draw(st.sampled_from(EXCESSES)),
+        most,
+        draw(st.sampled_from(EXCESSES[: -1 if plain else None])),
         draw(st.sampled_from([5, 10])),
         fault,
         inner,
         draw(st.sampled_from([0, 2, 7])) if inner else 0,
         draw(st.sampled_from([None, 1, 2, 5])) if inner else None,
         lookup,
-        draw(st.sampled_from([False] * 9 + [True])),
-        draw(st.sampled_from([0, 3])) if inner else 0,
+        secretive=not plain and draw(st.sampled_from([False] * 9 + [True])),
+        toys=draw(st.sampled_from([0, 3])) if inner else 0,
     )
 
 
@@ -125,6 +131,8 @@ def is_hidden(world: World) -> bool:
         return True  # a shorter list is the end
     if world.fault == "inserts":
         return world.style == "relay, backward"  # rows in front shift its offsets
+    if world.fault == "ignores" and world.style == "relay, backward":
+        return True  # its first page is the wrong one
     if world.fault == "stops":
         return not counted
     empty = world.fault == "hides" and page_size(world) == 1
@@ -136,24 +144,15 @@ def is_hidden(world: World) -> bool:
 
 
 def is_plain(world: World) -> bool:
-    """Return whether the service behaves, and it can be known that everything came."""
-    style, inner = STYLES[world.style], STYLES.get(world.inner)
-    shown = world.keyed in {"id", "nodeId", "none", "apart", "union", "interface"}
+    """Return whether the service behaves, and shows that everything came."""
     limited = world.most is not None and world.excess == "mute"
-    reachable = inner is None or bool(world.lookup) or not world.kids or world.inner == "bare"
+    reachable = bool(world.lookup) or not world.kids or world.inner == "bare"
+    if world.toys and world.lookup == "":
+        reachable = world.inner == "bare" or not world.kids
     within = world.most is None or (world.size or 0) <= world.most
-    followed = style.followed or world.style == "bare"
-    return (
-        not world.fault
-        and not world.secretive
-        and shown
-        and not limited
-        and reachable
-        and within
-        and followed
-        and world.style != "deep"
-        and not (inner and not inner.followed and world.inner != "bare")
-    )
+    known = not world.secretive and world.style not in UNPROVED
+    behaves = not world.fault and not limited and within
+    return behaves and known and reachable and world.keyed in APART
 
 
 def name_rows(world: World) -> str:
@@ -221,15 +220,15 @@ def check(world: World) -> str:
     return "complete" if report.complete else "incomplete"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(worlds())
 def test_all_rows_come_or_the_report_says_that_they_may_not(world: World) -> None:
     """A complete report means that the rows are those of the service."""
     check(world)
 
 
-@settings(max_examples=60, deadline=None)
-@given(worlds().filter(is_plain))
+@settings(max_examples=40, deadline=None)
+@given(worlds(plain=True).filter(is_plain))
 def test_every_way_gives_the_same_rows(world: World) -> None:
     """One result, on a loop or not, and the pages one by one, hold the same rows."""
     style = STYLES[world.style]
@@ -238,6 +237,8 @@ def test_every_way_gives_the_same_rows(world: World) -> None:
     again, _, _, _ = ask(world, "aall")
     assert again.data == whole.data
     assert again.report == whole.report
+    if world.style == "bare" and world.inner:
+        return  # the lists in the rows are the outermost ones, and each page has all rows
     pages, _, _, said = ask(world, "pages")
     assert not said
     parts = [shorten(world, read_rows(style, page.data["rows"])) for page in pages]
@@ -246,8 +247,8 @@ def test_every_way_gives_the_same_rows(world: World) -> None:
     assert not any(page.report.complete for page in pages[:-1])
 
 
-@settings(max_examples=60, deadline=None)
-@given(worlds().filter(is_plain))
+@settings(max_examples=40, deadline=None)
+@given(worlds(plain=True).filter(is_plain))
 def test_pages_in_the_middle_do_not_warn(world: World) -> None:
     """A page that others follow is partial, and nothing is wrong with it."""
     pages, _, _, _ = ask(world, "pages")
@@ -259,8 +260,8 @@ def test_pages_in_the_middle_do_not_warn(world: World) -> None:
             assert frame.attrs["partial"] == (page is not pages[-1] or not page.report.complete)
 
 
-@settings(max_examples=10, deadline=None)
-@given(worlds().filter(is_plain))
+@settings(max_examples=8, deadline=None)
+@given(worlds(plain=True).filter(is_plain))
 def test_a_fresh_client_over_http_finds_the_same(world: World) -> None:
     """Without a schema at hand the client loads it, and follows the same lists."""
     whole, _, _, _ = ask(world)

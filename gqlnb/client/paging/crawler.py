@@ -331,6 +331,8 @@ class Crawler:
         for field, size in self._sizes.unasked():
             name = ".".join(field.arguments.size)
             self._doubts[field.name, f"the query asks for `{name}: {size}`."] += 1
+        for field in filter(self.plan.has_both_sizes, self._sizes.fields):
+            self._doubts[field.name, "`first:` and `last:` together leave items out."] += 1
         for name, argument in self.plan.unfollowed.items():
             self._doubts[name, f"it takes `{argument}:`, and nothing tells how it goes on."] += 1
         self._add_lists(None, self.data)

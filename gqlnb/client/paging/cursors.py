@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.errors import plain
-from gqlnb.model.offsets import offset_of
+from gqlnb.model.offsets import are_offsets, offset_of
 from gqlnb.model.page_info import get_path
 from gqlnb.model.paged_fields import PLAIN
 
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 BARREN_PAGES = 5  # pages in a row that may bring nothing new: filters can leave pages empty
+KINDS = 2  # of rows, of which equal pages in a row may be a list's own
 ResponsePath = tuple[str | int, ...]
 
 
@@ -161,6 +162,7 @@ class ListCursor:
         "_known",
         "_natural",
         "_offsets",
+        "_previous",
         "alike",
         "ambiguous",
         "asked",
@@ -210,6 +212,7 @@ class ListCursor:
         self.reachable = False
         self._known: set[Any] = set()
         self._offsets = False
+        self._previous: tuple[str, ...] = ()
         self._natural = 0  # equal items within one page
 
     @property
@@ -292,9 +295,10 @@ class ListCursor:
         if telling is None or self.ambiguous:
             return self._check_repeated([page[each.key] for each in lists])
         items = page[telling.key]
-        if self._has_offsets(items, telling):
-            self._count_repeated([_omit(item, telling.cursor) for item in items])
         beside = [page[e.key] for e in lists if e is not telling and len(page[e.key]) == len(items)]
+        if self._has_offsets(items, telling):
+            bare = (_omit(item, telling.cursor) for item in items)
+            self._count_repeated(zip(bare, *beside, strict=True))
         keys = [identify(item, telling, [b[n] for b in beside]) for n, item in enumerate(items)]
         here: dict[Any, int] = {}
         for number, key in enumerate(keys):
@@ -319,8 +323,9 @@ class ListCursor:
 
     def _has_offsets(self, edges: list[Any], described: Items) -> bool:
         """Return whether edges have offsets as cursors: a moved item has another one."""
-        if self.pages == 1 and not described.ids and edges and isinstance(edges[-1], dict):
-            self._offsets = offset_of(edges[-1].get(described.cursor), len(edges)) is not None
+        if self.pages == 1 and not described.ids and described.cursor is not None:
+            cursors = [e.get(described.cursor) if isinstance(e, dict) else None for e in edges]
+            self._offsets = are_offsets(cursors)
         return self._offsets
 
     def _count_repeated(self, items: Iterable[Any]) -> list[str]:
@@ -333,13 +338,17 @@ class ListCursor:
         return keys
 
     def _check_repeated(self, lists: Sequence[list[Any]]) -> int:
-        """Count the items equal to ones of earlier pages; remove a whole page that came before."""
+        """Count the items equal to ones of earlier pages; remove a page that came twice in a row.
+
+        Rows of few kinds make equal pages, so a page of one or two kinds is kept.
+        """
         if not lists:
             return 0
         keys = [repr(item) for item in lists[0]]
         distinct, whole = set(keys), ("page", *keys)
-        several = len(distinct) > 1
-        if several and whole in self._known and self.total is None:
+        again = len(distinct) > KINDS and whole == self._previous
+        self._previous = whole
+        if again and self.total is None:
             self.same_page = True
             for items in lists:
                 items.clear()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAY_GO_ON", "looks_cut", "next_page"]
 
-ALIKE_PAGES = 20  # pages in a row that may be equal, in rows that nothing tells apart
+ALIKE_PAGES = 40  # pages in a row that may be equal, in rows that nothing tells apart
 BARREN_NUMBERS = 2  # pages in a row that may bring nothing new, of lists paged by numbers
 LAST_PAGES = ("lastPage", "last_page")  # numbers of pages; the others are counts of them
 MAY_GO_ON = "the list may go on, and the object it stands in cannot be asked for again."

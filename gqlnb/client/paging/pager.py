@@ -393,7 +393,7 @@ class Paged(Part):
                 with undisturbed():
                     if not crawler.start_next_page():
                         break
-        warn_incomplete(crawler.build_result(), 2)
+        warn_incomplete(share_warnings(crawler.build_result(), result), 2)
 
     def _hand_out(self, crawler: Crawler) -> Result:
         """Return a page; paging that is left there can be resumed with the next one."""
@@ -503,7 +503,7 @@ class Paged(Part):
                 with undisturbed():
                     if not crawler.start_next_page():
                         break
-        warn_incomplete(crawler.build_result(), 2)
+        warn_incomplete(share_warnings(crawler.build_result(), result), 2)
 
     async def _arun(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
@@ -567,6 +567,12 @@ def measure_answer(outcome: Result | GqlnbError, seconds: float) -> tuple[int, f
     """Return the bytes and seconds of an answer; 0 bytes where it had none."""
     response = outcome.response if isinstance(outcome, Result) else None
     return len(getattr(response, "body", b"") or b""), seconds
+
+
+def share_warnings(result: Result, last: Result) -> Result:
+    """Return a result of which is not said again what was said of the last page."""
+    result.__dict__["_said"] = last.__dict__.setdefault("_said", set())
+    return result
 
 
 def attach_crawler(result: Result, crawler: Crawler) -> Result:

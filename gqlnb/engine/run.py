@@ -17,8 +17,8 @@ from gqlnb.engine.metered import HERE, Metered, bounded, counting
 from gqlnb.engine.plan import Facts, Plan
 from gqlnb.engine.version import NEW, check_arguments
 from gqlnb.errors import QueryError
-from gqlnb.model.document import problems
 from gqlnb.model.result import Result
+from gqlnb.model.variable_errors import describe_errors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -359,7 +359,8 @@ def finished(
     if not errors and not outcome.extensions:
         return Result.whole(outcome.data, document, HERE, variables)
     if outcome.data is None and errors and all(map(is_of_request, errors)):
-        raise QueryError(text=document.text, problems=problems(errors))
+        found = describe_errors(document, variables or {}, errors)
+        raise QueryError(text=document.text, problems=found)
     return Result(
         data=outcome.data,
         errors=tuple(dict(error.formatted) for error in errors),

@@ -36,7 +36,16 @@ from gqlnb.model.scalar_values import unwrap
 from gqlnb.model.upload import is_file
 from gqlnb.model.wire_values import PLAIN, UnfitError, member, refuse_unread_table, wire_value
 
-__all__ = ["BUILT_IN", "MisfitError", "coerce_input", "is_row"]
+__all__ = [
+    "BUILT_IN",
+    "CELL_CHECKS",
+    "MisfitError",
+    "coerce_input",
+    "has_default",
+    "is_row",
+    "show_names",
+    "unknown_fields",
+]
 
 Path = tuple[str | int, ...]
 BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})

@@ -12,11 +12,12 @@ from graphql.utilities import type_from_ast
 
 from gqlnb.errors import Problem, QueryError, plain
 from gqlnb.model import scalars
-from gqlnb.model.document import Document, problems, type_text
+from gqlnb.model.document import Document, type_text
 from gqlnb.model.exact_integers import has_large_integer
 from gqlnb.model.input_coercion import BUILT_IN, MisfitError, coerce_input, is_row
 from gqlnb.model.records import read_table
 from gqlnb.model.upload import is_file
+from gqlnb.model.variable_errors import describe_errors
 from gqlnb.model.wire_values import UnfitError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def check(document: Document, variables: dict[str, Any]) -> None:
     Raises
     ------
     QueryError
-        If a value does not fit its type.
+        If a value does not fit its type; the message never holds the value.
     """
     if document.schema is None or not document.variables:
         return
@@ -84,7 +85,7 @@ def check(document: Document, variables: dict[str, Any]) -> None:
         document.schema, document.operation.variable_definitions or (), variables
     )
     if isinstance(found, list):
-        raise QueryError(text=document.text, problems=problems(found))
+        raise QueryError(text=document.text, problems=describe_errors(document, variables, found))
 
 
 def check_names(document: Document, given: Mapping[str, Any] | None) -> None:

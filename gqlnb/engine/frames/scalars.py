@@ -16,8 +16,8 @@ from uuid import UUID
 import numpy as np
 from graphql import GraphQLError
 
-from gqlnb.errors import plain
 from gqlnb.model.spans import SECOND, fraction, nanoseconds, short, text
+from gqlnb.model.variable_errors import HIDES_VALUES
 
 __all__ = [
     "DESCRIPTIONS",
@@ -101,15 +101,19 @@ def read_big(value: Any) -> int:
 
 
 def parser(name: str, read: Callable[[Any], Any], form: str) -> Callable[[Any], Any]:
-    """Return a scalar's parser: a reader with an error that says what would be right."""
+    """Return a scalar's parser: a reader with an error that says what would be right.
+
+    The error never holds the value, which may be that of a variable.
+    """
 
     def parse(value: Any) -> Any:
         try:
             return read(value)
         except (ArithmeticError, AttributeError, TypeError, ValueError):
-            message = f"{name} cannot represent {plain(repr(value), 80)}: write {form}."
+            message = f"{name} cannot represent this value: write {form}."
         raise GraphQLError(message)
 
+    setattr(parse, HIDES_VALUES, True)
     return parse
 
 

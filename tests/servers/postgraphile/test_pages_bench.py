@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.benchmarks.postgraphile_pages import assert_equal_rows, measure_sides
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 SLACK = 3  # times as slow as a hand-written loop: something is broken, not the machine busy
 
 
+@pytest.mark.slow
 def test_all_rows_are_equal_and_take_fewer_requests(plain: PostGraphile) -> None:
     """gqlnb, gql and requests return the same rows; ours needs fewer requests than the loops."""
     assert_equal_rows(plain)

@@ -66,7 +66,7 @@ def answer_of(outcome: Outcome) -> Answer:
         return _foreign(outcome)
     if outcome.members is None:
         exact = load_exact(outcome.body)  # a recording holds all digits that came
-        found: dict[str, Any] = {
+        found: Any = {
             name: msgspec.Raw(encode_exact(exact[name])) for name in MEMBERS if name in exact
         }
         answer = Answer(status=outcome.status, **found)

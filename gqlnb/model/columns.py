@@ -108,10 +108,18 @@ class Filled:
         Whether values are kept as they came, because one of them does not fit.
     decimals
         Whether JSON numbers came as decimals, which are floats where values are kept as they came.
+    form
+        The form of the scalar where no value shows one; empty for that of its name.
     """
 
     def __init__(
-        self, column: Column, table: str, *, kept: bool = False, decimals: bool = False
+        self,
+        column: Column,
+        table: str,
+        *,
+        kept: bool = False,
+        decimals: bool = False,
+        form: str = "",
     ) -> None:
         self.column = column
         self.table = table
@@ -119,6 +127,7 @@ class Filled:
         self.kind = scalars.UNKNOWN if kept or self.cells else scalars.of(column.shape)
         self.kept = kept
         self.has_json = decimals and (kept or bool(self.cells and column.shape.children))
+        self._form = form if form in self.kind.others else ""
         self.remark = ""  # what a person should know of the values; a sentence
         if column.shape.mixed and not self.cells:
             self.remark = f"Column {column.name!r} holds {column.shape.mixed}, each as it came."
@@ -305,6 +314,10 @@ class Filled:
         """
         if self.cells and not self.kept:
             self._convert_items()
+        if self._form and self._is_null([]):
+            remark, count = self.remark, len(self._values) + sum(map(len, self._arrays))
+            self._turn(self._form, count)
+            self.remark = remark
         if self.kind.arrow in LENGTHS:
             self._measure()
         if not self.objects or self.kind.dtype == "object":

@@ -20,12 +20,13 @@ import pandas as pd
 from gqlnb.errors import plain
 from gqlnb.model.columns import Filled, UnfitError
 from gqlnb.model.decode import DecimalData, Decoders, Envelope, decoders_of, joined, untyped
+from gqlnb.model.forms import NO_FORMS, Forms
 from gqlnb.model.places import place_of
 from gqlnb.model.strict import StrictError
 from gqlnb.model.tables import ALONE, Place, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,10 +54,16 @@ class Rows:
         How many edges, nodes and items were null, and are no rows.
     """
 
-    def __init__(self, table: Table, kept: frozenset[Column], *, decimals: bool = False) -> None:
+    def __init__(self, table: Table, kept: frozenset[Column], answer: Answer) -> None:
         self.table = table
         self.columns = [
-            Filled(column, table.name, kept=column in kept, decimals=decimals)
+            Filled(
+                column,
+                table.name,
+                kept=column in kept,
+                decimals=answer.has_decimals,
+                form=answer.forms.known.get(column.shape, ""),
+            )
             for column in table.columns
         ]
         self.count = 0
@@ -99,6 +106,8 @@ class Answer:
         Returns the data as mappings and lists.
     came
         The response they came in; None where there was none.
+    forms
+        What earlier pages have shown of the values, where it is a page.
 
     Attributes
     ----------
@@ -110,12 +119,17 @@ class Answer:
     """
 
     def __init__(
-        self, shape: Shape, data: Callable[[], Any], came: Envelope | DecimalData | None = None
+        self,
+        shape: Shape,
+        data: Callable[[], Any],
+        came: Envelope | DecimalData | None = None,
+        forms: Forms = NO_FORMS,
     ) -> None:
         self.shape = shape
         self.data = data
         self.renumbered: set[str] = set()
         self.remarks: dict[str, None] = {}
+        self.forms = forms
         self._came = came
 
     @property
@@ -144,10 +158,19 @@ class Answer:
         """Whether decimals stand in the data for JSON numbers."""
         return isinstance(self._came, DecimalData)
 
-    def remark(self, read: Iterable[Rows]) -> None:
+    def remark(self, read: Collection[Rows]) -> None:
         """Keep what there is to say of columns that were read."""
         said = (column.remark for rows in read for column in rows.columns)
         self.remarks.update(dict.fromkeys(filter(None, said)))
+        for column in chain.from_iterable(rows.columns for rows in read):
+            if column.column.shape not in self.forms.late:
+                continue
+            remark = (
+                f"Column {column.column.name!r} is {column.kind.dtype} from this page on. In "
+                "frames of earlier pages all of its values are null, and its dtype is another: "
+                "pandas.concat would make objects of it. client.execute_all() makes one frame."
+            )
+            self.remarks[remark] = None
 
     def taken(self, plan: Plan) -> Any:
         """Return what was read by a plan while the answer was checked, once; else None."""
@@ -189,9 +212,7 @@ def read(
     outline = answer.outline
     kept: frozenset[Column] = frozenset()
     while True:
-        reading = _Reading(plan, kept, strict=strict, limit=limit)
-        if answer.has_decimals:
-            reading.rows = {t: Rows(t, kept, decimals=True) for t in plan.root.walk()}
+        reading = _Reading(plan, kept, answer, strict=strict, limit=limit)
         try:
             reading.data(answer.exact_outline if plan.root.name == ALONE else outline)
             reading.close()
@@ -216,13 +237,19 @@ def _placed(error: UnfitError, plan: Plan, answer: Answer) -> UnfitError:
 
 class _Reading:
     def __init__(
-        self, plan: Plan, kept: frozenset[Column], *, strict: bool, limit: int | None
+        self,
+        plan: Plan,
+        kept: frozenset[Column],
+        answer: Answer,
+        *,
+        strict: bool,
+        limit: int | None,
     ) -> None:
         self.plan = plan
         self.kept = kept
         self.strict = strict
         self.limit = limit
-        self.rows = {table: Rows(table, kept) for table in plan.root.walk()}
+        self.rows = {table: Rows(table, kept, answer) for table in plan.root.walk()}
 
     @cached_property
     def decoders(self) -> Decoders:

@@ -197,7 +197,7 @@ class Result:
         """Return what is copied and pickled: the data, not what makes them or was made of them."""
         state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
         # Only a client asks again, for pages or for the schema, and with its own result.
-        left = {"_came", "_crawler", "_learn", "frames"}
+        left = {"_came", "_crawler", "_forms", "_learn", "frames"}
         return {name: value for name, value in state.items() if name not in left}
 
     def __getitem__(self, key: str) -> Any:
@@ -472,12 +472,14 @@ class Result:
     @property
     def _answer(self) -> Answer:
         """What frames are read from: the bytes that came, where the shape is known."""
+        from gqlnb.model.forms import NO_FORMS
         from gqlnb.model.reading import Answer
         from gqlnb.model.shape import inferred
 
         shape = self.shape()
         came = self.__dict__.get("_came") if shape is not None else None
-        return Answer(shape or inferred(self.data), lambda: self.data, came)
+        forms = self.__dict__.get("_forms", NO_FORMS)
+        return Answer(shape or inferred(self.data), lambda: self.data, came, forms)
 
     def _marks(self) -> dict[str, Any]:
         report = self.report

@@ -79,6 +79,8 @@ def scalar(
     ``Date``          datetime64[us]
     ``DateTime``      datetime64[us, UTC]; datetime64[us] where no value has a zone; [ns]
                       where one has nanoseconds
+    ``Datetime``      that of ``DateTime``: PostGraphile has one name for both. Without any value
+                      it is in UTC, and in a page of ``client.pages`` as in the pages before
     ``LocalDateTime`` datetime64[us]; datetime64[ns] where one has nanoseconds
     ``Decimal``       object: ``decimal.Decimal``
     ``Double``        Float64
@@ -90,6 +92,13 @@ def scalar(
     ``Timestamp``     that of ``DateTime``; Int64 where values are numbers, with a warning
     ``URI``, ``UUID`` string
     ================= ===================================================================
+
+    Lists of a scalar in one cell hold such values too. What no value shows, pages cannot agree on
+    beforehand: a warning names the column of ``Datetime`` whose first value in a later page has no
+    zone, since ``pandas.concat`` makes objects of the two; ``client.execute_all`` reads all pages
+    as one frame.
+
+    Variables of integer and decimal scalars are sent as numbers up to 2**53 - 1, beyond as text.
 
     Parameters
     ----------

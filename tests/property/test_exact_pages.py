@@ -247,3 +247,49 @@ def test_beside_a_list_numbers_are_json(client: Client) -> None:
     one = client.frame(TEXT.replace("3", "10")).attrs["beside"]
     assert merged == one
     assert merged == {"rows.sum": 0.1}
+
+
+ZONED, LOCAL = "datetime64[us, UTC]", "datetime64[us]"
+MOMENTS = "{ rows(first: 1) { nodes { id Datetime timestamp } } }"
+
+
+def pages_of(moments: list[str | None], name: str = "Datetime") -> list[pd.DataFrame]:
+    """Return the frames of pages with one moment each."""
+    rows = [{**row, name: moment} for row, moment in zip(long_rows(9), moments, strict=False)]
+    wire = Numbers(rows)
+    client = Client(wire, schema=wire.schema.graphql)
+    return [page.frame() for page in client.pages(MOMENTS, progress=False, page_size=1)]
+
+
+@pytest.mark.filterwarnings("ignore:The result may be incomplete")
+@pytest.mark.parametrize(("moment", "dtype"), [(MOMENT, LOCAL), (MOMENT + "Z", ZONED)])
+def test_a_page_of_nulls_has_the_form_of_the_pages_before(moment: str, dtype: str) -> None:
+    """A scalar that is with or without a zone: concatenated, the pages have one dtype."""
+    frames = pages_of([moment, None, None, moment])
+    assert [str(frame["Datetime"].dtype) for frame in frames] == [dtype] * 4
+    whole = pd.concat(frames, ignore_index=True)["Datetime"]
+    assert str(whole.dtype) == dtype
+    assert whole.isna().tolist() == [False, True, True, False]
+    assert str(frames[1]["timestamp"].dtype) == LOCAL
+
+
+@pytest.mark.filterwarnings("ignore:The result may be incomplete")
+def test_a_zone_that_shows_late_is_said() -> None:
+    """Without any value a column is in UTC, which a later page may disprove: one warning."""
+    with pytest.warns(UserWarning, match="'Datetime' is datetime64.us. from this page on") as said:
+        frames = pages_of([None, MOMENT, None])
+    assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, LOCAL, LOCAL]
+    assert len([each for each in said if "from this page on" in str(each.message)]) == 1
+    frames = pages_of([None, None])
+    assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, ZONED]
+
+
+def test_all_pages_together_need_no_guess() -> None:
+    """One frame of all pages has the form that any value shows."""
+    for moments in ([None, None, MOMENT], [MOMENT, None, None]):
+        rows = [{**row, "Datetime": at} for row, at in zip(long_rows(3), moments, strict=True)]
+        wire = Numbers(rows)
+        client = Client(wire, schema=wire.schema.graphql)
+        frame = client.execute_all(MOMENTS, progress=False).frame()
+        assert str(frame["Datetime"].dtype) == LOCAL
+        assert frame["Datetime"].isna().tolist() == [at is None for at in moments]

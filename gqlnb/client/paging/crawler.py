@@ -42,6 +42,7 @@ from gqlnb.client.paging.size_errors import (
 )
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, plain
 from gqlnb.model.decode import hide_decimals, restore_decimals
+from gqlnb.model.forms import observe_forms
 from gqlnb.model.page_info import get_path
 from gqlnb.model.paged_fields import PLAIN
 from gqlnb.model.paging_plan import Turn, key_variable
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from gqlnb.client.paging.cursors import ResponsePath
     from gqlnb.client.paging.options import PagingLimits
+    from gqlnb.model.forms import Forms
     from gqlnb.model.paged_fields import PagedField
     from gqlnb.model.paging_plan import PagingPlan
 
@@ -120,6 +122,7 @@ class Crawler:
         # Items of its largest page, by the number of items that were asked for.
         self._largest: Counter[tuple[PagedField, int | None]] = Counter()
         self._round = self._first_attempts = 0
+        self._forms: Forms | None = None  # of values, as the pages handed out have shown them
         self._has_decimals = False  # in the data, where other results have floats
         self._is_plain = False  # whether the text is sent as it was written
         self._counts = True  # whether counts are asked for
@@ -718,6 +721,13 @@ class Crawler:
             report=self.build_report(ended),
         )
         return hide_decimals(result) if self._has_decimals else result
+
+    def build_page(self) -> Result:
+        """Return the page at hand as a result, to be handed out once."""
+        result = self.build_result()
+        self._forms = observe_forms(result.shape(), self.data, self._forms)
+        result.__dict__["_forms"] = self._forms
+        return result
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` says why, where paging was ended from outside."""

@@ -399,7 +399,7 @@ class Paged(Part):
         """Return a page; paging that is left there can be resumed with the next one."""
         crawler.handed_out = True
         self._unfinished = crawler if crawler.is_open else None
-        return attach_crawler(crawler.build_result(), crawler)
+        return attach_crawler(crawler.build_page(), crawler)
 
     def _run(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:

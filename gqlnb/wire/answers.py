@@ -232,13 +232,15 @@ def _is_request_error(result: Result, response: Response, asked: Asked) -> bool:
 
     A response to a refused request has no `data` (GraphQL specification, 7.1.2), yet Mercurius,
     Strawberry and Ariadne write null there. They can be told apart by the errors: one of a field
-    has a `path`, which a request that was not executed cannot have. The engine of this process
-    leaves `data` out, and an event of a subscription comes of a request that was accepted.
+    has a `path`, which a request that was not executed cannot have. A refusal names a place in the
+    text, or has a status of 4xx; a failure inside the server does neither. The engine of this
+    process leaves `data` out, and an event of a subscription comes of a request that was accepted.
     """
     event = asked.document.kind == "subscription" and response.status == 200
     if response.members is not None or event:
         return False
-    return not any(error.get("path") for error in result.errors)
+    refused = 400 <= response.status < 500 or any(e.get("locations") for e in result.errors)
+    return refused and not any(error.get("path") for error in result.errors)
 
 
 def _check_last_part(members: Mapping[str, Any], response: Response, asked: Asked) -> None:

@@ -120,7 +120,7 @@ def test_a_plain_schema_with_extensions_runs_where_it_is_asked():
 
 
 def test_an_extension_that_fails_is_a_result_whose_words_stay_here():
-    """The query was not wrong; over HTTP the exception is masked, and nothing was executed."""
+    """The query was not wrong; over HTTP the exception is masked."""
 
     def on_execute(self):
         message = "the password is canary-3"
@@ -131,14 +131,10 @@ def test_an_extension_that_fails_is_a_result_whose_words_stay_here():
     result = Schema.adopt(schema).execute("{ greeting }")
     assert result.data is None
     assert [error["message"] for error in result.errors] == ["the password is canary-3"]
-    with (
-        serve(schema, port=0) as server,
-        pytest.raises(QueryError, match="Internal error") as caught,
-    ):
-        Client(server).execute("{ greeting }")
-    shown = caught.value.result
+    with serve(schema, port=0) as server:
+        shown = Client(server).execute("{ greeting }")
     assert shown.data is None
-    assert "canary-3" not in f"{caught.value} {shown.errors}"
+    assert "canary-3" not in str(shown.errors)
 
 
 def test_what_an_extension_refuses_is_a_query_error():

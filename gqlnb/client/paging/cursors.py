@@ -159,8 +159,8 @@ class ListCursor:
     """
 
     __slots__ = (
-        "_known",
         "_has_short_pages",
+        "_known",
         "_natural",
         "_offsets",
         "_previous",

@@ -159,10 +159,12 @@ class ListCursor:
     """
 
     __slots__ = (
+        "_has_short_pages",
         "_known",
         "_natural",
         "_offsets",
         "_previous",
+        "_size",
         "alike",
         "ambiguous",
         "asked",
@@ -211,7 +213,8 @@ class ListCursor:
         self.numbered = False
         self.reachable = False
         self._known: set[Any] = set()
-        self._offsets = False
+        self._offsets = self._has_short_pages = False
+        self._size: int | None = None
         self._previous: tuple[str, ...] = ()
         self._natural = 0  # equal items within one page
 
@@ -252,6 +255,9 @@ class ListCursor:
 
     def add_length(self, length: int) -> None:
         """Take in the length of a page, and how many items were asked for."""
+        if self.pages and self._size is not None and self.last < self._size:
+            self._has_short_pages = True
+        self._size = self.asked
         self.came += length
         self.last = length
         self.pages += 1
@@ -369,9 +375,10 @@ class ListCursor:
         """Whether pages may overlap, in rows that nothing tells apart.
 
         Rows that are equal to rows of other pages are taken for rows of their own only if the
-        endpoint counts as many, and equal rows within one page show that there are such rows.
+        endpoint counts as many, equal rows within one page show that there are such rows, and no
+        page before the last one was short: its rows may have been left out, and the count not.
         """
-        counted = self.total is not None and self.got == self.total
+        counted = self.got == self.total and not self._has_short_pages
         return self.same_page or (self.repeated > 0 and not (self._natural and counted))
 
     # -- the next page

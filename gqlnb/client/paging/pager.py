@@ -389,11 +389,12 @@ class Paged(Part):
                 self._send_rounds(crawler, bar)
                 result = self._hand_out(crawler)
                 if not crawler.is_empty_page:
+                    shown = result
                     yield result
                 with undisturbed():
                     if not crawler.start_next_page():
                         break
-        warn_incomplete(share_warnings(crawler.build_result(), result), 2)
+        warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
     def _hand_out(self, crawler: Crawler) -> Result:
         """Return a page; paging that is left there can be resumed with the next one."""
@@ -499,11 +500,12 @@ class Paged(Part):
                 await self._asend_rounds(crawler, bar)
                 result = self._hand_out(crawler)
                 if not crawler.is_empty_page:
+                    shown = result
                     yield result
                 with undisturbed():
                     if not crawler.start_next_page():
                         break
-        warn_incomplete(share_warnings(crawler.build_result(), result), 2)
+        warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
     async def _arun(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
@@ -569,10 +571,15 @@ def measure_answer(outcome: Result | GqlnbError, seconds: float) -> tuple[int, f
     return len(getattr(response, "body", b"") or b""), seconds
 
 
-def share_warnings(result: Result, last: Result) -> Result:
-    """Return a result of which is not said again what was said of the last page."""
-    result.__dict__["_said"] = last.__dict__.setdefault("_said", set())
-    return result
+def finish_pages(last: Result, whole: Result) -> Result:
+    """Return the result at the end of the pages, of which nothing is said again.
+
+    That a page was the last one may show in an empty page behind it, which nobody gets; its report
+    then tells how paging ended.
+    """
+    object.__setattr__(last, "report", whole.report)
+    whole.__dict__["_said"] = last.__dict__.setdefault("_said", set())
+    return whole
 
 
 def attach_crawler(result: Result, crawler: Crawler) -> Result:

@@ -6,6 +6,7 @@ import asyncio
 import copy
 import gc
 import pickle
+import re
 import subprocess
 import sys
 import weakref
@@ -90,16 +91,23 @@ def pair(result: Any) -> tuple[Any, list[Any]]:
     return result.data, [dict(error) for error in result.errors]
 
 
+def shorten(message: str) -> str:
+    """Cut a message about a variable after its name."""
+    return re.sub(r"^(Variable '\$\w+').*", r"\1", message, flags=re.DOTALL)
+
+
 def same(run: Any, wanted: tuple[Any, list[Any]], text: str) -> None:
     """Assert that an operation has the wanted answer; if that is a refusal, that it is refused.
 
-    Ariadne's enums refuse variables under graphql-core 3.2.14.
+    Ariadne's enums refuse variables under graphql-core 3.2.14. Our message about a variable leaves
+    out its value, so that only the name is compared.
     """
     data, errors = wanted
     if data is None and not any("path" in error for error in errors):
         with pytest.raises(QueryError) as caught:
             run()
-        assert [p.message for p in caught.value.problems] == [e["message"] for e in errors], text
+        found = [problem.message for problem in caught.value.problems]
+        assert list(map(shorten, found)) == [shorten(e["message"]) for e in errors], text
     else:
         assert pair(run()) == wanted, text
 

@@ -1,5 +1,6 @@
 """Errors about values of variables name the variable, the place and the type, never the value."""
 
+import graphql
 import pytest
 from graphql import build_schema
 
@@ -47,7 +48,12 @@ CASES = [
     ("flag", SECRET, "Boolean cannot represent text."),
     ("id", 7777.5, "ID cannot represent a number."),
     ("number", SECRET, "Float cannot represent text."),
-    ("number", 2**53 + 1, "Float cannot represent an integer that a float does not hold."),
+    pytest.param(
+        "number", 2**53 + 1, "Float cannot represent an integer that a float does not hold.",
+        marks=pytest.mark.skipif(
+            graphql.version_info < (3, 3), reason="graphql-core 3.2 rounds such integers."
+        ),
+    ),
     ("code", SECRET, "Code cannot represent this value, which is text."),
 ]  # fmt: skip
 VALUES = (SECRET, "7777", "8888", "3.7", "9007199254740993", "password")
@@ -108,7 +114,7 @@ def test_a_missing_variable_is_said_as_ever():
     document = Document.parse("query($v: Int!) { f(needed: $v) }", build_schema(SDL))
     with pytest.raises(QueryError, match=r"'\$v'.*(null|None|provided)"):
         check(document, {})
-    with pytest.raises(QueryError, match=r"'\$v' has invalid value: null, and the type Int!"):
+    with pytest.raises(QueryError, match=r"'\$v'.*(null, and the type Int!|must not be null)"):
         check(document, {"v": None})
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
-from graphql import build_schema, is_abstract_type, is_object_type
+from graphql import GraphQLError, build_schema, is_abstract_type, is_object_type
 
 from gqlnb import Schema
 from gqlnb.client.transports import InProcess
@@ -164,7 +164,7 @@ class World:
     toys: int = 0
 
 
-class RefusedError(Exception):
+class RefusedError(GraphQLError):
     """A page that the service does not give; `status` is that of the answer, 0 for null."""
 
     def __init__(self, message: str, status: int = 0) -> None:

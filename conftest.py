@@ -123,6 +123,6 @@ def no_traces() -> Iterator[None]:
     outside.clear()
     yield
     forget_environment()
-    if "gqlnb.runtime" in sys.modules:
-        sys.modules["gqlnb.runtime"].servers.close()
+    if "gqlnb.background" in sys.modules:
+        sys.modules["gqlnb.background"].servers.close()
     assert not outside, f"This test would have reached the network: {outside}"

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gqlnb import engine, github
-    from gqlnb.client.client import Client
-    from gqlnb.client.factory import connect
-    from gqlnb.client.recordings import recorded
-    from gqlnb.client.scrubbing import scrub
+    from gqlnb.auth import Token
+    from gqlnb.client.client import Client, connect
+    from gqlnb.client.recording.scrubber import scrub
+    from gqlnb.client.recording.session import recorded
+    from gqlnb.document.limits import Limits
+    from gqlnb.document.scalars import scalar
+    from gqlnb.document.upload import Upload
     from gqlnb.engine.schema import Schema, reference_schema
     from gqlnb.errors import (
         AnswerError,
@@ -36,11 +39,8 @@ if TYPE_CHECKING:
         TargetError,
         TransportError,
     )
-    from gqlnb.github.starsearch import stars
-    from gqlnb.model.limits import Limits
-    from gqlnb.model.result import Result
-    from gqlnb.model.scalars import scalar
-    from gqlnb.model.upload import Upload
+    from gqlnb.github.star_results import stars
+    from gqlnb.http.server_rules import Access
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
     from gqlnb.notebook.widgets.explorer import Explorer
     from gqlnb.notebook.widgets.live_frame import LiveFrame
@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from gqlnb.notebook.widgets.schema_view import SchemaView
     from gqlnb.notebook.widgets.star_search import StarSearch
     from gqlnb.notebook.widgets.token_box import TokenBox
-    from gqlnb.server.thread import Server, serve
-    from gqlnb.token import Token
-    from gqlnb.wire.access import Access
+    from gqlnb.result.result import Result
+    from gqlnb.server.background_server import Server, serve
 
 __all__ = [
     "Access",
@@ -98,18 +97,17 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "gqlnb.client.client": ("Client",),
-    "gqlnb.client.factory": ("connect",),
-    "gqlnb.client.recordings": ("recorded",),
-    "gqlnb.client.scrubbing": ("scrub",),
+_EXPORTS = {
+    "gqlnb.client.client": ("Client", "connect"),
+    "gqlnb.client.recording.session": ("recorded",),
+    "gqlnb.client.recording.scrubber": ("scrub",),
     "gqlnb.engine.schema": ("Schema", "reference_schema"),
     "gqlnb.errors": tuple(n for n in __all__ if n.endswith("Error") or n == "RateLimited"),
-    "gqlnb.github.starsearch": ("stars",),
-    "gqlnb.model.limits": ("Limits",),
-    "gqlnb.model.result": ("Result",),
-    "gqlnb.model.scalars": ("scalar",),
-    "gqlnb.model.upload": ("Upload",),
+    "gqlnb.github.star_results": ("stars",),
+    "gqlnb.document.limits": ("Limits",),
+    "gqlnb.result.result": ("Result",),
+    "gqlnb.document.scalars": ("scalar",),
+    "gqlnb.document.upload": ("Upload",),
     "gqlnb.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
     "gqlnb.notebook.widgets.explorer": ("Explorer",),
     "gqlnb.notebook.widgets.result_view": ("ResultView",),
@@ -117,25 +115,25 @@ _HOMES = {
     "gqlnb.notebook.widgets.schema_view": ("SchemaView",),
     "gqlnb.notebook.widgets.star_search": ("StarSearch",),
     "gqlnb.notebook.widgets.token_box": ("TokenBox",),
-    "gqlnb.server.thread": ("Server", "serve"),
-    "gqlnb.token": ("Token",),
-    "gqlnb.wire.access": ("Access",),
+    "gqlnb.server.background_server": ("Server", "serve"),
+    "gqlnb.auth": ("Token",),
+    "gqlnb.http.server_rules": ("Access",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_ROOMS = frozenset({"engine", "github"})
+_MODULE_OF_NAME = {name: home for home, names in _EXPORTS.items() for name in names}
+_LAZY_PACKAGES = frozenset({"engine", "github"})
 # Whoever asks may ask by name, and the room of GitHub enters the names `github` and `demo`.
-_ASKING = frozenset({"Client", "connect", "Explorer", "stars", "StarSearch"})
+_NEED_GITHUB_CONNECTIONS = frozenset({"Client", "connect", "Explorer", "stars", "StarSearch"})
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _LAZY_PACKAGES:
         return import_module(f"gqlnb.{name}")
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF_NAME:
         msg = f"module 'gqlnb' has no attribute {name!r}"
         raise AttributeError(msg)
-    if name in _ASKING:
-        import_module("gqlnb.github.entry").enter()
-    found = getattr(import_module(_HOME_OF[name]), name)
+    if name in _NEED_GITHUB_CONNECTIONS:
+        import_module("gqlnb.github.builtin_connections").register_connections()
+    found = getattr(import_module(_MODULE_OF_NAME[name]), name)
     globals()[name] = found
     return found
 

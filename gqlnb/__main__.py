@@ -2,7 +2,7 @@
 
 import sys
 
-from gqlnb.cli.entry import main
+from gqlnb.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

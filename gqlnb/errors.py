@@ -28,12 +28,13 @@ import linecache
 import re
 import sys
 import unicodedata
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "AnswerError",
@@ -52,19 +53,21 @@ __all__ = [
     "ReplayError",
     "SchemaError",
     "ServerError",
+    "StrictError",
     "TargetError",
     "TextError",
     "TransportError",
-    "blame",
-    "plain",
+    "advise_if_strict",
+    "describe_exception",
+    "sanitize_text",
 ]
 
 # GraphQL's line ends, section 2.1.2 of the specification; str.splitlines() knows eight more.
 LINE_END = re.compile(r"\r\n|\n|\r")
 # Control, format, surrogate, private, unassigned; the line and the paragraph separator.
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-PROBLEMS_SHOWN = 10  # the same cap as the server's; more would scroll the first one away
-_HERE = str(Path(__file__).parent)
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+MAX_PROBLEMS_SHOWN = 10  # the same cap as the server's; more would scroll the first one away
+_PACKAGE_DIR = str(Path(__file__).parent)
 
 
 class ResultLike(Protocol):
@@ -79,13 +82,13 @@ class ResultLike(Protocol):
         """The errors received beside the data."""
 
 
-def at(path: tuple[str | int, ...]) -> str:
-    """Return `` at a.b[0]`` for a path, nothing for the top."""
+def describe_path(path: tuple[str | int, ...]) -> str:
+    """Return `` describe_path a.b[0]`` for a path, nothing for the top."""
     text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
-    return f" at {plain(text.removeprefix('.'), 200)}" if text else ""
+    return f" at {sanitize_text(text.removeprefix('.'), 200)}" if text else ""
 
 
-def plain(text: object, limit: int = 400) -> str:
+def sanitize_text(text: object, limit: int = 400) -> str:
     """Return foreign text as one harmless line.
 
     Control, format and bidirectional characters (Unicode category C) become spaces, so that a
@@ -127,37 +130,37 @@ class GqlnbError(Exception):
         """Return the lines IPython shows instead of a traceback, in every ``%xmode``."""
         lines = f"{type(self).__name__}: {self}".splitlines()
         if self.__cause__ is not None:
-            lines.append(f"  caused by {blame(self.__cause__)}")
-        called = calling_line(self)
+            lines.append(f"  caused by {describe_exception(self.__cause__)}")
+        called = find_user_line(self)
         return [*lines, called] if called else lines
 
 
-def blame(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """Return an exception of the user's own code as one line: its class, text and place."""
-    place = calling_line(error)
-    said = f"{type(error).__name__}: {plain(error, 200)}"
+    place = find_user_line(error)
+    said = f"{type(error).__name__}: {sanitize_text(error, 200)}"
     return f"{said}, {place.strip()}" if place else said
 
 
-def calling_line(error: BaseException) -> str | None:
+def find_user_line(error: BaseException) -> str | None:
     """Return the innermost line of the user's own code an error passed through."""
     found, step = None, error.__traceback__
     while step is not None:
         name, number = step.tb_frame.f_code.co_filename, step.tb_lineno
         source = linecache.getline(name, number, step.tb_frame.f_globals).strip()
         # IPython turns magics into calls of get_ipython(), which nobody wrote.
-        if source and not foreign(name) and "get_ipython().run_" not in source:
+        if source and not is_library_file(name) and "get_ipython().run_" not in source:
             function = step.tb_frame.f_code.co_name
             within = "" if function.startswith("<") else f"in {function}, "
-            found = f"  {within}line {number}: {plain(source, 100)}"
+            found = f"  {within}line {number}: {sanitize_text(source, 100)}"
         step = step.tb_next
     return found
 
 
-def foreign(filename: str) -> bool:
+def is_library_file(filename: str) -> bool:
     """Tell whether a source file belongs to a library rather than to the user."""
     return (
-        filename.startswith((_HERE, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen"))
+        filename.startswith((_PACKAGE_DIR, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen"))
         or "site-packages" in filename
     )
 
@@ -210,7 +213,7 @@ class TextError(GqlnbError, ValueError):
     ----------
     problems : tuple of Problem
     text : str or None
-    place : str
+    line_label : str
         The word before a line number, ``"line"`` unless :meth:`in_cell` was called.
     """
 
@@ -225,12 +228,12 @@ class TextError(GqlnbError, ValueError):
         super().__init__(message, result=result)
         self.text = text
         self.problems = tuple(problems)
-        self.place = "line"
-        self._offset = 0
+        self.line_label = "line"
+        self._line_offset = 0
 
     def in_cell(self, lines: int = 1) -> Self:
         """Count lines from the top of a notebook cell whose first `lines` are not query text."""
-        self.place, self._offset = "cell line", lines
+        self.line_label, self._line_offset = "cell line", lines
         return self
 
     def __repr__(self) -> str:
@@ -239,16 +242,16 @@ class TextError(GqlnbError, ValueError):
     def __str__(self) -> str:
         if not self.problems:
             return str(self.args[0])
-        shown = [self._draw(problem) for problem in self.problems[:PROBLEMS_SHOWN]]
+        shown = [self._draw_problem(problem) for problem in self.problems[:MAX_PROBLEMS_SHOWN]]
         more = len(self.problems) - len(shown)
         return "\n".join([*shown, f"... and {more} more."] if more else shown)
 
-    def _draw(self, problem: Problem) -> str:
-        lines = [plain(problem.message)]
+    def _draw_problem(self, problem: Problem) -> str:
+        lines = [sanitize_text(problem.message)]
         if problem.line is not None and problem.column is not None:
-            number = problem.line + self._offset
-            lines.append(f"  {self.place} {number}, column {problem.column}")
-            lines.extend(caret(self.text, problem.line, problem.column, number))
+            number = problem.line + self._line_offset
+            lines.append(f"  {self.line_label} {number}, column {problem.column}")
+            lines.extend(draw_caret(self.text, problem.line, problem.column, number))
         if problem.hint:
             lines.append(f"  {problem.hint}")
         return "\n".join(lines)
@@ -282,19 +285,21 @@ class QueryError(TextError):
     """
 
 
-def caret(text: str | None, line: int, column: int, number: int) -> list[str]:
+def draw_caret(text: str | None, line: int, column: int, number: int) -> list[str]:
     """Return the source line `line` of `text`, numbered `number`, and a caret under `column`."""
     rows = LINE_END.split(text or "")
     if not 0 < line <= len(rows):
         return []
     # One tab would shift the caret by up to seven columns; a long line would wrap above it.
-    row = "".join(" " if unicodedata.category(c) in UNSEEN else c for c in rows[line - 1])
+    row = "".join(
+        " " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in rows[line - 1]
+    )
     start, margin = max(0, column - 60), f"  {number:>4} | "
-    before = len(margin) + sum(map(width, row[start : column - 1]))
+    before = len(margin) + sum(map(measure_width, row[start : column - 1]))
     return [margin + row[start : start + 100], " " * before + "^"]
 
 
-def width(character: str) -> int:
+def measure_width(character: str) -> int:
     """Return how many columns of a terminal a character takes: 0, 1 or 2 (Unicode, UAX 11)."""
     wide = unicodedata.east_asian_width(character) in "WF"
     return 0 if unicodedata.combining(character) else 1 + wide
@@ -502,3 +507,34 @@ class MissingExtraError(GqlnbError, ImportError):
     >>> issubclass(gqlnb.MissingExtraError, ImportError)
     True
     """
+
+
+STRICT_ADVICE = "Pass strict=False to keep what does not fit as it came."
+
+
+class StrictError(FrameError):
+    """A value that does not fit, which is an error only because reading is strict.
+
+    Parameters
+    ----------
+    fact
+        What it is and where, in sentences.
+    """
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(f"{fact} {STRICT_ADVICE}")
+        self._fact = fact
+
+    def replace_advice(self, way_out: str) -> None:
+        """Replace the advice by one that fits where the frame was asked for."""
+        self.args = (f"{self._fact} {way_out}",)
+
+
+@contextmanager
+def advise_if_strict(advice: str) -> Iterator[None]:
+    """Let a `StrictError` that is raised within say how to go on from here."""
+    try:
+        yield
+    except StrictError as error:
+        error.replace_advice(advice)
+        raise

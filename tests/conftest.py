@@ -141,9 +141,9 @@ def spelled() -> Callable[[str], list[bytes]]:
 @pytest.fixture(scope="session")
 def bundled() -> None:
     """Skip where GraphiQL is not in this installation."""
-    from gqlnb.server.bundle import checksum
+    from gqlnb.server.page import read_checksum
 
-    if checksum() is None:
+    if read_checksum() is None:
         pytest.skip("GraphiQL was not built: npm could not be reached when gqlnb was installed")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import gqlnb
-from gqlnb.cli.entry import arguments
+from gqlnb.cli.main import build_parser
 
 INSTALL_AND_OPEN = "pip install '.[lab]' && gqlnb lab"
 INSTALL_AND_TEST = "pip install -e '.[test]' && pytest"
@@ -31,7 +31,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     """Return the parser of each command."""
     return next(
         dict(action.choices)
-        for action in arguments()._actions
+        for action in build_parser()._actions
         if isinstance(action, argparse._SubParsersAction)
     )
 
@@ -52,7 +52,7 @@ def test_the_examples_of_the_help_can_be_read() -> None:
     lines = [line for text in helps for line in re.findall(r"^  gqlnb (.+)$", text, re.MULTILINE)]
     assert len(lines) >= 5
     for line in lines:
-        assert arguments().parse_args(shlex.split(line.partition(" > ")[0])).run
+        assert build_parser().parse_args(shlex.split(line.partition(" > ")[0])).run
 
 
 @pytest.mark.parametrize("line", [INSTALL_AND_OPEN, INSTALL_AND_TEST])

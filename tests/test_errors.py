@@ -2,7 +2,7 @@
 
 import pytest
 
-from gqlnb.errors import Problem, QueryError, RateLimited, SchemaError, plain
+from gqlnb.errors import Problem, QueryError, RateLimited, SchemaError, sanitize_text
 
 
 def test_a_problem_is_shown_with_a_caret_under_its_column():
@@ -73,12 +73,12 @@ def test_a_cause_is_named_with_its_place():
 
 def test_foreign_text_loses_control_and_bidirectional_characters():
     """What a server says can neither colour nor reorder what a person reads."""
-    assert plain("a\x1b[31mred\u202etxt\r\nb") == "a [31mred txt b"
+    assert sanitize_text("a\x1b[31mred\u202etxt\r\nb") == "a [31mred txt b"
 
 
 def test_foreign_text_is_cut():
     """Long text ends in an ellipsis at the limit."""
-    assert plain("x" * 1000, 10) == "xxxxxxxxx…"
+    assert sanitize_text("x" * 1000, 10) == "xxxxxxxxx…"
 
 
 def test_a_rate_limit_carries_its_wait():

@@ -10,28 +10,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gqlnb.errors import GqlnbError
-from gqlnb.extras import need
+from gqlnb.optional_imports import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["FIRST", "FOLDER", "command", "copy", "environment", "shipped", "start"]
+__all__ = [
+    "DEFAULT_FOLDER",
+    "FIRST_NOTEBOOK",
+    "build_command",
+    "build_environment",
+    "copy_notebooks",
+    "find_notebooks",
+    "start_lab",
+]
 
-FOLDER = "gqlnb-notebooks"
-FIRST = "01_hello.ipynb"
-_PACKAGE = Path(__file__).resolve().parents[1]
+DEFAULT_FOLDER = "gqlnb-notebooks"
+FIRST_NOTEBOOK = "01_hello.ipynb"
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 # Option of JupyterLab -> its value and the other spelling a person may give it in; what a person
 # gives wins, and must then stand alone: traitlets takes no option twice.
-_DEFAULTS = {
+_LAB_DEFAULTS = {
     "--ServerApp.ip": ("127.0.0.1", "--ip"),
-    "--LabApp.default_url": (f"/lab/tree/{FIRST}", None),
+    "--LabApp.default_url": (f"/lab/tree/{FIRST_NOTEBOOK}", None),
     "--LabApp.news_url": ("None", None),  # by default Lab reads a feed on jupyterlab.github.io
     "--LabApp.check_for_updates_class": ("jupyterlab.NeverCheckForUpdate", None),
 }
 
 
-def shipped(package: Path = _PACKAGE) -> Path:
+def find_notebooks(package: Path = _PACKAGE_FOLDER) -> Path:
     """Return the folder of the shipped notebooks: in the package, or beside it in a checkout.
 
     Raises
@@ -40,7 +48,7 @@ def shipped(package: Path = _PACKAGE) -> Path:
         If there is neither.
     """
     for folder in (package / "notebooks", package.parent / "notebooks"):
-        if (folder / FIRST).is_file():
+        if (folder / FIRST_NOTEBOOK).is_file():
             return folder
     msg = (
         f"The notebooks are missing from this installation of gqlnb ({package}). "
@@ -49,7 +57,7 @@ def shipped(package: Path = _PACKAGE) -> Path:
     raise GqlnbError(msg)
 
 
-def copy(source: Path, folder: Path) -> tuple[list[str], list[str]]:
+def copy_notebooks(source: Path, folder: Path) -> tuple[list[str], list[str]]:
     """Copy the files of `source` that `folder` does not have yet.
 
     Parameters
@@ -90,7 +98,9 @@ def copy(source: Path, folder: Path) -> tuple[list[str], list[str]]:
     return copied, kept
 
 
-def command(folder: Path, *, port: int | None, browser: bool, rest: Sequence[str]) -> list[str]:
+def build_command(
+    folder: Path, *, port: int | None, browser: bool, rest: Sequence[str]
+) -> list[str]:
     """Return the command that starts JupyterLab, for the interpreter that runs us.
 
     Parameters
@@ -106,21 +116,21 @@ def command(folder: Path, *, port: int | None, browser: bool, rest: Sequence[str
     """
     line = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
     given = {argument.partition("=")[0] for argument in rest}
-    for option, (value, other) in _DEFAULTS.items():
+    for option, (value, other) in _LAB_DEFAULTS.items():
         if given.isdisjoint({option, other}):
             line.append(f"{option}={value}")
     if port is not None:
         line.append(f"--ServerApp.port={port}")
     if not browser:
         line.append("--no-browser")
-    if _superuser() and "--allow-root" not in given:
+    if _is_superuser() and "--allow-root" not in given:
         # Jupyter refuses the superuser unless told. In a container there is often nobody else; we
         # listen on loopback, behind Jupyter's own token.
         line.append("--allow-root")
     return [*line, *rest]
 
 
-def environment(variables: Mapping[str, str]) -> dict[str, str]:
+def build_environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables JupyterLab starts with: those given, and where our defaults are.
 
     The folder ``labconfig`` beside this file holds defaults of JupyterLab's settings: it does not
@@ -131,11 +141,11 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return {**variables, name: os.pathsep.join(paths)}
 
 
-def _superuser() -> bool:
+def _is_superuser() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def start(
+def start_lab(
     folder: Path, *, port: int | None = None, browser: bool = True, rest: Sequence[str] = ()
 ) -> int:
     """Copy the notebooks and become JupyterLab; return its exit code where that is impossible.
@@ -148,14 +158,14 @@ def start(
         If the notebooks cannot be copied.
     """
     if find_spec("jupyterlab") is None:  # to import it would take as long as to start it
-        need("jupyterlab", "lab", "open the notebooks")
-    copied, kept = copy(shipped(), folder)
+        import_optional("jupyterlab", "lab", "open the notebooks")
+    copied, kept = copy_notebooks(find_notebooks(), folder)
     if copied:
         sys.stdout.write(f"Copied to {folder}: {', '.join(copied)}\n")
     if kept:
         sys.stdout.write(f"Kept as they are in {folder}: {', '.join(kept)}\n")
     sys.stdout.flush()
-    line = command(folder, port=port, browser=browser, rest=rest)
+    line = build_command(folder, port=port, browser=browser, rest=rest)
     if os.name == "posix":  # one process, so that Ctrl-C and signals reach JupyterLab itself
-        os.execve(line[0], line, environment(os.environ))  # noqa: S606
-    return subprocess.call(line, env=environment(os.environ))  # noqa: S603
+        os.execve(line[0], line, build_environment(os.environ))  # noqa: S606
+    return subprocess.call(line, env=build_environment(os.environ))  # noqa: S603

@@ -5,27 +5,27 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.client.events import CUT, answers_in
-from gqlnb.client.transports import LATE, UNREADABLE, answer_headers
-from gqlnb.client.websocket import Dropped, NotOfferedError, not_spoken
+from gqlnb.client.event_streams import STREAM_CUT, make_stream_decoder
+from gqlnb.client.transports import LATE_HINT, UNREADABLE, read_answer_headers
+from gqlnb.client.websocket_client import NotOfferedError, SocketClosed, build_not_spoken_error
 from gqlnb.errors import TransportError
-from gqlnb.sealing import bare
-from gqlnb.wire.decompress import DecompressionError, create_decoder
-from gqlnb.wire.response import Response
-from gqlnb.wire.sse import EVENTS
+from gqlnb.http.decompress import DecompressionError, create_decoder
+from gqlnb.http.messages import Response
+from gqlnb.http.sse import EVENT_STREAM
+from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from gqlnb.client.transports import Asgi
-    from gqlnb.wire.request import Request
+    from gqlnb.client.transports import AsgiTransport
+    from gqlnb.http.messages import Request
 
-__all__ = ["AsgiLink", "asgi_opened", "over_asgi_events"]
+__all__ = ["AsgiLink", "open_asgi_link", "stream_asgi_events"]
 
 Message = dict[str, Any]
 
 
-class Running:
+class AsgiCall:
     """An application that answers one scope, and the messages between it and us.
 
     It waits with its next message until we have taken the last one.
@@ -42,26 +42,26 @@ class Running:
         What it hears when we leave.
     """
 
-    def __init__(self, asgi: Asgi, scope: Message, first: Message, last: Message) -> None:
-        self._asgi, self._last = asgi, last
-        self._to: asyncio.Queue[Message] = asyncio.Queue()
-        self._from: asyncio.Queue[Message | BaseException | None] = asyncio.Queue(1)
-        self._to.put_nowait(first)
-        self._task = asyncio.create_task(self._run(scope))
+    def __init__(self, asgi: AsgiTransport, scope: Message, first: Message, last: Message) -> None:
+        self._transport, self._disconnect = asgi, last
+        self._incoming: asyncio.Queue[Message] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[Message | BaseException | None] = asyncio.Queue(1)
+        self._incoming.put_nowait(first)
+        self._task = asyncio.create_task(self._run_app(scope))
 
-    async def _run(self, scope: Message) -> None:
+    async def _run_app(self, scope: Message) -> None:
         end: BaseException | None = None
         try:
-            await self._asgi.app(scope, self._to.get, self._from.put)
+            await self._transport.app(scope, self._incoming.get, self._outgoing.put)
         except Exception as error:
-            end = self._asgi.failure(error)
-        await self._from.put(end)
+            end = self._transport.build_failure(error)
+        await self._outgoing.put(end)
 
-    def say(self, message: Message) -> None:
+    def send_message(self, message: Message) -> None:
         """Send it a message."""
-        self._to.put_nowait(message)
+        self._incoming.put_nowait(message)
 
-    async def hear(self) -> Message | None:
+    async def receive_message(self) -> Message | None:
         """Return its next message; None when it has ended.
 
         Raises
@@ -69,16 +69,16 @@ class Running:
         TransportError
             If it failed.
         """
-        if self._task.done() and self._from.empty():
+        if self._task.done() and self._outgoing.empty():
             return None
-        message = await self._from.get()
+        message = await self._outgoing.get()
         if isinstance(message, BaseException):
-            raise bare(message)
+            raise strip_traceback(message)
         return message
 
     async def close(self) -> None:
         """Leave: it is told, and has ended when this returns."""
-        self._to.put_nowait(self._last)
+        self._incoming.put_nowait(self._disconnect)
         try:
             for _ in range(3):  # a turn or two to end by itself
                 await asyncio.sleep(0)
@@ -90,35 +90,35 @@ class Running:
 class AsgiLink:
     """A WebSocket of an application."""
 
-    def __init__(self, running: Running, subprotocol: str) -> None:
+    def __init__(self, running: AsgiCall, subprotocol: str) -> None:
         self.subprotocol = subprotocol
-        self._running = running
+        self._call = running
 
     async def send(self, text: str) -> None:
         """Send a message."""
-        self._running.say({"type": "websocket.receive", "text": text})
+        self._call.send_message({"type": "websocket.receive", "text": text})
 
-    async def receive(self) -> str | bytes | Dropped:
+    async def receive(self) -> str | bytes | SocketClosed:
         """Wait for the next message."""
-        message = await self._running.hear()
+        message = await self._call.receive_message()
         if message is None or message["type"] == "websocket.close":
             code = None if message is None else message.get("code", 1000)
-            return Dropped(code, (message or {}).get("reason") or "")
+            return SocketClosed(code, (message or {}).get("reason") or "")
         text = message.get("text")
         return bytes(message.get("bytes") or b"") if text is None else str(text)
 
     async def close(self, _code: int = 1000) -> None:
         """Leave."""
-        await self._running.close()
+        await self._call.close()
 
 
-async def asgi_opened(
-    asgi: Asgi, seconds: float, offered: Sequence[str]
+async def open_asgi_link(
+    asgi: AsgiTransport, seconds: float, offered: Sequence[str]
 ) -> AsgiLink | TransportError:
     """Open a WebSocket of an application; return what went wrong, if anything did."""
-    running = Running(
+    running = AsgiCall(
         asgi,
-        socket_scope(
+        build_socket_scope(
             asgi, offered
         ),  # no name here: it holds headers, and a traceback may show this frame
         {"type": "websocket.connect"},
@@ -128,7 +128,7 @@ async def asgi_opened(
     fault: TransportError | None = None
     try:
         async with asyncio.timeout(seconds):
-            message = await running.hear()
+            message = await running.receive_message()
     except (TransportError, TimeoutError) as error:
         said = str(error) or "nobody answered in time"
         fault = NotOfferedError(f"{asgi.source}: it opens no WebSocket ({said}).")
@@ -139,27 +139,27 @@ async def asgi_opened(
         chosen = message.get("subprotocol")
         if chosen is not None and chosen in offered:
             return AsgiLink(running, chosen)
-        fault = not_spoken(asgi.source, offered)
+        fault = build_not_spoken_error(asgi.source, offered)
     await running.close()
     return fault or NotOfferedError(f"{asgi.source}: it opens no WebSocket.")
 
 
-def socket_scope(asgi: Asgi, offered: Sequence[str]) -> Message:
+def build_socket_scope(asgi: AsgiTransport, offered: Sequence[str]) -> Message:
     """Return what an application is asked for a WebSocket."""
-    scope = asgi.scope("websocket", {})
+    scope = asgi.build_scope("websocket", {})
     del scope["method"]
     return {**scope, "scheme": "ws", "subprotocols": list(offered)}
 
 
-async def over_asgi_events(
-    asgi: Asgi, request: Request, seconds: float, accept: str = EVENTS
+async def stream_asgi_events(
+    asgi: AsgiTransport, request: Request, seconds: float, accept: str = EVENT_STREAM
 ) -> AsyncGenerator[Response | None, None]:
     """Ask an application once for many answers, or for one in parts.
 
     Yields
     ------
     Response or None
-        As :func:`gqlnb.client.events.over_events` does.
+        As :func:`gqlnb.client.event_streams.stream_events` does.
 
     Raises
     ------
@@ -169,39 +169,39 @@ async def over_asgi_events(
     body = request.encode()
     said = {"accept": accept, "content-length": str(len(body))}
     first = {"type": "http.request", "body": body, "more_body": False}
-    running = Running(asgi, asgi.scope("http", said), first, {"type": "http.disconnect"})
+    running = AsgiCall(asgi, asgi.build_scope("http", said), first, {"type": "http.disconnect"})
     try:
         head: Message | None = None
         try:
             async with asyncio.timeout(seconds):
-                head = await running.hear()
+                head = await running.receive_message()
         except TimeoutError:
-            msg = f"{asgi.source}: {LATE}"
+            msg = f"{asgi.source}: {LATE_HINT}"
             raise TransportError(msg) from None
         if head is None:
             msg = f"{asgi.source}: the application ended without an answer."
             raise TransportError(msg)
-        headers = answer_headers(head)
-        answers = answers_in(headers.get("content-type", ""))
+        headers = read_answer_headers(head)
+        answers = make_stream_decoder(headers.get("content-type", ""))
         if head["status"] != 200 or answers is None:
-            parts = [part async for part in bodies(running.hear)]
-            yield asgi.secrets.unechoed(Response(head["status"], headers, b"".join(parts)))
+            parts = [part async for part in read_bodies(running.receive_message)]
+            yield asgi.credentials.redact_echoes(Response(head["status"], headers, b"".join(parts)))
             return
         yield None
-        encoding = asgi.secrets.hide(headers.get("content-encoding", ""))
-        async for piece in pieces(running, encoding, asgi.source):
+        encoding = asgi.credentials.redact(headers.get("content-encoding", ""))
+        async for piece in read_pieces(running, encoding, asgi.source):
             for each in answers.feed(piece):
                 yield each
             if answers.ended:
                 return
         if not answers.may_end():
-            msg = f"{asgi.source}: {CUT}"
+            msg = f"{asgi.source}: {STREAM_CUT}"
             raise TransportError(msg, broken=True)
     finally:
         await running.close()
 
 
-async def pieces(running: Running, encoding: str, source: str) -> AsyncGenerator[bytes, None]:
+async def read_pieces(running: AsgiCall, encoding: str, source: str) -> AsyncGenerator[bytes, None]:
     """Yield the decompressed pieces of a body.
 
     Raises
@@ -211,7 +211,7 @@ async def pieces(running: Running, encoding: str, source: str) -> AsyncGenerator
     """
     try:
         decoder = create_decoder(encoding)
-        async for part in bodies(running.hear):
+        async for part in read_bodies(running.receive_message):
             for piece in decoder.feed(part):
                 yield piece
     except DecompressionError as error:
@@ -222,7 +222,7 @@ async def pieces(running: Running, encoding: str, source: str) -> AsyncGenerator
     raise TransportError(msg)
 
 
-async def bodies(hear: Callable[[], Any]) -> AsyncGenerator[bytes, None]:
+async def read_bodies(hear: Callable[[], Any]) -> AsyncGenerator[bytes, None]:
     """Yield the parts of a body."""
     while (message := await hear()) is not None:
         yield message.get("body", b"")

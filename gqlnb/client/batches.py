@@ -7,19 +7,19 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias
 
-from gqlnb import runtime
-from gqlnb.client.http import KEPT
-from gqlnb.errors import BatchError, GqlnbError, OptionError, plain
-from gqlnb.model.result import Result
+from gqlnb import background
+from gqlnb.client.http_transport import MAX_CONNECTIONS
+from gqlnb.errors import BatchError, GqlnbError, OptionError, sanitize_text
+from gqlnb.result.result import Result
 
-__all__ = ["Item", "Outcome", "abatch", "batch", "whole"]
+__all__ = ["BatchItem", "BatchOutcome", "arun_batch", "require_results", "run_batch"]
 
-Item: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
-Outcome: TypeAlias = Result | GqlnbError
-Ask: TypeAlias = Callable[[str, Mapping[str, Any] | None], Coroutine[Any, Any, Result]]
+BatchItem: TypeAlias = str | tuple[str, Mapping[str, Any] | None]
+BatchOutcome: TypeAlias = Result | GqlnbError
+ExecuteItem: TypeAlias = Callable[[str, Mapping[str, Any] | None], Coroutine[Any, Any, Result]]
 
 
-def items_of(documents: Iterable[Item], concurrency: int) -> Iterator[Item]:
+def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[BatchItem]:
     """Return an iterator over what is to be asked.
 
     Raises
@@ -33,13 +33,13 @@ def items_of(documents: Iterable[Item], concurrency: int) -> Iterator[Item]:
             f"{type(documents).__name__}."
         )
         raise OptionError(msg)
-    if type(concurrency) is not int or not 1 <= concurrency <= KEPT:
-        msg = f"concurrency= takes a number from 1 to {KEPT}, not {plain(repr(concurrency), 40)}."
+    if type(concurrency) is not int or not 1 <= concurrency <= MAX_CONNECTIONS:
+        msg = f"concurrency= takes a number from 1 to {MAX_CONNECTIONS}, not {sanitize_text(repr(concurrency), 40)}."
         raise OptionError(msg)
     return iter(documents)
 
 
-async def one(item: Item, ask: Ask) -> Outcome:
+async def execute_item(item: BatchItem, ask: ExecuteItem) -> BatchOutcome:
     """Return the outcome of one document: its result, or the error it ended with."""
     match item:
         case str(text):
@@ -57,54 +57,60 @@ async def one(item: Item, ask: Ask) -> Outcome:
         return error
 
 
-def batch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[Outcome]:
+def run_batch(
+    documents: Iterable[BatchItem], ask: ExecuteItem, concurrency: int
+) -> list[BatchOutcome]:
     """Return the outcomes of documents in their order.
 
     The documents are taken from their iterable in the thread that calls, one for each that may
     begin; they are asked on the process's background loop. An interrupt cancels those under way,
     and carries the outcomes there are.
     """
-    items = items_of(documents, concurrency)
-    outcomes: list[Outcome | None] = []
-    running: dict[Future[Outcome], int] = {}
+    items = check_items(documents, concurrency)
+    outcomes: list[BatchOutcome | None] = []
+    running: dict[Future[BatchOutcome], int] = {}
     try:
         for item in items:
-            running[runtime.start(one(item, ask))] = len(outcomes)
+            running[background.start(execute_item(item, ask))] = len(outcomes)
             outcomes.append(None)
             if len(running) >= concurrency:
-                settle(running, outcomes)
+                collect_finished(running, outcomes)
         while running:
-            settle(running, outcomes)
+            collect_finished(running, outcomes)
     except BaseException as error:
         for future in running:
             future.cancel()
-        keep(error, outcomes)
+        attach_outcomes(error, outcomes)
         raise
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def settle(running: dict[Future[Outcome], int], outcomes: list[Outcome | None]) -> None:
+def collect_finished(
+    running: dict[Future[BatchOutcome], int], outcomes: list[BatchOutcome | None]
+) -> None:
     """Wait until a document is answered, and put its outcome where it belongs."""
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         outcomes[running.pop(future)] = future.result()
 
 
-async def abatch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[Outcome]:
-    """Do as :func:`batch` on the running loop."""
-    items = items_of(documents, concurrency)
-    outcomes: list[Outcome | None] = []
+async def arun_batch(
+    documents: Iterable[BatchItem], ask: ExecuteItem, concurrency: int
+) -> list[BatchOutcome]:
+    """Do as :func:`run_batch` on the running loop."""
+    items = check_items(documents, concurrency)
+    outcomes: list[BatchOutcome | None] = []
 
-    async def work() -> None:
+    async def run_worker() -> None:
         for item in items:  # shared: each takes the next one
             place = len(outcomes)
             outcomes.append(None)
-            outcomes[place] = await one(item, ask)
+            outcomes[place] = await execute_item(item, ask)
 
-    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
+    tasks = [asyncio.create_task(run_worker()) for _ in range(concurrency)]
     try:
         await asyncio.gather(*tasks)
     except BaseException as error:
-        keep(error, outcomes)
+        attach_outcomes(error, outcomes)
         raise
     finally:
         for task in tasks:
@@ -113,14 +119,14 @@ async def abatch(documents: Iterable[Item], ask: Ask, concurrency: int) -> list[
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def keep(error: BaseException, outcomes: list[Outcome | None]) -> None:
+def attach_outcomes(error: BaseException, outcomes: list[BatchOutcome | None]) -> None:
     """Attach the outcomes there are to what ended a batch early, an interrupt most often."""
     done = sum(outcome is not None for outcome in outcomes)
     error.outcomes = outcomes  # type: ignore[attr-defined]
     error.add_note(f"{done} of {len(outcomes)} documents were answered: sys.last_value.outcomes")
 
 
-def whole(outcomes: list[Outcome]) -> list[Result]:
+def require_results(outcomes: list[BatchOutcome]) -> list[Result]:
     """Return outcomes that are all results.
 
     Raises
@@ -134,7 +140,7 @@ def whole(outcomes: list[Outcome]) -> list[Result]:
     if not failed:
         return [each for each in outcomes if isinstance(each, Result)]
     number, first = failed[0]
-    reason = f"{type(first).__name__}: {plain(first, 300)}"
+    reason = f"{type(first).__name__}: {sanitize_text(first, 300)}"
     count = f"{len(failed)} of {len(outcomes)} documents"
     msg = (
         f"{count} failed. The first of them is number {number} (counted from 0). {reason}\n"

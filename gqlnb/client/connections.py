@@ -5,119 +5,147 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
+import re
 import threading
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import parse_qsl, urlsplit
 
-from gqlnb import runtime
-from gqlnb.client.addresses import shown
-from gqlnb.client.listed import listed, listing_fault
-from gqlnb.client.recordings import spared
-from gqlnb.errors import OptionError, TargetError
+from gqlnb import background
+from gqlnb.auth import TOKEN_SOURCES
+from gqlnb.client.auth_headers import is_secret_name
+from gqlnb.client.recording.session import can_omit_token
+from gqlnb.client.urls import check_url, find_secret_segments, redact_url
+from gqlnb.config import (
+    SETTINGS_FORMAT,
+    Salvage,
+    Settings,
+    get_user_file,
+    load_project_settings,
+    load_user_settings,
+    replace_file,
+    salvage_project,
+    salvage_user,
+    suggest_name,
+)
+from gqlnb.config import format_path as shown_path
+from gqlnb.errors import OptionError, TargetError, sanitize_text
+from gqlnb.redact import has_secret
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gqlnb.client.client import Client
 
+
 __all__ = [
-    "HERE",
-    "SERVE",
-    "VARIABLE",
-    "Connection",
-    "asks_nobody",
-    "chosen",
-    "close",
-    "current",
-    "exists",
-    "forget",
+    "DEFAULT_URL",
+    "SERVE_HINT",
+    "URL_VARIABLE",
+    "FileConnection",
+    "NamedConnection",
+    "can_open_unattended",
+    "close_client",
+    "find_listing_fault",
+    "forget_connection",
+    "get_client",
+    "get_current_name",
+    "is_known",
+    "is_open",
     "is_shared",
-    "known",
-    "named",
-    "opened",
-    "provide",
-    "register",
-    "renew",
-    "succeed",
-    "use",
+    "list_connections",
+    "load_file_connections",
+    "provide_builtin",
+    "register_connection",
+    "reopen_client",
+    "replace_client",
+    "resolve_default_target",
+    "save_connection",
+    "set_client_factory",
+    "use_connection",
 ]
 
-HERE = "http://127.0.0.1:4000/graphql"  # /graphql on the current host
-VARIABLE = "GQLNB_URL"
-SERVE = """To serve a schema from this notebook:
+DEFAULT_URL = "http://127.0.0.1:4000/graphql"  # /graphql on the current host
+URL_VARIABLE = "GQLNB_URL"
+SERVE_HINT = """To serve a schema from this notebook:
   import gqlnb
   server = gqlnb.serve(gqlnb.reference_schema())"""
 
-Factory = Callable[..., "Client"]
+ClientFactory = Callable[..., "Client"]
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class NamedConnection:
     """A name and how to make its client.
 
     Attributes
     ----------
     name
         What a person writes after ``-c``.
-    make
+    make_client
         Called with the options of :func:`gqlnb.connect`; returns a client.
-    about
+    description
         One line that says what it is; no secret.
-    place
+    location
         Where it was entered.
     """
 
     name: str
-    make: Factory
-    about: str
-    place: str = "this process"
+    make_client: ClientFactory
+    description: str
+    location: str = "this process"
 
-    def open(self, **options: Any) -> Client:
+    def open_client(self, **options: Any) -> Client:
         """Return its client, which knows the name: recordings know endpoints by it."""
-        client = self.make(**options)
+        client = self.make_client(**options)
         client.name = self.name
         client.is_by_name = not options
         return client
 
 
 _lock = threading.RLock()
-_known: dict[str, Connection] = {}
-_provided: dict[str, Connection] = {}
-_open: dict[str, tuple[Connection, Client]] = {}
-_current: list[str] = []
-_gates: dict[str, Any] = {}  # held while a connection is opened, by its name
+_registered: dict[str, NamedConnection] = {}
+_builtin: dict[str, NamedConnection] = {}
+_clients: dict[str, tuple[NamedConnection, Client]] = {}
+_current_names: list[str] = []
+_open_locks: dict[str, Any] = {}  # held while a connection is opened, by its name
 
 
-def register(name: str, make: Factory, about: str, client: Client | None = None) -> None:
+def register_connection(
+    name: str, make: ClientFactory, about: str, client: Client | None = None
+) -> None:
     """Enter a connection under `name`; one of that name is replaced, and closed if it was open.
 
     A client that was made already is the one that is open then.
     """
     with _lock:
-        _known[name] = connection = Connection(name, make, about)
-        shut = _taken(name)
+        _registered[name] = connection = NamedConnection(name, make, about)
+        shut = _pop_client(name)
         if client is not None:
-            _open[name] = connection, client
+            _clients[name] = connection, client
     shut()
 
 
-def provide(name: str, make: Factory, about: str) -> None:
+def provide_builtin(name: str, make: ClientFactory, about: str) -> None:
     """Enter a connection that is there from the start: those of files and sessions go before it."""
     with _lock:
-        _provided.setdefault(name, Connection(name, make, about, "built in"))
+        _builtin.setdefault(name, NamedConnection(name, make, about, "built in"))
 
 
-def forget(name: str) -> None:
+def forget_connection(name: str) -> None:
     """Remove a connection of this process; a name that is not known is no error."""
     with _lock:
-        if _known.pop(name, None) is None:
+        if _registered.pop(name, None) is None:
             return
-        shut = _taken(name)
-        if name in _current:
-            _current.remove(name)
+        shut = _pop_client(name)
+        if name in _current_names:
+            _current_names.remove(name)
     shut()
 
 
-def close(name: str) -> None:
+def close_client(name: str) -> None:
     """Close the client of a connection, which is current no more; the next use opens it again.
 
     Raises
@@ -126,14 +154,14 @@ def close(name: str) -> None:
         If there is no connection of that name.
     """
     with _lock:
-        _find(name)
-        shut = _taken(name)
-        if name in _current:
-            _current.remove(name)
+        _find_connection(name)
+        shut = _pop_client(name)
+        if name in _current_names:
+            _current_names.remove(name)
     shut()
 
 
-def exists(name: str) -> bool:
+def is_known(name: str) -> bool:
     """Tell whether there is a connection of that name.
 
     Raises
@@ -142,29 +170,32 @@ def exists(name: str) -> bool:
         If there is not, and a settings file that may have one cannot be read.
     """
     with _lock:
-        if name in _known or name in _provided or name in listed():
+        if name in _registered or name in _builtin or name in load_file_connections():
             return True
-    if fault := listing_fault():
+    if fault := find_listing_fault():
         raise OptionError(fault)
     return False
 
 
-def known() -> tuple[Connection, ...]:
+def list_connections() -> tuple[NamedConnection, ...]:
     """Return the connections: those that are built in, those of files, those of this process.
 
     Of one name the last of these counts. Those of a settings file that cannot be read are missing;
-    :func:`listing_fault` says why.
+    :func:`find_listing_fault` says why.
     """
     with _lock:
-        return tuple(_all().values())
+        return tuple(_merge_connections().values())
 
 
-def _all() -> dict[str, Connection]:
-    named = {name: Connection(name, it, it.about, it.place) for name, it in listed().items()}
-    return {**_provided, **named, **_known}
+def _merge_connections() -> dict[str, NamedConnection]:
+    named = {
+        name: NamedConnection(name, it, it.description, it.location)
+        for name, it in load_file_connections().items()
+    }
+    return {**_builtin, **named, **_registered}
 
 
-def use(name: str | None) -> None:
+def use_connection(name: str | None) -> None:
     """Make a connection the current one; None makes none current.
 
     Raises
@@ -174,14 +205,14 @@ def use(name: str | None) -> None:
     """
     with _lock:
         if name is not None:
-            _find(name)
-        _current[:] = [name] if name is not None else []
+            _find_connection(name)
+        _current_names[:] = [name] if name is not None else []
 
 
-def current() -> str | None:
+def get_current_name() -> str | None:
     """Return the name of the current connection."""
     with _lock:
-        return _current[0] if _current else None
+        return _current_names[0] if _current_names else None
 
 
 def list_options(name: str) -> tuple[str, ...]:
@@ -193,11 +224,11 @@ def list_options(name: str) -> tuple[str, ...]:
         If there is no connection of that name.
     """
     with _lock:
-        parameters = inspect.signature(_find(name).make).parameters.values()
+        parameters = inspect.signature(_find_connection(name).make_client).parameters.values()
     return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
-def named(name: str, **options: Any) -> Client:
+def get_client(name: str, **options: Any) -> Client:
     """Return the client of a connection; without options the same one each time.
 
     Raises
@@ -206,24 +237,24 @@ def named(name: str, **options: Any) -> Client:
         If there is no connection of that name; the message lists those there are.
     """
     with _lock:
-        gate = _gates.setdefault(name, threading.RLock())
+        gate = _open_locks.setdefault(name, threading.RLock())
     # Not `_lock`: a keyring may take its time, and completion asks meanwhile which names there are.
     with gate:
         with _lock:
-            connection = _find(name)
-            before, client = _open.get(name, (None, None))
+            connection = _find_connection(name)
+            before, client = _clients.get(name, (None, None))
         if options:
-            return connection.open(**options)
+            return connection.open_client(**options)
         # Made without a token while a recording answered; there may be one by now.
-        lacking = getattr(client, "_lacking", None) is not None and not spared()
+        lacking = getattr(client, "_missing_token_error", None) is not None and not can_omit_token()
         if client is None or lacking or before != connection:  # a file may say something else now
-            client = connection.open()
+            client = connection.open_client()
             with _lock:
-                _open[name] = connection, client
+                _clients[name] = connection, client
         return client
 
 
-def renew(name: str) -> Client:
+def reopen_client(name: str) -> Client:
     """Return the client of a connection, made anew.
 
     Of the one before it keeps only the schema that the session began with, so that changes are
@@ -235,77 +266,381 @@ def renew(name: str) -> Client:
         If there is no connection of that name.
     """
     with _lock:
-        _find(name)
-        opened = _open.pop(name, None)
-    made = named(name)
+        _find_connection(name)
+        opened = _clients.pop(name, None)
+    made = get_client(name)
     if opened is not None:
-        succeed(made, opened[1])
+        replace_client(made, opened[1])
     return made
 
 
-def succeed(made: Client, before: Client) -> None:
+def replace_client(made: Client, before: Client) -> None:
     """Close a client in whose place another one of the same endpoint was made."""
-    made._schemas.follow(before._schemas)  # noqa: SLF001 - the connection owns both
+    made._schema_store.inherit_history(before._schema_store)  # noqa: SLF001 - the connection owns both
     before.close()
 
 
-def _taken(name: str) -> Callable[[], None]:
+def _pop_client(name: str) -> Callable[[], None]:
     """Take the client of a connection away, and return what closes it; call that without the lock.
 
     Closing may take a while, and others ask meanwhile which names there are.
     """
-    opened = _open.pop(name, None)
+    opened = _clients.pop(name, None)
     return opened[1].close if opened is not None else lambda: None
 
 
 def is_shared(name: str) -> bool:
     """Return whether other processes have a connection too, and open it without asking a person."""
     with _lock:
-        return name not in _known and name in _all() and asks_nobody(name)
+        return (
+            name not in _registered and name in _merge_connections() and can_open_unattended(name)
+        )
 
 
-def opened(name: str) -> bool:
+def is_open(name: str) -> bool:
     """Tell whether the client of a connection is made."""
     with _lock:
-        return name in _open
+        return name in _clients
 
 
-def asks_nobody(name: str) -> bool:
+def can_open_unattended(name: str) -> bool:
     """Tell whether a connection's client can be made without asking a person for a token."""
     with _lock:
-        connection = _all().get(name)
-    options = dict(getattr(connection.make, "options", ())) if connection is not None else {}
-    return connection is not None and name not in _known and options.get("token") != "prompt"
+        connection = _merge_connections().get(name)
+    options = dict(getattr(connection.make_client, "options", ())) if connection is not None else {}
+    return connection is not None and name not in _registered and options.get("token") != "prompt"
 
 
-def chosen() -> tuple[Any, str]:
+def resolve_default_target() -> tuple[Any, str]:
     """Return what is meant when no target is named, and where that was said; "" if nowhere.
 
     In this order: the current connection, the address in ``GQLNB_URL``, the newest open server of
     this process, ``/graphql`` on the current host.
     """
-    name = current()
+    name = get_current_name()
     if name is not None:
         return name, f"{name!r}, the current connection"
-    url = os.environ.get(VARIABLE, "").strip()
+    url = os.environ.get(URL_VARIABLE, "").strip()
     if url:
-        return url, f"{shown(url)}, which {VARIABLE} names"
-    return runtime.servers.newest() or HERE, ""
+        return url, f"{redact_url(url)}, which {URL_VARIABLE} names"
+    return background.servers.get_newest() or DEFAULT_URL, ""
 
 
-def _find(name: str) -> Connection:
-    if name in _known:  # then no file is read
-        return _known[name]
-    names = _all()
+def _find_connection(name: str) -> NamedConnection:
+    if name in _registered:  # then no file is read
+        return _registered[name]
+    names = _merge_connections()
     if name in names:
         return names[name]
-    if fault := listing_fault():
+    if fault := find_listing_fault():
         raise OptionError(fault)
     close_ones = difflib.get_close_matches(name, names, 1)
     guess = f" Did you mean {close_ones[0]!r}?" if close_ones else ""
     said = ", ".join(map(repr, names)) or "none"
     msg = (
-        f"No connection is called {shown(name)!r}.{guess} "
+        f"No connection is called {redact_url(name)!r}.{guess} "
         f"Known: {said}. An address begins with http:// or https://."
     )
     raise TargetError(msg)
+
+
+TABLE = "connections"
+TOKEN_SOURCE = re.compile(r"(?:env|keyring|file):\s*\S.*|prompt")
+CONNECTION_NAME = re.compile(r"[\w-]+")
+FILE_HEADER = f"""# Connections of gqlnb, by name: addresses, and where their secrets are.
+version = {SETTINGS_FORMAT}
+"""
+
+
+_client_factories: list[Callable[..., Client]] = []
+
+
+def set_client_factory(maker: Callable[..., Client]) -> None:
+    """Say what makes the clients of these connections; their class does, as it knows us."""
+    _client_factories.append(maker)
+
+
+@dataclass(frozen=True, slots=True)
+class FileConnection:
+    """A connection of a file; called with the options of a client, it makes one.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    url
+        The address.
+    options
+        Further arguments of :class:`~gqlnb.client.client.Client`: sources of secrets, no secrets.
+    fault
+        Why it cannot be used; empty if it can.
+    location
+        The file and the line.
+    """
+
+    name: str
+    url: str
+    options: tuple[tuple[str, Any], ...]
+    fault: str
+    location: str
+
+    def __call__(self, **given: Any) -> Client:
+        """Return a client.
+
+        Raises
+        ------
+        TargetError
+            If the file says something that cannot be.
+        """
+        if self.fault:
+            raise TargetError(self.fault)
+        options = {k: dict(v) if k == "headers" else v for k, v in self.options}
+        return _client_factories[-1](self.url, **{**options, **given})
+
+    @property
+    def description(self) -> str:
+        """One line that says what it is."""
+        if self.fault:
+            return f"cannot be used. {self.fault}"
+        token = dict(self.options).get("token")
+        return f"{redact_url(self.url)}, token {token}" if token else redact_url(self.url)
+
+
+def load_file_connections() -> dict[str, FileConnection]:
+    """Return the connections of both files by name; where both have a name, the project's.
+
+    A connection with a mistake is among them, and its fault says what is wrong; the others of the
+    file are read all the same.
+    """
+    return read_connection_files()[0]
+
+
+def find_listing_fault() -> str:
+    """Return what is wrong with a settings file beside its connections; "" if nothing is."""
+    return read_connection_files()[1]
+
+
+def read_connection_files() -> tuple[dict[str, FileConnection], str]:
+    """Return the connections of both files, and what is wrong with a file."""
+    found: dict[str, FileConnection] = {}
+    faults = []
+    for read, rescue in (
+        (load_user_settings, salvage_user),
+        (load_project_settings, salvage_project),
+    ):
+        try:
+            settings = read()
+            added = read_connections(settings) if settings is not None else {}
+        except OptionError as error:
+            added, fault = salvage_connections(rescue(), str(error))
+            faults += [fault] if fault else []
+        for name, one in added.items():
+            found.pop(name, None)
+            found[name] = one
+    return found, " ".join(faults)
+
+
+def read_connections(settings: Settings) -> dict[str, FileConnection]:
+    """Return the connections of a file.
+
+    Raises
+    ------
+    OptionError
+        If they are not in a table.
+    """
+    return {
+        name: read_connection(settings, name, table)
+        for name, table in settings.get_table(TABLE).items()
+    }
+
+
+def salvage_connections(
+    salvage: Salvage | None, fault: str
+) -> tuple[dict[str, FileConnection], str]:
+    """Return the connections of a file with a mistake, and the mistake if it is not in one.
+
+    Parameters
+    ----------
+    salvage
+        What could be read.
+    fault
+        What is wrong with the file as a whole.
+    """
+    if salvage is None or not isinstance(salvage.settings.values.get(TABLE, {}), Mapping):
+        return {}, fault
+    settings = salvage.settings
+    if settings.values.get("version", SETTINGS_FORMAT) != SETTINGS_FORMAT:
+        return {}, fault
+    found = read_connections(settings)
+    own = [keys for keys in salvage.broken if keys[0] == TABLE and len(keys) > 1]
+    for keys in own:
+        said = salvage.broken[keys]
+        found[keys[1]] = FileConnection(keys[1], "", (), said, settings.locate_key(TABLE, keys[1]))
+    rest = salvage.fault or len(own) < len(salvage.broken) or not own
+    return found, fault if rest else ""
+
+
+def read_connection(settings: Settings, name: str, table: Any) -> FileConnection:
+    """Return a connection of a file; what is wrong with it is told when it is used."""
+    place, fault = settings.locate_key(TABLE, name), ""
+    given = table if isinstance(table, Mapping) else {}
+    if not isinstance(table, Mapping):
+        fault = f"{place}: write a table: [{'.'.join((*settings.table, TABLE))}.{name}]"
+    elif "url" not in table:
+        fault = f"{place}: the connection {name!r} has no address. Add: url = 'https://...'"
+    for key, value in given.items():
+        reason = check_setting(key, value)
+        if reason and not fault:
+            fault = f"{settings.locate_key(TABLE, name, key)}: the connection {name!r}: {reason}"
+    url = given.get("url")
+    options = {} if fault else {key: value for key, value in given.items() if key != "url"}
+    if "headers" in options:
+        options["headers"] = tuple(options["headers"].items())
+    return FileConnection(
+        name, url if isinstance(url, str) else "", tuple(options.items()), fault, place
+    )
+
+
+def check_setting(key: str, value: Any) -> str:
+    """Say what is wrong with a member of a connection; nothing if it is right."""
+    check = SETTING_CHECKS.get(key)
+    return (
+        f"no such setting: {key!r}. {suggest_name(key, SETTING_CHECKS)}"
+        if check is None
+        else check(value)
+    )
+
+
+def _check_url(value: Any) -> str:
+    if not isinstance(value, str):
+        return "url must be text."
+    if not value.startswith("/"):
+        try:
+            check_url(value)
+        except TargetError as error:
+            return str(error)
+    queried = any(
+        is_secret_name(name) or has_secret(text) for name, text in parse_qsl(urlsplit(value).query)
+    )
+    if queried or find_secret_segments(value):
+        return "its address holds a secret, which must not stand in a file. Use token or headers."
+    return ""
+
+
+def _check_token(value: Any) -> str:
+    if isinstance(value, str) and TOKEN_SOURCE.fullmatch(value) and not has_secret(value):
+        return ""
+    return f"token must say where the token is ({TOKEN_SOURCES}); no token may stand in a file."
+
+
+def _check_headers(value: Any) -> str:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
+        return 'headers must be a table of texts: headers = { X-Api-Key = "env:NAME" }.'
+    for name, text in value.items():
+        sourced = re.fullmatch(r"(?:env|keyring):\s*\S.*", text) is not None
+        if not sourced and (is_secret_name(name) or has_secret(f"{name}: {text}")):
+            return (
+                f"the header {sanitize_text(name, 40)!r} must say where its value is ('env:NAME' or "
+                "'keyring:NAME'); no secret may stand in a file."
+            )
+    return ""
+
+
+def _check_timeout(value: Any) -> str:
+    right = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+    return "" if right else "timeout must be a number of seconds above 0."
+
+
+def _check_verify(value: Any) -> str:
+    return "" if isinstance(value, (bool, str)) else "verify must be true, false or a path."
+
+
+SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
+    "url": _check_url,
+    "token": _check_token,
+    "headers": _check_headers,
+    "timeout": _check_timeout,
+    "verify": _check_verify,
+}
+
+
+def save_connection(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> str:
+    """Add a connection to the user's own file, which nobody else may read.
+
+    Parameters
+    ----------
+    name, url
+        What it is called, and its address.
+    token, headers
+        Where the secrets are.
+
+    Returns
+    -------
+    str
+        The file, as people write it.
+
+    Raises
+    ------
+    OptionError
+        If the file has one of that name already, or something in it could not be read again.
+    """
+    import tomli_w
+
+    path, settings = get_user_file(), load_user_settings()
+    if settings is not None and name in settings.get_table(TABLE):
+        raise_option_error(
+            f"{settings.locate_key(TABLE, name)} has a connection {name!r}. Change it there."
+        )
+    if not CONNECTION_NAME.fullmatch(name):
+        raise_option_error(
+            f"{sanitize_text(name, 40)!r} is no name: write letters, digits, '-' and '_'."
+        )
+    given: dict[str, Any] = {"url": url, "token": token, "headers": dict(headers)}
+    given = {key: value for key, value in given.items() if value}
+    for key, value in given.items():
+        if reason := check_setting(key, value):
+            raise_option_error(f"{name!r} was not kept: {reason}")
+    text = FILE_HEADER if settings is None else settings.text
+    # What the file has stays as it is, comments too: the new table is appended, and the whole is
+    # parsed before it takes the place of the file.
+    text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: given}})}"
+    check_saved(text, name, given)
+    write_user_file(path, text)
+    return shown_path(path)
+
+
+def check_saved(text: str, name: str, given: Mapping[str, Any]) -> None:
+    """Check that a settings file can be read again and has a new connection.
+
+    Raises
+    ------
+    OptionError
+        If not; the file was not written.
+    """
+    try:
+        found = tomllib.loads(text)[TABLE][name]
+        reason = "" if found == given else "it would be read as something else."
+    except tomllib.TOMLDecodeError as error:
+        reason = f"the settings file would not be valid TOML with it: {sanitize_text(error, 200)}."
+    if reason:
+        raise_option_error(
+            f"{name!r} was not kept: {reason} Write the connection into "
+            f"{shown_path(get_user_file())} yourself; the file was left as it is."
+        )
+
+
+def raise_option_error(message: str) -> NoReturn:
+    """Raise.
+
+    Raises
+    ------
+    OptionError
+        Always.
+    """
+    raise OptionError(message)
+
+
+def write_user_file(path: Path, text: str) -> None:
+    """Replace a file in one step by one that its owner alone may read."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    replace_file(path.resolve(), text.encode(), keep_mode=False)  # where a link leads, if it is one

@@ -8,22 +8,22 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
-from gqlnb.client.attempts import watched
-from gqlnb.errors import OptionError, plain
+from gqlnb.client.retry_loop import is_interactive
+from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
-    from gqlnb.wire.budget import Budget
+    from gqlnb.http.rate_limit_rules import Budget
 
-__all__ = ["VARIABLE", "Progress", "Report"]
+__all__ = ["PROGRESS_VARIABLE", "Progress", "ProgressCallback"]
 
-VARIABLE = "GQLNB_PROGRESS"
+PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
-SECONDS, REQUESTS = 2.0, 3  # what is over sooner, or with fewer, needs no bar
+MIN_SECONDS, MIN_REQUESTS = 2.0, 3  # what is over sooner, or with fewer, needs no bar
 # pytest sets these, and the kernels that nbval starts inherit them. A bar would be part of the
 # output that is compared.
-TESTING = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
+TESTING_VARIABLES = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
 
-Report = Callable[[int, "int | None", int, "Budget | None"], object]
+ProgressCallback = Callable[[int, "int | None", int, "Budget | None"], object]
 
 
 class Progress:
@@ -54,19 +54,19 @@ class Progress:
 
     def __init__(
         self,
-        show: bool | str | Report = "auto",
+        show: bool | str | ProgressCallback = "auto",
         title: str = "Pages",
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if show != "auto" and not isinstance(show, bool) and not callable(show):
-            msg = f"progress= takes 'auto', True, False or a function, not {plain(repr(show), 40)}."
+            msg = f"progress= takes 'auto', True, False or a function, not {sanitize_text(repr(show), 40)}."
             raise OptionError(msg)
-        self._report = show if callable(show) else None
-        self._shows, self._waits = chosen(show)
+        self._callback = show if callable(show) else None
+        self._is_shown, self._is_delayed = decide_display(show)
         self._title, self._clock = title, clock
-        self._begun = clock()
-        self._first: tuple[int, float] | None = None  # rows and time of the first report
+        self._started_at = clock()
+        self._first_report: tuple[int, float] | None = None  # rows and time of the first report
         self._bar: Any = None
         self._lock = threading.Lock()
 
@@ -86,24 +86,26 @@ class Progress:
         budget
             What is left of the endpoint's budget.
         """
-        if self._report is not None:
-            self._report(got, wanted, requests, budget)
-        if not self._shows:
+        if self._callback is not None:
+            self._callback(got, wanted, requests, budget)
+        if not self._is_shown:
             return
         now = self._clock()
         with self._lock:
-            self._first = self._first or (got, now)
-            if self._waits and (now - self._begun < SECONDS or requests < REQUESTS):
+            self._first_report = self._first_report or (got, now)
+            if self._is_delayed and (
+                now - self._started_at < MIN_SECONDS or requests < MIN_REQUESTS
+            ):
                 return
             try:
-                self._draw(got, wanted, said(requests, budget), now)
+                self._draw_bar(got, wanted, format_postfix(requests, budget), now)
             except Exception:  # no page is lost because a bar cannot be drawn
-                self._shows = False
+                self._is_shown = False
 
-    def _draw(self, got: int, wanted: int | None, beside: str, now: float) -> None:
+    def _draw_bar(self, got: int, wanted: int | None, beside: str, now: float) -> None:
         bar = self._bar
         if bar is None:
-            bar = self._bar = self._opened(wanted, now)
+            bar = self._bar = self._open_bar(wanted, now)
         elif bar.total != wanted:
             begun, n = bar.start_t, bar.n
             bar.reset(wanted)
@@ -112,14 +114,14 @@ class Progress:
         bar.update(got - bar.n)
         bar.refresh()
 
-    def _opened(self, wanted: int | None, now: float) -> Any:
+    def _open_bar(self, wanted: int | None, now: float) -> Any:
         """Return a bar that counts its rate since the first report.
 
         What was there before, as where a harvest goes on, took no time now; and the bar itself is
         drawn later.
         """
-        rows, since = self._first or (0, now)
-        bar = bar_class()(
+        rows, since = self._first_report or (0, now)
+        bar = get_bar_class()(
             total=wanted,
             initial=rows,
             desc=self._title,
@@ -135,7 +137,7 @@ class Progress:
         """Take the bar away."""
         with self._lock:
             bar, self._bar = self._bar, None
-            self._shows = False
+            self._is_shown = False
         if bar is not None:
             bar.close()
 
@@ -146,29 +148,29 @@ class Progress:
         self.close()
 
 
-def chosen(show: bool | str | Report) -> tuple[bool, bool]:
+def decide_display(show: bool | str | ProgressCallback) -> tuple[bool, bool]:
     """Return whether there may be a bar, and whether it waits for what takes long."""
-    variable = os.environ.get(VARIABLE, "").strip().lower()
+    variable = os.environ.get(PROGRESS_VARIABLE, "").strip().lower()
     if variable in OFF or show is False or callable(show):
         return False, False
     if show is True or variable:
         return True, False
-    return watched() and not any(name in os.environ for name in TESTING), True
+    return is_interactive() and not any(name in os.environ for name in TESTING_VARIABLES), True
 
 
-def said(requests: int, budget: Budget | None) -> str:
+def format_postfix(requests: int, budget: Budget | None) -> str:
     """Return what stands beside a bar."""
     left = str(budget) if budget else ""
     return f"{requests} request{'s'[: requests != 1]}{f', {left}' if left else ''}"
 
 
-def bar_class() -> Any:
+def get_bar_class() -> Any:
     """Return the bar for where we are: a widget in a notebook, text elsewhere."""
     from tqdm.auto import tqdm
 
-    class Bar(tqdm):  # type: ignore[type-arg]
+    class UnmonitoredBar(tqdm):  # type: ignore[type-arg]
         """A bar without a thread that watches it: it is redrawn with each page."""
 
         monitor_interval = 0
 
-    return Bar
+    return UnmonitoredBar

@@ -7,52 +7,86 @@ import logging
 import random
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from gqlnb.client.attempts import watched
-from gqlnb.client.events import IN_PARTS
-from gqlnb.client.secrets import Secrets, checked_value, sendable
-from gqlnb.client.streaming import Ways, responses
-from gqlnb.client.transports import InProcess
-from gqlnb.engine.adopting import deferred
-from gqlnb.engine.streaming import Stream
+from gqlnb.auth import Token
+from gqlnb.client.asgi_streams import open_asgi_link, stream_asgi_events
+from gqlnb.client.auth_headers import Credentials, bind_credentials, check_header_value
+from gqlnb.client.event_streams import ACCEPT_PARTS, stream_events
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.recording.recording_transport import RecordingTransport
+from gqlnb.client.recording.session import build_unrecordable_error
+from gqlnb.client.retry_loop import is_interactive
+from gqlnb.client.transports import AsgiTransport, InProcessTransport, make_response
+from gqlnb.client.websocket_client import (
+    LEGACY_ONLY,
+    OPERATIONS,
+    NotOfferedError,
+    SilentHandshakeError,
+    exchange_messages,
+    open_network_link,
+)
+from gqlnb.document.json_codec import dump_json
+from gqlnb.engine.schema_adapters import find_incremental_problems
+from gqlnb.engine.subscription import Stream
 from gqlnb.errors import (
     AnswerError,
     AuthError,
     GqlnbError,
     OptionError,
+    Problem,
     QueryError,
     RateLimited,
+    TargetError,
     TransportError,
-    plain,
+    sanitize_text,
 )
-from gqlnb.sealing import bare, unseen
-from gqlnb.token import Token
-from gqlnb.wire.answers import Asked, read
-from gqlnb.wire.incremental import Growing, NoPartError, grown
-from gqlnb.wire.retry import PASSING, failure
+from gqlnb.http.graphql_ws_client import LEGACY_SUBPROTOCOL
+from gqlnb.http.graphql_ws_server import SUBPROTOCOL
+from gqlnb.http.incremental import IncrementalResponse, InvalidPartError, apply_part
+from gqlnb.http.messages import Response
+from gqlnb.http.rate_limit_rules import TRANSIENT_STATUSES, classify_failure
+from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.http.sse import EVENT_STREAM
+from gqlnb.redact import hide_locals, strip_traceback
 
 if TYPE_CHECKING:
-    from gqlnb.client.streaming import Way
+    from collections.abc import AsyncGenerator, Callable
+
     from gqlnb.client.transports import Transport
-    from gqlnb.model.document import Document
-    from gqlnb.model.result import Result
-    from gqlnb.wire.request import Request
-    from gqlnb.wire.response import Response
+    from gqlnb.document.document import Document
+    from gqlnb.http.messages import Request, Response
+    from gqlnb.result.result import Result
 
-__all__ = ["AGAIN", "Init", "Subscription", "check_kind", "checked_ways", "in_parts"]
+__all__ = [
+    "DEFAULT_RECONNECTS",
+    "MAX_BUFFERED_EVENTS",
+    "ConnectionInit",
+    "ResponseStream",
+    "StreamKind",
+    "Subscription",
+    "SubscriptionOptions",
+    "ask_for_parts",
+    "check_kind",
+    "check_subscription_options",
+    "open_responses",
+    "read_ahead",
+    "require_streaming",
+]
 
-AGAIN = 5  # attempts in a row to subscribe again, as graphql-ws makes
-FIRST = 0.5  # seconds before the first of them; doubled for each further one
-LONGEST = 30.0  # seconds
-NEITHER = (
+DEFAULT_RECONNECTS = 5  # attempts in a row to subscribe again, as graphql-ws makes
+FIRST_DELAY = 0.5  # seconds before the first of them; doubled for each further one
+MAX_DELAY = 30.0  # seconds
+NO_STREAM_HINT = (
     "It offers neither a WebSocket of graphql-transport-ws or graphql-ws nor server-sent events."
 )
-ONCE = "the subscription was answered once, with JSON, and not with a stream of events."
-Init = Mapping[str, Any] | bool | None
+ANSWERED_ONCE = "the subscription was answered once, with JSON, and not with a stream of events."
+ConnectionInit = Mapping[str, Any] | bool | None
 _LOG = logging.getLogger("gqlnb")
 
 
@@ -79,82 +113,94 @@ class Subscription(Stream):
     """
 
     def __init__(
-        self, transport: Transport, request: Request, asked: Asked, ways: Ways, again: int
+        self,
+        transport: Transport,
+        request: Request,
+        asked: ResponseContext,
+        ways: SubscriptionOptions,
+        again: int,
     ) -> None:
         self.source = asked.source
-        self._following = Following(transport, request, asked, ways, again)
-        super().__init__(self._following.all, asked.document)
+        self._runner = SubscriptionRunner(transport, request, asked, ways, again)
+        super().__init__(self._runner.iterate_results, asked.document)
 
     @property
     def reconnects(self) -> int:
         """How often the endpoint let us in again."""
-        return self._following.reconnects
+        return self._runner.reconnects
 
     def __repr__(self) -> str:
         return f"Subscription({self.source!r})"
 
 
-class Following:
+class SubscriptionRunner:
     """Follows a subscription through its connections.
 
     The stream knows it and it does not know the stream, which ends when nobody holds it any more.
     """
 
     def __init__(
-        self, transport: Transport, request: Request, asked: Asked, ways: Ways, again: int
+        self,
+        transport: Transport,
+        request: Request,
+        asked: ResponseContext,
+        ways: SubscriptionOptions,
+        again: int,
     ) -> None:
         self.reconnects = 0
-        self._transport, self._request, self._asked = transport, request, asked
-        self._ways, self._again = ways, again
-        self._inside = self._begun = False
-        self._tried = 0
-        self._growing = None if asked.document.kind == "subscription" else Growing()
-        self._last: Result | None = None
+        self._transport, self._request, self._response_context = transport, request, asked
+        self._options, self._max_attempts = ways, again
+        self._is_accepted = self._was_accepted = False
+        self._attempts = 0
+        self._partial_answer = (
+            None if asked.document.kind == "subscription" else IncrementalResponse()
+        )
+        self._last_result: Result | None = None
 
-    async def all(self) -> AsyncGenerator[Result, None]:
+    async def iterate_results(self) -> AsyncGenerator[Result, None]:
         """Yield results, subscribing again as often as that may help."""
         while True:
             try:
-                async with aclosing(self._once()) as results:
+                async with aclosing(self._iterate_connection()) as results:
                     async for result in results:
                         yield result
             except GqlnbError as error:
-                ended = bare(error)
-                if self._growing is not None and ended.result is None:
-                    ended.result = self._last
+                ended = strip_traceback(error)
+                if self._partial_answer is not None and ended.result is None:
+                    ended.result = self._last_result
             else:
                 return
-            if self._tried >= self._again or not self._may_pass(ended):
-                raise self._told(ended)
-            self._tried += 1
-            self._tell(ended)
-            await asyncio.sleep(backoff(self._tried))
+            if self._attempts >= self._max_attempts or not self._may_recover(ended):
+                raise self._explain_error(ended)
+            self._attempts += 1
+            self._announce_reconnect(ended)
+            await asyncio.sleep(compute_backoff(self._attempts))
 
-    async def _once(self) -> AsyncGenerator[Result, None]:
+    async def _iterate_connection(self) -> AsyncGenerator[Result, None]:
         """Yield the results of one connection."""
-        self._inside = False
-        async with aclosing(responses(self._transport, self._request, self._ways)) as came:
+        self._is_accepted = False
+        async with aclosing(open_responses(self._transport, self._request, self._options)) as came:
             async for response in came:
                 if response is None:  # the endpoint has let us in
-                    self.reconnects += self._begun
-                    self._inside = self._begun = True
+                    self.reconnects += self._was_accepted
+                    self._is_accepted = self._was_accepted = True
                     continue
-                result = self._result(response)
-                if not self._inside and self._growing is None:
-                    msg = f"{self._asked.source}: {ONCE}"
+                result = self._read_result(response)
+                if not self._is_accepted and self._partial_answer is None:
+                    msg = f"{self._response_context.source}: {ANSWERED_ONCE}"
                     raise AnswerError(msg, result=result)
-                self._tried = 0
+                self._attempts = 0
                 yield result
-                if self._growing is not None and not self._growing.more:
+                if self._partial_answer is not None and not self._partial_answer.has_next:
                     return
-        if self._growing is not None:
+        if self._partial_answer is not None:
             msg = (
-                f"{self._asked.source}: the stream ended before the last part of the answer. "
+                f"{self._response_context.source}: the stream ended before the last part of the answer. "
                 "What had come is in error.result."
             )
-            raise AnswerError(msg)  # with what had come, see `all`
+            raise AnswerError(msg)  # with what had come, see `iterate_results`
 
-    def _result(self, response: Response) -> Result:
+    def _read_result(self, response: Response) -> Result:
         """Return the result of a response; of a part, the answer as far as it has come.
 
         Raises
@@ -162,70 +208,76 @@ class Following:
         AnswerError
             If it is no part of the answer. What had come is its ``.result``.
         """
-        growing = self._growing
+        growing = self._partial_answer
         fault = None
         if growing is not None and response.status == 200:
             try:
-                response = grown(response, growing)
-            except NoPartError as error:
+                response = apply_part(response, growing)
+            except InvalidPartError as error:
                 fault = (
-                    f"{self._asked.source}: part {growing.parts} of the answer does not go with "
+                    f"{self._response_context.source}: part {growing.part_count} of the answer does not go with "
                     f"those before it: {error}. What had come is in error.result."
                 )
         if fault is not None:
-            raise AnswerError(fault)  # with what had come, see `all`
-        self._last = read(response, replace(self._asked, now=time.time(), streaming=True))
-        return self._last
+            raise AnswerError(fault)  # with what had come, see `iterate_results`
+        self._last_result = parse_response(
+            response, replace(self._response_context, now=time.time(), streaming=True)
+        )
+        return self._last_result
 
-    def _may_pass(self, error: GqlnbError) -> bool:
+    def _may_recover(self, error: GqlnbError) -> bool:
         """Tell whether to subscribe again may help.
 
         Where the endpoint had let us in before, nobody there may mean that it is starting anew.
         """
         if not isinstance(error, TransportError) or isinstance(error, (AuthError, RateLimited)):
             return False
-        anew = self._begun and not self._inside and error.status in {None, *PASSING}
-        return anew or failure(error) is not None
+        anew = (
+            self._was_accepted
+            and not self._is_accepted
+            and error.status in {None, *TRANSIENT_STATUSES}
+        )
+        return anew or classify_failure(error) is not None
 
-    def _tell(self, error: GqlnbError) -> None:
+    def _announce_reconnect(self, error: GqlnbError) -> None:
         """Say in the log, and once to a person who waits, that events may be missing."""
-        missing = "; events in between are missing" if self._begun else ""
+        missing = "; events in between are missing" if self._was_accepted else ""
         said = (
-            f"{plain(error, 300)} Subscribing again (attempt {self._tried} of {self._again})"
+            f"{sanitize_text(error, 300)} Subscribing again (attempt {self._attempts} of {self._max_attempts})"
             f"{missing}."
         )
         _LOG.warning("%s", said)
-        if not self.reconnects and self._tried == 1 and watched():
+        if not self.reconnects and self._attempts == 1 and is_interactive():
             sys.stderr.write(f"{said} Interrupt to stop.\n")
 
-    def _told(self, error: GqlnbError) -> GqlnbError:
+    def _explain_error(self, error: GqlnbError) -> GqlnbError:
         """Return the error that ends it, with what is known beside it."""
         said = ""
-        if self._tried:
-            times = "once" if self._tried == 1 else f"{self._tried} times in a row"
+        if self._attempts:
+            times = "once" if self._attempts == 1 else f"{self._attempts} times in a row"
             said = f" Tried {times} to subscribe again."
-        elif isinstance(error, (TransportError, AnswerError)) and self._no_way(error):
-            said = f" {NEITHER}"
+        elif isinstance(error, (TransportError, AnswerError)) and self._has_no_stream(error):
+            said = f" {NO_STREAM_HINT}"
         if said:
             error.args = (f"{error.args[0]}{said}",)
         return error
 
-    def _no_way(self, error: GqlnbError) -> bool:
+    def _has_no_stream(self, error: GqlnbError) -> bool:
         """Tell whether there was an answer, but no stream, in either way."""
         about = isinstance(error, AnswerError) or getattr(error, "status", None) is not None
-        known = self._ways.way or getattr(self._transport, "way", None)
+        known = self._options.kind or getattr(self._transport, "way", None)
         return about and known is None and not isinstance(error, (AuthError, RateLimited))
 
 
-def backoff(tried: int, fraction: Callable[[], float] = random.random) -> float:
+def compute_backoff(tried: int, fraction: Callable[[], float] = random.random) -> float:
     """Return the seconds to wait before an attempt: between half and all of each step."""
-    return min(LONGEST, FIRST * 2.0 ** (tried - 1)) * (0.5 + fraction() / 2)
+    return min(MAX_DELAY, FIRST_DELAY * 2.0 ** (tried - 1)) * (0.5 + fraction() / 2)
 
 
-@unseen
-def checked_ways(
-    way: Way | None, init: Init, again: int, timeout: float, transport: Transport
-) -> tuple[Ways, list[Token]]:
+@hide_locals
+def check_subscription_options(
+    way: StreamKind | None, init: ConnectionInit, again: int, timeout: float, transport: Transport
+) -> tuple[SubscriptionOptions, list[Token]]:
     """Return how to subscribe, and the secrets of `init` that are to be hidden.
 
     Raises
@@ -236,31 +288,31 @@ def checked_ways(
         If a value of `init` can be none, can't be found, or may not travel there.
     """
     if way not in ("ws", "sse", None):
-        msg = f"transport= takes 'ws', 'sse' or None, not {plain(repr(way), 40)}."
+        msg = f"transport= takes 'ws', 'sse' or None, not {sanitize_text(repr(way), 40)}."
         raise OptionError(msg)
     if type(again) is not int or again < 0:
-        msg = f"reconnect= takes a number of attempts, 0 for none, not {plain(repr(again), 40)}."
+        msg = f"reconnect= takes a number of attempts, 0 for none, not {sanitize_text(repr(again), 40)}."
         raise OptionError(msg)
     if init is not None and not isinstance(init, (bool, Mapping)):
         msg = f"init= takes True or a mapping, not {type(init).__name__}."
         raise OptionError(msg)
     secrets: list[Token] = []
-    payload = checked_init(init, secrets) if isinstance(init, Mapping) else init
+    payload = seal_init(init, secrets) if isinstance(init, Mapping) else init
     url = getattr(transport, "url", None)
     if secrets and isinstance(url, str):
         named = {f"init-{number}": secret for number, secret in enumerate(secrets)}
-        sendable(url, Secrets(None, named))
-    return Ways(way, payload, timeout), secrets
+        bind_credentials(url, Credentials(None, named))
+    return SubscriptionOptions(way, payload, timeout), secrets
 
 
-def checked_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
+def seal_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
     """Return a payload of ``connection_init`` whose secrets are Tokens, and add those to a list."""
     payload: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, Mapping):
-            payload[name] = checked_init(value, secrets)
+            payload[name] = seal_init(value, secrets)
         elif isinstance(value, (str, Token)) or hasattr(value, "token"):
-            payload[name] = checked_value(str(name), value)
+            payload[name] = check_header_value(str(name), value)
         else:
             payload[name] = value
         if isinstance(payload[name], Token):
@@ -268,7 +320,7 @@ def checked_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, An
     return payload
 
 
-def check_kind(asked: Asked) -> None:
+def check_kind(asked: ResponseContext) -> None:
     """Refuse what is answered once.
 
     Raises
@@ -277,12 +329,14 @@ def check_kind(asked: Asked) -> None:
         Before anything is sent.
     """
     document = asked.document
-    if document.kind != "subscription" and not document.incremental:
+    if document.kind != "subscription" and not document.incremental_directives:
         message = f"A {document.kind} gives one result. Use execute() for it."
         raise QueryError(message, text=document.text)
 
 
-def in_parts(ways: Ways, road: Transport, document: Document) -> Ways:
+def ask_for_parts(
+    ways: SubscriptionOptions, road: Transport, document: Document
+) -> SubscriptionOptions:
     """Return how to ask for an answer in parts: over HTTP, as the servers that give one do.
 
     Raises
@@ -290,6 +344,353 @@ def in_parts(ways: Ways, road: Transport, document: Document) -> Ways:
     QueryError
         If a schema of this process is asked, which answers in one piece.
     """
-    if isinstance(road, InProcess):
-        raise QueryError(text=document.text, problems=deferred(document))
-    return ways._replace(way=ways.way or "sse", accept=IN_PARTS)
+    if isinstance(road, InProcessTransport):
+        raise QueryError(text=document.text, problems=find_incremental_problems(document))
+    return ways._replace(kind=ways.kind or "sse", accept=ACCEPT_PARTS)
+
+
+T = TypeVar("T")
+MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
+
+
+class StreamBuffer(Generic[T]):
+    """What has come and was not taken yet.
+
+    Parameters
+    ----------
+    most
+        Items it holds at most.
+    size
+        Bytes it holds at most, one item apart; None for any number.
+    """
+
+    def __init__(self, most: int, size: int | None) -> None:
+        self._max_items, self._max_bytes = most, size
+        self._items: deque[tuple[T, int]] = deque()
+        self._held_bytes = 0
+        self._is_finished = False
+        self._error: Exception | None = None
+        self._changed = asyncio.Condition()
+
+    async def put(self, item: T, size: int) -> None:
+        """Add an item as soon as there is room."""
+        async with self._changed:
+            await self._changed.wait_for(self._has_room)
+            self._items.append((item, size))
+            self._held_bytes += size
+            self._changed.notify_all()
+
+    def _has_room(self) -> bool:
+        full = self._max_bytes is not None and self._held_bytes >= self._max_bytes
+        return len(self._items) < self._max_items and not full
+
+    async def finish(self, fault: Exception | None) -> None:
+        """Say that nothing more will be added, and why if that is an error."""
+        async with self._changed:
+            self._is_finished, self._error = True, fault
+            self._changed.notify_all()
+
+    async def take(self) -> tuple[T] | None:
+        """Return the oldest item in a tuple, waiting for it; None at the end.
+
+        Raises
+        ------
+        Exception
+            What ended the stream, after its last item.
+        """
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._items or self._is_finished)
+            if not self._items and self._error is not None:
+                raise self._error
+            if not self._items:
+                return None
+            item, size = self._items.popleft()
+            self._held_bytes -= size
+            self._changed.notify_all()
+            return (item,)
+
+
+async def read_ahead(
+    source: AsyncGenerator[T, None], size_of: Callable[[T], int], size: int | None
+) -> AsyncGenerator[T, None]:
+    """Yield what `source` yields, reading ahead in a task of its own.
+
+    The source runs in that one task from beginning to end, so that it answers the other side's
+    pings while nobody takes its items, until the buffer is full: 64 items, or `size` bytes. It has
+    ended when this has.
+    """
+    buffer: StreamBuffer[T] = StreamBuffer(MAX_BUFFERED_EVENTS, size)
+
+    async def fill_buffer() -> None:
+        fault = None
+        try:
+            async with aclosing(source):
+                async for item in source:
+                    await buffer.put(item, size_of(item))
+        except Exception as error:
+            fault = error
+        await buffer.finish(fault)
+
+    task = asyncio.create_task(fill_buffer())
+    try:
+        while (taken := await buffer.take()) is not None:
+            yield taken[0]
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+StreamKind = Literal["ws", "sse"]
+ResponseStream = AsyncGenerator[Response | None, None]
+SUBPROTOCOLS = tuple(OPERATIONS)
+HANDSHAKE_SECONDS = 10.0  # seconds until a handshake is tried in another way
+# Statuses of a handshake that are no word on WebSockets: about the token, or about to pass.
+INCONCLUSIVE_STATUSES = frozenset({401, 407, 429, 502, 503, 504})
+
+
+class SubscriptionOptions(NamedTuple):
+    """How to subscribe.
+
+    Attributes
+    ----------
+    kind
+        ``"ws"``, ``"sse"``, or None for what the endpoint offers.
+    init
+        The payload of ``connection_init``, with Tokens in it; True for the client's headers; None
+        for none.
+    timeout
+        Seconds until an endpoint must have let us in.
+    accept
+        The media types that may come over HTTP.
+    """
+
+    kind: StreamKind | None
+    init: Mapping[str, Any] | bool | None
+    timeout: float
+    accept: str = EVENT_STREAM
+
+
+def open_responses(
+    transport: Transport, request: Request, ways: SubscriptionOptions
+) -> ResponseStream:
+    """Return the answers to a subscription: None when it is let in, then one for each event."""
+    carrier = require_streaming(transport)
+    if isinstance(carrier, InProcessTransport):
+        return stream_in_process(carrier, request)
+    cap = carrier.cap if isinstance(carrier, HttpTransport) else None
+    return read_ahead(stream_by_first_offer(carrier, request, ways), measure_body, cap)
+
+
+def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
+    """Return a transport that carries subscriptions.
+
+    Raises
+    ------
+    TargetError, ReplayError
+        If this one does not.
+    """
+    if isinstance(transport, (InProcessTransport, HttpTransport, AsgiTransport)):
+        return transport
+    if isinstance(transport, RecordingTransport):
+        raise build_unrecordable_error(transport.recording, "subscriptions", "these need not end.")
+    msg = (
+        f"{transport.source}: a {type(transport).__name__} carries single answers, not "
+        "subscriptions. Give the client the endpoint's address."
+    )
+    raise TargetError(msg)
+
+
+def measure_body(response: Response | None) -> int:
+    """Return the bytes of an answer."""
+    return 0 if response is None else len(response.body)
+
+
+async def stream_in_process(transport: InProcessTransport, request: Request) -> ResponseStream:
+    """Yield the answers of a schema of this process.
+
+    Raises
+    ------
+    QueryError
+        If the function of the field fails after it has begun; what it raised is the cause.
+    """
+    document = request.document
+    if document is None or document.schema is not transport.schema.graphql:
+        document = transport.schema.parse_document(request.query, request.operation_name)
+    failed: Exception | None = None
+    yield None
+    async with aclosing(
+        transport.schema.subscribe_document(document, request.variables or {})
+    ) as results:
+        while failed is None:
+            try:
+                result = await anext(results, None)
+            except GqlnbError:
+                raise
+            except Exception as error:  # whatever the function raises
+                failed = error
+                break
+            if result is None:
+                return
+            yield make_response(result)
+    problem = Problem(sanitize_text(failed) or type(failed).__name__)
+    raise QueryError(text=document.text, problems=[problem]) from failed
+
+
+async def stream_by_first_offer(
+    transport: HttpTransport | AsgiTransport, request: Request, ways: SubscriptionOptions
+) -> ResponseStream:
+    """Yield answers by the way that was asked for, else by the first that the endpoint offers.
+
+    WebSockets come first: whether there are any is found out before the operation is sent.
+    """
+    until = monotonic() + ways.timeout
+    way = ways.kind or transport.stream_kind
+    if way != "sse":
+        try:
+            async with aclosing(stream_over_websockets(transport, request, ways)) as came:
+                async for response in came:
+                    yield response
+        except NotOfferedError as error:
+            fault = error
+        else:
+            return
+        if way is not None:
+            raise TransportError(str(fault), status=fault.status)
+    over = stream_events if isinstance(transport, HttpTransport) else stream_asgi_events
+    left = until - monotonic()
+    async with aclosing(over(transport, request, left, ways.accept)) as came:  # type: ignore[arg-type]
+        async for response in came:
+            if response is None and ways.accept == EVENT_STREAM:
+                transport.stream_kind = "sse"
+            yield response
+
+
+async def stream_over_websockets(
+    transport: HttpTransport | AsgiTransport, request: Request, ways: SubscriptionOptions
+) -> ResponseStream:
+    """Yield answers over a WebSocket, by the subprotocol that the endpoint speaks.
+
+    A server may choose a subprotocol and then not speak it: the older one is offered next. Others
+    do not answer a handshake that offers the newer one at all (PostGraphile 4 with ``websockets:
+    ["v0"]``): the older one is offered alone, then both again, since a server may just be slow.
+
+    Raises
+    ------
+    NotOfferedError
+        If the endpoint opens none.
+    TransportError
+        If it answers no handshake.
+    """
+    until = monotonic() + ways.timeout
+    offers = [LEGACY_ONLY if transport.speaks_legacy else SUBPROTOCOLS]
+    fault: NotOfferedError | SilentHandshakeError | None = None
+    is_silent = False
+    while offers:
+        offered = offers.pop(0)
+        left = until - monotonic()
+        is_last = offered is LEGACY_ONLY if fault is None else not offers
+        limit = (
+            left
+            if is_last or isinstance(transport, AsgiTransport)
+            else min(ways.timeout / 3, HANDSHAKE_SECONDS)
+        )
+        talk = stream_over_subprotocol(transport, request, ways, (limit, left), offered)
+        try:
+            async with aclosing(talk) as came:
+                async for response in came:
+                    yield response
+        except NotOfferedError as error:
+            if fault is None and error.subprotocol == SUBPROTOCOL:
+                offers = [LEGACY_ONLY]
+            fault = error if fault is None or is_silent else fault
+        except SilentHandshakeError as error:
+            if fault is None and offered is SUBPROTOCOLS:
+                offers = [LEGACY_ONLY, SUBPROTOCOLS]
+            fault, is_silent = error, True
+        else:
+            return
+    if isinstance(fault, NotOfferedError):
+        raise fault
+    msg = f"{transport.source}: no WebSocket was open within {ways.timeout:.3g} s."
+    raise TransportError(msg)
+
+
+async def stream_over_subprotocol(
+    transport: HttpTransport | AsgiTransport,
+    request: Request,
+    ways: SubscriptionOptions,
+    limits: tuple[float, float],
+    offered: Sequence[str],
+) -> ResponseStream:
+    """Yield answers over a WebSocket.
+
+    Parameters
+    ----------
+    limits
+        Seconds until the endpoint must have answered the handshake, and until it must have let us
+        in.
+    offered
+        The subprotocols to choose from.
+
+    Raises
+    ------
+    NotOfferedError
+        If the endpoint opens none for them.
+    SilentHandshakeError
+        If it does not answer the handshake.
+    """
+    until = monotonic() + limits[1]
+    link = await open_link(transport, limits[0], offered)
+    if isinstance(link, BaseException):
+        raise link
+    if isinstance(link, Response):
+        yield link  # it says by itself what is wrong
+        return
+    known, transport.stream_kind = transport.stream_kind, "ws"
+    operation = OPERATIONS[link.subprotocol](request, encode_init(transport, ways))
+    left = until - monotonic()
+    talk = exchange_messages(link, operation, transport.source, transport.credentials.redact, left)
+    try:
+        async with aclosing(talk) as came:
+            async for response in came:
+                if response is None:
+                    transport.speaks_legacy = link.subprotocol == LEGACY_SUBPROTOCOL
+                yield response
+    except NotOfferedError:
+        transport.stream_kind = known
+        raise
+
+
+async def open_link(
+    transport: HttpTransport | AsgiTransport, seconds: float, offered: Sequence[str]
+) -> Any:
+    """Return a WebSocket, the answer instead of it, or the error to raise."""
+    if isinstance(transport, AsgiTransport):
+        return await open_asgi_link(transport, seconds, offered)
+    link = await open_network_link(transport, seconds, offered)
+    if not isinstance(link, Response) or link.status in INCONCLUSIVE_STATUSES:
+        return link
+    return NotOfferedError(
+        f"{transport.source}: no WebSocket is opened there (HTTP {link.status}).",
+        status=link.status,
+    )
+
+
+def encode_init(
+    transport: HttpTransport | AsgiTransport, ways: SubscriptionOptions
+) -> bytes | None:
+    """Return the payload of ``connection_init``, with its secrets: at the moment of sending."""
+    if not ways.init:
+        return None
+    return dump_json(
+        transport.credentials.build_headers() if ways.init is True else reveal_tokens(ways.init)
+    )
+
+
+def reveal_tokens(value: Any) -> Any:
+    """Return a payload with what its Tokens send in their place."""
+    if isinstance(value, Token):
+        return value.build_header()
+    if isinstance(value, Mapping):
+        return {name: reveal_tokens(each) for name, each in value.items()}
+    return value

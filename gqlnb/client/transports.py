@@ -8,34 +8,34 @@ from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gqlnb import runtime
-from gqlnb.client.secrets import Secrets
-from gqlnb.errors import TransportError, blame
-from gqlnb.sealing import bare
-from gqlnb.wire.decompress import DecompressionError, decompress_body
-from gqlnb.wire.response import Response
+from gqlnb import background
+from gqlnb.client.auth_headers import Credentials
+from gqlnb.errors import TransportError, describe_exception
+from gqlnb.http.decompress import DecompressionError, decompress_body
+from gqlnb.http.messages import Response
+from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from gqlnb.engine.schema import Schema
-    from gqlnb.model.result import Result
-    from gqlnb.wire.request import Request
+    from gqlnb.http.messages import Request
+    from gqlnb.result.result import Result
 
 __all__ = [
     "ACCEPT",
-    "LATE",
+    "LATE_HINT",
     "UNREADABLE",
-    "Asgi",
-    "InProcess",
+    "AsgiTransport",
+    "InProcessTransport",
     "Transport",
-    "answer_headers",
-    "response_of",
-    "user_agent",
+    "get_user_agent",
+    "make_response",
+    "read_answer_headers",
 ]
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
-LATE = "no answer in time. Try again, or pass a longer timeout=."
+LATE_HINT = "no answer in time. Try again, or pass a longer timeout=."
 UNREADABLE = "the answer could not be read:"
 
 
@@ -56,7 +56,7 @@ class Transport(Protocol):
         """Give back connections; sending after it opens new ones."""
 
 
-class InProcess:
+class InProcessTransport:
     """Executes on a schema of this process; nothing is turned into bytes.
 
     Parameters
@@ -73,30 +73,30 @@ class InProcess:
 
     def send(self, request: Request) -> Response:
         """Execute a request and return its response."""
-        begun = self._begin(request)
-        result = runtime.run(_awaited(begun)) if inspect.isawaitable(begun) else begun
-        return response_of(result)
+        begun = self._start_execution(request)
+        result = background.run(_await_result(begun)) if inspect.isawaitable(begun) else begun
+        return make_response(result)
 
     async def asend(self, request: Request) -> Response:
         """Execute a request, awaiting resolvers on the running loop."""
-        begun = self._begin(request)
-        return response_of(await begun if inspect.isawaitable(begun) else begun)
+        begun = self._start_execution(request)
+        return make_response(await begun if inspect.isawaitable(begun) else begun)
 
-    def _begin(self, request: Request) -> Result | Awaitable[Result]:
+    def _start_execution(self, request: Request) -> Result | Awaitable[Result]:
         document = request.document
         if document is None or document.schema is not self.schema.graphql:
-            document = self.schema.document(request.query, request.operation_name)
-        return self.schema.start(document, request.variables or {})
+            document = self.schema.parse_document(request.query, request.operation_name)
+        return self.schema.execute_document(document, request.variables or {})
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
 
 
-async def _awaited(begun: Awaitable[Result]) -> Result:
+async def _await_result(begun: Awaitable[Result]) -> Result:
     return await begun
 
 
-def response_of(result: Result) -> Response:
+def make_response(result: Result) -> Response:
     """Return what an engine of this process handed back as a response."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
@@ -106,14 +106,14 @@ def response_of(result: Result) -> Response:
     return Response(200, members=members, causes=result.causes)
 
 
-class Asgi:
+class AsgiTransport:
     """Sends to an ASGI application in this process, without a socket.
 
     Parameters
     ----------
     app
         The application.
-    secrets
+    credentials
         The token and headers of the client.
     path
         The path of the endpoint in it.
@@ -122,19 +122,19 @@ class Asgi:
     def __init__(
         self,
         app: Callable[..., Awaitable[None]],
-        secrets: Secrets | None = None,
+        secrets: Credentials | None = None,
         path: str = "/graphql",
     ) -> None:
         self.app = app
-        self.secrets = Secrets(None, {}) if secrets is None else secrets
+        self.credentials = Credentials(None, {}) if secrets is None else secrets
         self.path = path
         self.source = "ASGI app"
-        self.way: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self.stream_kind: str | None = None  # "ws" or "sse": how it streams, once that is known
         self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""
-        return runtime.run(self.asend(request))
+        return background.run(self.asend(request))
 
     async def asend(self, request: Request) -> Response:
         """Send a request to the application on the running loop.
@@ -145,14 +145,14 @@ class Asgi:
             If the application raises; the message holds its words and its place.
         """
         # No exception leaves the frames below: their locals hold the headers.
-        outcome = await self._outcome(request)
+        outcome = await self._try_send(request)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    async def _outcome(self, request: Request) -> Response | BaseException:
+    async def _try_send(self, request: Request) -> Response | BaseException:
         """Return the response, or the exception to raise."""
-        left = None if request.until is None else max(0.0, request.until - monotonic())
+        left = None if request.deadline is None else max(0.0, request.deadline - monotonic())
         deadline = asyncio.timeout(left)
         try:
             async with deadline:
@@ -160,14 +160,14 @@ class Asgi:
         except DecompressionError as error:
             failure = TransportError(f"{self.source}: {UNREADABLE} {error}")
         except Exception as error:
-            failure = self.failure(error)
+            failure = self.build_failure(error)
         except BaseException as error:
-            return bare(error)
-        return TransportError(f"{self.source}: {LATE}") if deadline.expired() else failure
+            return strip_traceback(error)
+        return TransportError(f"{self.source}: {LATE_HINT}") if deadline.expired() else failure
 
-    def failure(self, error: Exception) -> TransportError:
+    def build_failure(self, error: Exception) -> TransportError:
         """Return the error for an application that raised an exception."""
-        why = self.secrets.hide(blame(error))
+        why = self.credentials.redact(describe_exception(error))
         return TransportError(f"{self.source}: the application failed: {why}")
 
     async def _exchange(self, body: bytes) -> Response:
@@ -185,13 +185,13 @@ class Asgi:
                 parts.append(message.get("body", b""))
 
         length = {"content-length": str(len(body))}
-        await self.app(self.scope("http", length), receive, send)
-        headers = answer_headers(started)
-        encoding = self.secrets.hide(headers.get("content-encoding", ""))
+        await self.app(self.build_scope("http", length), receive, send)
+        headers = read_answer_headers(started)
+        encoding = self.credentials.redact(headers.get("content-encoding", ""))
         body = decompress_body(parts, encoding, None)
-        return self.secrets.unechoed(Response(started["status"], headers, body))
+        return self.credentials.redact_echoes(Response(started["status"], headers, body))
 
-    def scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    def build_scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
         """Return what the application is asked for; it holds the headers with their secrets.
 
         Parameters
@@ -205,9 +205,9 @@ class Asgi:
             "host": "127.0.0.1",
             "content-type": "application/json",
             "accept": ACCEPT,
-            "user-agent": user_agent(),
+            "user-agent": get_user_agent(),
             **headers,
-            **{name.lower(): value for name, value in self.secrets.lines().items()},
+            **{name.lower(): value for name, value in self.credentials.build_headers().items()},
         }
         return {
             "type": kind,
@@ -228,7 +228,7 @@ class Asgi:
         """Do nothing: there is no connection."""
 
 
-def answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
+def read_answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers of the message that starts an answer, by lower-case name.
 
     An application may leave them out (ASGI, "Response Start").
@@ -238,7 +238,7 @@ def answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
 
 
 @cache
-def user_agent() -> str:
+def get_user_agent() -> str:
     """Return what we call ourselves; GitHub refuses requests that do not say."""
     from importlib.metadata import PackageNotFoundError, version
 

@@ -8,7 +8,7 @@ Examples
 ['execute', 'subscribe']
 """
 
-from gqlnb.engine.run import execute
+from gqlnb.engine.compiled_execution import execute
 from gqlnb.engine.subscription import subscribe
 
 __all__ = ["execute", "subscribe"]

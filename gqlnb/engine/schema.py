@@ -2,35 +2,290 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from graphql import GraphQLSchema, print_schema
 
-from gqlnb import runtime
-from gqlnb.engine.adopting import Adoption, adoption, deferred, remembered
-from gqlnb.engine.binding import bind_all, bind_field, bind_type_resolver
-from gqlnb.engine.budget import Budget
-from gqlnb.engine.building import REFERENCE_SDL, built, outline, waits
-from gqlnb.engine.documents import remembering
-from gqlnb.engine.mocking.mock import Mocking
-from gqlnb.engine.run import run
-from gqlnb.engine.subscribing import Subscribing
-from gqlnb.errors import QueryError
-from gqlnb.model.document import Document
-from gqlnb.model.result import Result
-from gqlnb.model.variables import bind
+from gqlnb import background
+from gqlnb.document.document import Document
+from gqlnb.document.variables import bind_variables
+from gqlnb.engine.compiled_execution import run_document
+from gqlnb.engine.execution_budget import ExecutionBudget
+from gqlnb.engine.resolvers import bind_field, bind_resolvers, bind_type_resolver
+from gqlnb.engine.schema_adapters import (
+    SchemaAdapter,
+    build_adapter,
+    find_incremental_problems,
+    get_remembered,
+)
+from gqlnb.engine.schema_builder import (
+    REFERENCE_SDL,
+    build_sdl_schema,
+    has_async_resolvers,
+    remove_incremental_directives,
+    summarize_operations,
+)
+from gqlnb.engine.subscription import (
+    Stream,
+    SubscriptionArguments,
+    build_subscription,
+    check_subscription,
+)
+from gqlnb.errors import Problem, QueryError
+from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from gqlnb.engine.explaining import Explanation, Profile
-    from gqlnb.model.limits import Limits
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Schema", "reference_schema"]
+    from graphql import GraphQLSchema
+
+    from gqlnb.document.document import Document
+    from gqlnb.document.limits import Limits
+    from gqlnb.engine.explanation import Explanation, Profile
+    from gqlnb.engine.schema_adapters import SchemaAdapter
+    from gqlnb.engine.subscription import Runner
+
+__all__ = [
+    "MAX_CACHED_TEXT",
+    "MockMixin",
+    "Schema",
+    "SubscriptionMixin",
+    "cache_documents",
+    "reference_schema",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Schema(Mocking, Subscribing):
+async def _await_result(begun: Awaitable[Result]) -> Result:
+    return await begun
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb.document.document import Document
+    from gqlnb.document.limits import Limits
+
+    # Of a text, the name of its operation, the limits, and whether introspection is allowed.
+    DocumentParser = Callable[[str, str | None, Limits | None, bool], Document]
+
+MAX_DOCUMENTS = 512  # texts per schema; a notebook or a server repeats few
+# Characters; what is longer is parsed anew, so that strangers can't fill memory.
+MAX_CACHED_TEXT = 16_000
+MAX_CACHED_NAME = 200
+MAX_CACHED_REFUSAL = 16_000  # messages repeat the names of the text
+
+
+class CachedRefusal(NamedTuple):
+    """What a wrong text is answered: its problems, or a message where there are none."""
+
+    message: str
+    problems: tuple[Problem, ...]
+
+
+def cache_documents(parse: DocumentParser) -> DocumentParser:
+    """Return a function that does as `parse` and remembers, also what it refuses."""
+
+    @lru_cache(MAX_DOCUMENTS)
+    def parse_or_refuse(
+        text: str, operation: str | None, limits: Limits | None, introspection: bool
+    ) -> Document | CachedRefusal:
+        try:
+            return parse(text, operation, limits, introspection)
+        except QueryError as error:
+            refusal = CachedRefusal("" if error.problems else str(error), error.problems)
+            said = sum(len(each.message) + len(each.hint or "") for each in refusal.problems)
+            if said + len(refusal.message) > MAX_CACHED_REFUSAL:
+                raise
+            return refusal
+
+    def get_document(
+        text: str, operation: str | None, limits: Limits | None, introspection: bool
+    ) -> Document:
+        if type(text) is not str or len(text) > MAX_CACHED_TEXT:
+            return parse(text, operation, limits, introspection)
+        if operation is not None and (
+            type(operation) is not str or len(operation) > MAX_CACHED_NAME
+        ):
+            return parse(text, operation, limits, introspection)
+        found = parse_or_refuse(text, operation, limits, introspection)
+        if type(found) is CachedRefusal:  # raised anew: whoever catches an error may change it
+            raise QueryError(found.message, text=text, problems=found.problems)
+        return found  # type: ignore[return-value]
+
+    return get_document
+
+
+class MockMixin:
+    """How a schema is made that answers with made-up data; :class:`gqlnb.Schema` is whole."""
+
+    notes: tuple[str, ...] = ()
+    _graphql: GraphQLSchema
+    _adapter: SchemaAdapter | None
+    _cached_parse: Callable[..., Document]
+    _parse: Callable[..., Document]
+
+    @classmethod
+    def mock(
+        cls,
+        schema: Any,
+        *,
+        seed: int = 0,
+        resolvers: Mapping[str, Mapping[str, Any]] | None = None,
+        nulls: float = 0.1,
+        lengths: tuple[int, int] = (1, 5),
+        sizes: tuple[int, int] = (5, 50),
+        scalars: Mapping[str, str | Callable[[int], Any]] | None = None,
+    ) -> Self:
+        """Return a Schema that answers with made-up data, so that a notebook can come first.
+
+        Values are right by type and by format, and depend on the seed alone: the same question has
+        the same answer everywhere. An object found again by its id is the same in every field, and
+        the pages of a connection are those of one list. The module :mod:`gqlnb.engine.mock`
+        says what becomes of names, arguments, mutations and subscriptions.
+
+        Parameters
+        ----------
+        schema
+            SDL; the answer to an introspection query, as JSON text or as a mapping; or a schema
+            object, as for :meth:`Schema.adopt`, of which a copy without its resolvers is made.
+            What others publish is not always valid, GitHub's SDL is not: a mistake that can be
+            passed over is, with a warning that names it, which is in ``notes`` of the Schema too.
+        seed
+            Another seed gives other data.
+        resolvers
+            Functions that answer instead, as for :class:`Schema`; also later, by
+            :meth:`Schema.resolver`. They may return a part of an object.
+        nulls
+            The share of the values of nullable fields that are null, 0 to 1.
+        lengths
+            The fewest and the most items of a list.
+        sizes
+            The same of a connection, and of a list that is asked for in pages.
+        scalars
+            For scalars of one's own: the name of a known one with the same format, or a function
+            that makes a value of a number of 64 bits.
+
+        Raises
+        ------
+        SchemaError
+            If there is no schema in it, an option has no such value, or a resolver fits no field.
+
+        Examples
+        --------
+        >>> from gqlnb import Schema
+        >>> sdl = "type Query { user(id: ID!): User } type User { id: ID! age: Int! }"
+        >>> Schema.mock(sdl).execute('{ user(id: "7") { id age } }').data
+        {'user': {'id': '7', 'age': 86}}
+        """
+        from gqlnb.engine.mock.generator import MockOptions
+        from gqlnb.engine.mock.mock_schema import build_mock_schema
+
+        options = MockOptions(seed, nulls, lengths, sizes, scalars or {})
+        self = cls.__new__(cls)
+        self._graphql, self.notes = build_mock_schema(schema, options, resolvers)
+        for note in self.notes:
+            warnings.warn(note, stacklevel=2)
+        self._adapter = None
+        self._cached_parse = cache_documents(self._parse)
+        return self
+
+
+class SubscriptionMixin:
+    """What a schema does with subscriptions; :class:`gqlnb.Schema` is whole."""
+
+    _graphql: GraphQLSchema
+    _adapter: SchemaAdapter | None
+
+    @cached_property
+    def _executable_schema(self) -> GraphQLSchema:
+        return remove_incremental_directives(self._graphql)
+
+    def parse_document(
+        self, text: str, operation: str | None = None, *, limits: Limits | None = None
+    ) -> Document:
+        """Return the document of a text; the schema says how."""
+        raise NotImplementedError
+
+    def subscribe(
+        self,
+        text: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        context: Any = None,
+        root: Any = None,
+        limits: Limits | None = None,
+    ) -> Stream:
+        """Subscribe, and return the stream of results, one for each event.
+
+        Parameters
+        ----------
+        text, variables, operation, context, root
+            As for :meth:`execute`.
+        limits
+            How much the text may ask for, and the execution of each event take; None for no limit.
+
+        Returns
+        -------
+        Stream
+            For ``for`` and for ``async for``. The function of the subscription is called at the
+            first step. What it raises then is an error of the one result; what it raises later
+            ends the stream, as it is.
+
+        Raises
+        ------
+        QueryError
+            If the text or the variables are wrong, or it is no subscription; at the call, not at
+            the first step.
+
+        Examples
+        --------
+        >>> def countdown(root, args, context):
+        ...     yield from range(args["start"], 0, -1)
+        >>> from gqlnb import Schema
+        >>> schema = Schema(
+        ...     "type Query { hello: String } type Subscription { countdown(start: Int!): Int }",
+        ...     {"Subscription": {"countdown": countdown}},
+        ... )
+        >>> stream = schema.subscribe("subscription { countdown(start: 3) }")
+        >>> [result["countdown"] for result in stream]
+        [3, 2, 1]
+        """
+        document = self.parse_document(text, operation, limits=limits)
+        given = bind_variables(document, variables)
+        return self.subscribe_document(document, given, context=context, root=root, limits=limits)
+
+    def subscribe_document(
+        self,
+        document: Document,
+        variables: Mapping[str, Any],
+        *,
+        context: Any = None,
+        root: Any = None,
+        limits: Limits | None = None,
+        place: Runner | None = None,
+    ) -> Stream:
+        """Do as :meth:`subscribe` with a document of this schema and JSON-like variables.
+
+        Parameters
+        ----------
+        place
+            Calls the function it is given and awaits it, in a thread perhaps: the plain resolvers
+            of an event run in it. None for the thread that iterates.
+        """
+        check_subscription(document, variables)
+        given = SubscriptionArguments(variables, context, root, limits, place)
+        if self._adapter is not None:
+            return Stream(self._adapter.prepare_subscription(document, given), document)
+        return Stream(build_subscription(self._executable_schema, document, given, {}), document)
+
+
+class Schema(MockMixin, SubscriptionMixin):
     """A GraphQL schema and the functions that resolve its fields.
 
     It keeps no state between operations and may be used from any thread.
@@ -58,7 +313,7 @@ class Schema(Mocking, Subscribing):
 
     Attributes
     ----------
-    age : int
+    revision : int
         How often a resolver was put in the place of another, or of none, since it was made.
     notes : tuple of str
         What was passed over in the schema of a mock, a sentence each; empty for others.
@@ -70,13 +325,13 @@ class Schema(Mocking, Subscribing):
     {'hello': 'Hi!'}
     """
 
-    age = 0
+    revision = 0
 
     def __init__(self, sdl: str, resolvers: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self._graphql = built(sdl)
-        bind_all(self._graphql, resolvers or {})
-        self._adopted: Adoption | None = None
-        self._document = remembering(self._parse)
+        self._graphql = build_sdl_schema(sdl)
+        bind_resolvers(self._graphql, resolvers or {})
+        self._adapter: SchemaAdapter | None = None
+        self._cached_parse = cache_documents(self._parse)
 
     @classmethod
     def adopt(cls, schema: Any, *, context: Any = None, **options: Any) -> Schema:
@@ -136,12 +391,12 @@ class Schema(Mocking, Subscribing):
 
         def make() -> Schema:
             self = cls.__new__(cls)
-            self._adopted = adoption(schema, context, options)
-            self._graphql = self._adopted.graphql
-            self._document = remembering(self._parse)
+            self._adapter = build_adapter(schema, context, options)
+            self._graphql = self._adapter.graphql
+            self._cached_parse = cache_documents(self._parse)
             return self
 
-        return remembered(schema, cls, make) if context is None and not options else make()
+        return get_remembered(schema, cls, make) if context is None and not options else make()
 
     @classmethod
     def from_frame(
@@ -159,7 +414,7 @@ class Schema(Mocking, Subscribing):
 
         ``from_frame(repositories=df)`` has the field ``repositories(first, after, last, before,
         where, orderBy)``, a connection of rows of type ``Repository``, and one row by its key,
-        ``repository(id)``. The module :mod:`gqlnb.engine.frames` says what becomes of names,
+        ``repository(id)``. The module :mod:`gqlnb.engine.dataframe` says what becomes of names,
         dtypes, missing values and later changes, and what filters and orders mean.
 
         Parameters
@@ -188,12 +443,12 @@ class Schema(Mocking, Subscribing):
         >>> schema.execute("{ rows(where: {stars: {gt: 10}}) { nodes { stars } } }").data
         {'rows': {'nodes': [{'stars': 30}, {'stars': 12}]}}
         """
-        from gqlnb.engine.frames.service import Service
+        from gqlnb.engine.dataframe.frame_schema import FrameSchema
 
         given = {} if frames is None else frames
-        service = Service(given, named, types, keys, relations, page_sizes)
+        service = FrameSchema(given, named, types, keys, relations, page_sizes)
         self = cls(service.sdl, service.scalars)
-        service.resolve(self._graphql.type_map)
+        service.set_resolvers(self._graphql.type_map)
         return self
 
     @property
@@ -209,7 +464,7 @@ class Schema(Mocking, Subscribing):
     @property
     def is_async(self) -> bool:
         """Whether a resolver is an ``async`` function."""
-        return waits(self._graphql)
+        return has_async_resolvers(self._graphql)
 
     def resolver(self, place: str) -> Callable[[F], F]:
         """Return a decorator that lets a function resolve the field at `place`.
@@ -230,7 +485,7 @@ class Schema(Mocking, Subscribing):
 
         def decorate(function: F) -> F:
             bind_field(self._graphql, place, function)
-            self.age += 1
+            self.revision += 1
             return function
 
         return decorate
@@ -251,7 +506,7 @@ class Schema(Mocking, Subscribing):
 
         def decorate(function: F) -> F:
             bind_type_resolver(self._graphql, name, function)
-            self.age += 1
+            self.revision += 1
             return function
 
         return decorate
@@ -295,10 +550,10 @@ class Schema(Mocking, Subscribing):
             If the text or the variables are wrong, or the text asks for too much; nothing was
             executed then.
         """
-        document = self._document(text, operation, limits, True)
-        given = bind(document, variables)  # as begin() does, without the call
-        begun = self.start(document, given, context=context, root=root, limits=limits)
-        return begun if isinstance(begun, Result) else runtime.run(_awaited(begun))
+        document = self._cached_parse(text, operation, limits, True)
+        given = bind_variables(document, variables)  # as begin() does, without the call
+        begun = self.execute_document(document, given, context=context, root=root, limits=limits)
+        return begun if isinstance(begun, Result) else background.run(_await_result(begun))
 
     async def aexecute(
         self,
@@ -311,12 +566,12 @@ class Schema(Mocking, Subscribing):
         limits: Limits | None = None,
     ) -> Result:
         """Do as :meth:`execute`, awaiting resolvers on the running loop."""
-        begun = self.begin(
+        begun = self.begin_execution(
             text, variables, operation=operation, context=context, root=root, limits=limits
         )
         return begun if isinstance(begun, Result) else await begun
 
-    def begin(
+    def begin_execution(
         self,
         text: str,
         variables: Mapping[str, Any] | None = None,
@@ -327,18 +582,18 @@ class Schema(Mocking, Subscribing):
         limits: Limits | None = None,
         introspection: bool = True,
     ) -> Result | Awaitable[Result]:
-        """Do as :meth:`execute` and :meth:`document`, leaving what must be awaited to the caller.
+        """Do as :meth:`execute` and :meth:`parse_document`, leaving what must be awaited to the caller.
 
         Returns
         -------
         Result, or an awaitable of one
             The plain resolvers have run when it returns; an awaitable only where one was async.
         """
-        document = self._document(text, operation, limits, introspection)
-        given = bind(document, variables)
-        return self.start(document, given, context=context, root=root, limits=limits)
+        document = self._cached_parse(text, operation, limits, introspection)
+        given = bind_variables(document, variables)
+        return self.execute_document(document, given, context=context, root=root, limits=limits)
 
-    def start(
+    def execute_document(
         self,
         document: Document,
         variables: Mapping[str, Any],
@@ -346,9 +601,9 @@ class Schema(Mocking, Subscribing):
         context: Any = None,
         root: Any = None,
         limits: Limits | None = None,
-        budget: Budget | None = None,
+        budget: ExecutionBudget | None = None,
     ) -> Result | Awaitable[Result]:
-        """Do as :meth:`begin` with a document of this schema and JSON-like variables.
+        """Do as :meth:`begin_execution` with a document of this schema and JSON-like variables.
 
         Parameters
         ----------
@@ -358,12 +613,14 @@ class Schema(Mocking, Subscribing):
             The same, for who may have to stop it; `limits` do not count then.
         """
         if budget is None and limits is not None:
-            budget = Budget.of(limits)
-        if self._adopted is not None:
-            return self._adopted.start(document, variables, context, root, budget)
-        if self._executed is not self._graphql and (found := deferred(document)):
+            budget = ExecutionBudget.from_limits(limits)
+        if self._adapter is not None:
+            return self._adapter.execute_document(document, variables, context, root, budget)
+        if self._executable_schema is not self._graphql and (
+            found := find_incremental_problems(document)
+        ):
             raise QueryError(text=document.text, problems=found)
-        return run(self._executed, document, variables, context, root, budget)
+        return run_document(self._executable_schema, document, variables, context, root, budget)
 
     def explain(
         self,
@@ -390,12 +647,12 @@ class Schema(Mocking, Subscribing):
         QueryError
             If the text or the variables are wrong.
         """
-        from gqlnb.engine.explaining import explained
+        from gqlnb.engine.explanation import explain_operation
 
-        document = self.document(text, operation)
-        if self._adopted is not None and self._adopted.reason is not None:
-            return self._adopted.explain(document)
-        return explained(self._graphql, document, bind(document, variables))
+        document = self.parse_document(text, operation)
+        if self._adapter is not None and self._adapter.reason is not None:
+            return self._adapter.explain(document)
+        return explain_operation(self._graphql, document, bind_variables(document, variables))
 
     def profile(
         self,
@@ -424,14 +681,16 @@ class Schema(Mocking, Subscribing):
         QueryError
             If the text or the variables are wrong, or the compiled engine does not execute it.
         """
-        from gqlnb.engine.explaining import profiled
+        from gqlnb.engine.explanation import profile_operation
 
-        document = self.document(text, operation)
-        if self._adopted is not None:
-            context = self._adopted.to_profile(document, context)
-        return profiled(self._graphql, document, bind(document, variables), context, root)
+        document = self.parse_document(text, operation)
+        if self._adapter is not None:
+            context = self._adapter.get_profile_context(document, context)
+        return profile_operation(
+            self._graphql, document, bind_variables(document, variables), context, root
+        )
 
-    def document(
+    def parse_document(
         self,
         text: str,
         operation: str | None = None,
@@ -453,21 +712,17 @@ class Schema(Mocking, Subscribing):
         QueryError
             If the text is wrong, or asks for too much.
         """
-        return self._document(text, operation, limits, introspection)
+        return self._cached_parse(text, operation, limits, introspection)
 
     def _parse(
         self, text: str, operation: str | None, limits: Limits | None, introspection: bool
     ) -> Document:
-        if self._adopted is not None:
-            return self._adopted.parse(text, operation, limits, introspection)
+        if self._adapter is not None:
+            return self._adapter.parse(text, operation, limits, introspection)
         return Document.parse(text, self._graphql, operation, limits, introspection)
 
     def __repr__(self) -> str:
-        return f"Schema({outline(self._graphql)})"
-
-
-async def _awaited(begun: Awaitable[Result]) -> Result:
-    return await begun
+        return f"Schema({summarize_operations(self._graphql)})"
 
 
 def reference_schema() -> Schema:

@@ -16,15 +16,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gqlnb.github.edge import app
-    from gqlnb.github.finding import Population
-    from gqlnb.github.generation import population
-    from gqlnb.github.harvesting.estimate import Estimate
-    from gqlnb.github.harvesting.running import Harvest, harvest
-    from gqlnb.github.serving import serve
-    from gqlnb.github.simulation import Simulation
-    from gqlnb.github.standin import schema, service
-    from gqlnb.github.starsearch import stars
+    from gqlnb.github.harvester.estimate import Estimate
+    from gqlnb.github.harvester.harvests import Harvest, harvest
+    from gqlnb.github.standin.github_schema import schema, service
+    from gqlnb.github.standin.http_app import app, serve
+    from gqlnb.github.standin.repository_columns import Population
+    from gqlnb.github.standin.simulation import Simulation
+    from gqlnb.github.standin.synthetic_data import population
+    from gqlnb.github.star_results import stars
 
 __all__ = [
     "Estimate",
@@ -40,28 +39,28 @@ __all__ = [
     "stars",
 ]
 
-_HOMES = {
-    "Estimate": "gqlnb.github.harvesting.estimate",
-    "Harvest": "gqlnb.github.harvesting.running",
-    "Population": "gqlnb.github.finding",
-    "Simulation": "gqlnb.github.simulation",
-    "app": "gqlnb.github.edge",
-    "harvest": "gqlnb.github.harvesting.running",
-    "population": "gqlnb.github.generation",
-    "serve": "gqlnb.github.serving",
-    "schema": "gqlnb.github.standin",
-    "service": "gqlnb.github.standin",
-    "stars": "gqlnb.github.starsearch",
+_MODULE_BY_NAME = {
+    "Estimate": "gqlnb.github.harvester.estimate",
+    "Harvest": "gqlnb.github.harvester.harvests",
+    "Population": "gqlnb.github.standin.repository_columns",
+    "Simulation": "gqlnb.github.standin.simulation",
+    "app": "gqlnb.github.standin.http_app",
+    "harvest": "gqlnb.github.harvester.harvests",
+    "population": "gqlnb.github.standin.synthetic_data",
+    "serve": "gqlnb.github.standin.http_app",
+    "schema": "gqlnb.github.standin.github_schema",
+    "service": "gqlnb.github.standin.github_schema",
+    "stars": "gqlnb.github.star_results",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "rest":
         return import_module("gqlnb.github.rest")
-    if name not in _HOMES:
+    if name not in _MODULE_BY_NAME:
         message = f"module 'gqlnb.github' has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(_HOMES[name]), name)
+    found = getattr(import_module(_MODULE_BY_NAME[name]), name)
     globals()[name] = found
     return found
 

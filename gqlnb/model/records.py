@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Container
 
-__all__ = ["Table", "is_missing", "read_items", "read_record", "read_table"]
+__all__ = ["InputTable", "is_missing", "read_items", "read_record", "read_table"]
 
-PANDAS_MISSING = frozenset({"NAType", "NaTType"})
+PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class InputTable:
     """Rows and columns as plain Python lists.
 
     Attributes
@@ -40,7 +40,7 @@ class Table:
     index: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
 
-    def records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[dict[str, Any]]:
         """Return one dict per row."""
         names = list(self.columns)
         if not names:
@@ -56,50 +56,52 @@ def is_missing(value: Any) -> bool:
         return True
     if isinstance(value, (float, Decimal)):
         return bool(value != value)  # noqa: PLR0124 - NaN alone differs
-    if type(value).__name__ in PANDAS_MISSING:
+    if type(value).__name__ in PANDAS_MISSING_TYPES:
         return True
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     return kind in {"M", "m", "f"} and not getattr(value, "ndim", 0) and bool(value != value)  # noqa: PLR0124
 
 
-def is_instance(value: Any, module: str, *names: str) -> bool:
+def is_library_instance(value: Any, module: str, *names: str) -> bool:
     """Return whether a value is of a class of a library, which is not imported for it."""
     loaded = sys.modules.get(module)
     kinds = tuple(kind for name in names if isinstance(kind := getattr(loaded, name, None), type))
     return isinstance(value, kinds)
 
 
-def read_table(value: Any) -> Table | None:
+def read_table(value: Any) -> InputTable | None:
     """Return a pandas, Polars, Arrow or structured NumPy table; None for any other value."""
     kind = type(value).__name__
-    if is_instance(value, "pandas", "DataFrame"):
+    if is_library_instance(value, "pandas", "DataFrame"):
         series = [value.iloc[:, position] for position in range(value.shape[1])]
         found = [(str(one.name), read_items(one) or []) for one in series]
         index = tuple(str(name) for name in value.index.names if name is not None)
-        return build_table(kind, found, len(value), index)
-    if is_instance(value, "polars", "DataFrame"):
+        return build_input_table(kind, found, len(value), index)
+    if is_library_instance(value, "polars", "DataFrame"):
         found = [(one.name, read_items(one) or []) for one in value.get_columns()]
-        return build_table(kind, found, value.height)
-    if is_instance(value, "pyarrow", "Table", "RecordBatch"):
+        return build_input_table(kind, found, value.height)
+    if is_library_instance(value, "pyarrow", "Table", "RecordBatch"):
         pairs = zip(value.schema.names, value.columns, strict=True)
-        return build_table(kind, [(name, column.to_pylist()) for name, column in pairs], len(value))
+        return build_input_table(
+            kind, [(name, column.to_pylist()) for name, column in pairs], len(value)
+        )
     names = getattr(getattr(value, "dtype", None), "names", None)
     if names and getattr(value, "ndim", 0) == 1:  # a structured array of NumPy
         found = [(name, read_items(value[name]) or []) for name in names]
-        return build_table("structured array", found, len(value))
+        return build_input_table("structured array", found, len(value))
     return None
 
 
-def build_table(
+def build_input_table(
     kind: str, found: list[tuple[str, list[Any]]], length: int, index: tuple[str, ...] = ()
-) -> Table:
+) -> InputTable:
     """Return a table of named columns, with missing values as None."""
     names = [name for name, _ in found]
     repeated = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
     columns = {
         name: [None if is_missing(cell) else cell for cell in cells] for name, cells in found
     }
-    return Table(kind, columns, length, index, repeated)
+    return InputTable(kind, columns, length, index, repeated)
 
 
 def read_items(value: Any) -> list[Any] | None:
@@ -141,7 +143,7 @@ def read_record(value: Any, known: Container[str] = ()) -> dict[str, Any] | None
         return {str(key): item for key, item in value.items()}
     if is_dataclass(value):
         return {each.name: getattr(value, each.name) for each in fields(value)}
-    if is_instance(value, "pandas", "Series"):
+    if is_library_instance(value, "pandas", "Series"):
         items = read_items(value) or []
         return dict(zip(map(str, value.index), items, strict=True))
     names = getattr(getattr(value, "dtype", None), "names", None)
@@ -165,19 +167,23 @@ def read_model(value: Any, known: Container[str]) -> dict[str, Any] | None:
         pairs = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
         found = {name: getattr(value, field) for name, field in pairs}
         found = {key: it for key, it in found.items() if type(it).__name__ != "UnsetType"}
-    elif hasattr(value, "dict") and isinstance(models := models_of(kind), Mapping):  # of pydantic
-        found = {chosen_name(name, it, known): getattr(value, name) for name, it in models.items()}
+    elif hasattr(value, "dict") and isinstance(
+        models := get_pydantic_fields(kind), Mapping
+    ):  # of pydantic
+        found = {
+            choose_field_name(name, it, known): getattr(value, name) for name, it in models.items()
+        }
     elif callable(getattr(value, "keys", None)) and hasattr(value, "__getitem__"):  # of SQLite
         found = {str(key): value[key] for key in value.keys()}  # noqa: SIM118 - no mapping
     return dict(found) if isinstance(found, Mapping) else None
 
 
-def models_of(kind: type) -> Any:
+def get_pydantic_fields(kind: type) -> Any:
     """Return the fields of a pydantic model, of version 2 or 1."""
     return getattr(kind, "model_fields", None) or getattr(kind, "__fields__", None)
 
 
-def chosen_name(name: str, field: Any, known: Container[str]) -> str:
+def choose_field_name(name: str, field: Any, known: Container[str]) -> str:
     """Return the name of a pydantic field: its alias if the input type has that one."""
     aliases = (getattr(field, "serialization_alias", None), getattr(field, "alias", None))
     found = [one for one in (name, *aliases) if isinstance(one, str) and one in known]

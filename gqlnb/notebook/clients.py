@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Mapping
 
     from graphql import GraphQLSchema
 
     from gqlnb.client.client import Client
+    from gqlnb.client.recording.session import Recording
 
-__all__ = ["Clients", "Opened"]
+__all__ = ["CellRecordings", "CellTarget", "ClientCache"]
 
 
-class Opened(NamedTuple):
+class CellTarget(NamedTuple):
     """A client, and what to do with it.
 
     Attributes
@@ -25,23 +28,23 @@ class Opened(NamedTuple):
         The client.
     name
         What it is called where people read it.
-    whence
+    chosen_by
         Who chose it, where the cell did not.
-    own
+    single_use
         Whether it was made for one cell, to be closed after it.
-    kept
+    cached
         Whether it is kept by its name or address, behind which there may be another endpoint by
         now.
     """
 
     client: Client
     name: str
-    whence: str = ""
-    own: bool = False
-    kept: bool = False
+    chosen_by: str = ""
+    single_use: bool = False
+    cached: bool = False
 
 
-class Clients:
+class ClientCache:
     """The clients of one notebook; those of addresses and servers are made once.
 
     Parameters
@@ -55,8 +58,8 @@ class Clients:
         self._by_address: dict[tuple[str, str], Client] = {}
         self._by_headers: dict[tuple[Any, ...], Client] = {}
         self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
-        self._unknown: WeakKeyDictionary[Client, str] = WeakKeyDictionary()  # and why
-        self._said: set[str] = set()  # of which endpoints
+        self._without_schema: WeakKeyDictionary[Client, str] = WeakKeyDictionary()  # and why
+        self._notified: set[str] = set()  # of which endpoints
 
     def open(
         self,
@@ -65,7 +68,7 @@ class Clients:
         *,
         fresh: bool = False,
         names: Mapping[str, Any] | None = None,
-    ) -> Opened:
+    ) -> CellTarget:
         """Return the client of a connection's name, of an object of the notebook, or an address.
 
         Parameters
@@ -85,33 +88,36 @@ class Clients:
             If it is none of these.
         """
         from gqlnb.client import connections
-        from gqlnb.client.client import Client
-        from gqlnb.client.factory import connect
-        from gqlnb.github.entry import enter
+        from gqlnb.client.client import Client, connect
+        from gqlnb.github.builtin_connections import register_connections
 
-        enter()
+        register_connections()
         meant: Any = target
         whence = ""
         if target is None:
-            meant, whence = connections.chosen()
+            meant, whence = connections.resolve_default_target()
         elif target in (names := self.namespace if names is None else names):
-            meant = target if listed(target) else names[target]
+            meant = target if is_listed_connection(target) else names[target]
         if isinstance(meant, Client) and not headers:
-            return Opened(meant, named(meant, target), whence)
+            return CellTarget(meant, get_display_name(meant, target), whence)
         if headers:
             own = not isinstance(meant, str)
-            made = connect(meant, headers=headers) if own else self._headed(meant, headers, fresh)
-            return Opened(made, named(made, target), whence, own=own)
-        if isinstance(meant, str) and connections.exists(meant):
-            made = connections.renew(meant) if fresh else connections.named(meant)
-            return Opened(made, meant, whence, kept=True)
-        made = self._kept(meant, whence, fresh=fresh)
-        return Opened(made, named(made, target), kept=isinstance(meant, str))
+            made = (
+                connect(meant, headers=headers)
+                if own
+                else self._open_with_headers(meant, headers, fresh)
+            )
+            return CellTarget(made, get_display_name(made, target), whence, single_use=own)
+        if isinstance(meant, str) and connections.is_known(meant):
+            made = connections.reopen_client(meant) if fresh else connections.get_client(meant)
+            return CellTarget(made, meant, whence, cached=True)
+        made = self._open_cached(meant, whence, fresh=fresh)
+        return CellTarget(made, get_display_name(made, target), cached=isinstance(meant, str))
 
-    def _headed(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
+    def _open_with_headers(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
         """Return the client of an address or a name that sends headers, as long as they stay."""
-        from gqlnb.client.connections import succeed
-        from gqlnb.client.factory import connect
+        from gqlnb.client.client import connect
+        from gqlnb.client.connections import replace_client
 
         found = [
             (name, source, hash(os.environ.get(source.partition(":")[2])))
@@ -122,14 +128,13 @@ class Clients:
         if key not in self._by_headers:
             self._by_headers[key] = connect(meant, headers=headers)
         if before is not None:
-            succeed(self._by_headers[key], before)
+            replace_client(self._by_headers[key], before)
         return self._by_headers[key]
 
-    def _kept(self, meant: Any, whence: str, *, fresh: bool) -> Client:
+    def _open_cached(self, meant: Any, whence: str, *, fresh: bool) -> Client:
         """Return the client of an address or a server; one of anything else is made anew."""
-        from gqlnb.client.client import Client
-        from gqlnb.client.connections import succeed
-        from gqlnb.client.factory import connect
+        from gqlnb.client.client import Client, connect
+        from gqlnb.client.connections import replace_client
 
         kept: Any = None
         key: Any = meant
@@ -143,10 +148,10 @@ class Clients:
         if key not in kept:
             kept[key] = Client(None) if whence else connect(meant)
         if before is not None:
-            succeed(kept[key], before)
+            replace_client(kept[key], before)
         return kept[key]  # type: ignore[no-any-return]
 
-    def schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:
+    def find_schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:
         """Return the schema of an endpoint; None if it does not tell, or is not to be asked.
 
         It is asked once; one that does not tell it is asked its operations without.
@@ -158,9 +163,9 @@ class Clients:
         """
         from gqlnb.errors import GqlnbError, RateLimited, SchemaError, TransportError
 
-        if client.local is not None:
+        if client.local_schema is not None:
             return client.schema
-        if not ask or client in self._unknown:
+        if not ask or client in self._without_schema:
             return None
         try:
             return client.schema
@@ -168,15 +173,15 @@ class Clients:
             silent = isinstance(error, TransportError) and error.status is None
             if silent and not isinstance(error, RateLimited):
                 raise
-            self._unknown[client] = str(error) if isinstance(error, SchemaError) else ""
+            self._without_schema[client] = str(error) if isinstance(error, SchemaError) else ""
         return None
 
-    def unsaid(self, client: Client) -> str:
+    def take_schema_notice(self, client: Client) -> str:
         """Return that an endpoint does not tell its schema, where nobody has heard it yet."""
-        why = self._unknown.get(client, "")
-        if not why or client.source in self._said:
+        why = self._without_schema.get(client, "")
+        if not why or client.source in self._notified:
             return ""
-        self._said.add(client.source)  # not the client: a cell may make it anew
+        self._notified.add(client.source)  # not the client: a cell may make it anew
         return why
 
     def close(self) -> None:
@@ -189,17 +194,67 @@ class Clients:
         self._by_server.clear()
 
 
-def listed(name: str) -> bool:
+def is_listed_connection(name: str) -> bool:
     """Tell whether there is a connection of that name, as far as the settings can be read."""
     from gqlnb.client import connections
     from gqlnb.errors import OptionError
 
     try:
-        return connections.exists(name)
+        return connections.is_known(name)
     except OptionError:  # an object of the notebook needs no settings
         return False
 
 
-def named(client: Client, target: str | None) -> str:
+def get_display_name(client: Client, target: str | None) -> str:
     """Return what a client is called: as the cell does, unless that is an address."""
     return client.source if target is None or "/" in target else target
+
+
+class CellRecordings:
+    """The recordings that cells name; a setting's is the same from cell to cell.
+
+    So that several answers to one request come in their order.
+    """
+
+    def __init__(self) -> None:
+        self._current: tuple[str, Recording] | None = None
+
+    def select_for_cell(self, options: Namespace, setting: str) -> AbstractContextManager[Any]:
+        """Return what a cell runs within.
+
+        Parameters
+        ----------
+        options
+            Those of the cell; they go before the setting.
+        setting
+            The recording that every cell is answered from; empty for none.
+
+        Raises
+        ------
+        ReplayError
+            If there is nothing to replay.
+        """
+        from gqlnb.client.recording.session import recorded
+
+        if options.record is not None:
+            return recorded(options.record, mode="record")
+        if options.replay is not None:
+            return recorded(options.replay, mode="replay")
+        return self.select_for_setting(setting)
+
+    def select_for_setting(self, setting: str) -> AbstractContextManager[Any]:
+        """Return what runs within the recording of a setting; empty for none.
+
+        Raises
+        ------
+        ReplayError
+            If there is nothing to replay.
+        """
+        from gqlnb.client.recording.session import recorded
+
+        if not setting:
+            self._current = None
+            return nullcontext()
+        if self._current is None or self._current[0] != setting:
+            self._current = setting, recorded(setting, mode="replay")
+        return self._current[1]

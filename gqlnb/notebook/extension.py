@@ -6,21 +6,23 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import GqlnbError
-from gqlnb.notebook.completing import Completing, Knowledge
-from gqlnb.notebook.defaults import apply
+from traitlets import TraitError
+
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.notebook.completion.ipython_completer import CompletionSources, TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Configurable
 
-__all__ = ["load_ipython_extension", "unload_ipython_extension"]
+__all__ = ["apply_project_settings", "load_ipython_extension", "unload_ipython_extension"]
 
-NAMES = ("graphql", "gql")
+MAGIC_NAMES = ("graphql", "gql")
 _MARK = "_gqlnb"  # an attribute of the shell: what loading changed
 
 
-class Loaded(NamedTuple):
+class LoadedExtension(NamedTuple):
     """What loading changed.
 
     Attributes
@@ -29,13 +31,13 @@ class Loaded(NamedTuple):
         The magic.
     replaced
         What stood under its names before: by kind and name, None for nothing.
-    completing
+    completer
         What answers Tab and Shift-Tab.
     """
 
     magic: GraphQLMagic
     replaced: dict[tuple[str, str], Any]
-    completing: Completing
+    completer: TabCompleter
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
@@ -66,26 +68,26 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     replaced: dict[tuple[str, str], Any] = {}
     magic = GraphQLMagic(ipython)
     try:
-        apply(magic)
+        apply_project_settings(magic)
     except GqlnbError as error:
         warnings.warn(str(error), stacklevel=2)
     run: Any = magic.graphql  # type: ignore[misc]
-    for name in NAMES:
-        if name != NAMES[0] and any(name in magics[kind] for kind in magics):
+    for name in MAGIC_NAMES:
+        if name != MAGIC_NAMES[0] and any(name in magics[kind] for kind in magics):
             continue
         for kind in magics:
             replaced[kind, name] = magics[kind].get(name)
             magics[kind][name] = run
-    completing = Completing(ipython, partial(learned, magic))
-    completing.enter()
-    setattr(ipython, _MARK, Loaded(magic, replaced, completing))
+    completing = TabCompleter(ipython, partial(load_completion_sources, magic))
+    completing.install()
+    setattr(ipython, _MARK, LoadedExtension(magic, replaced, completing))
 
 
-def learned(magic: GraphQLMagic) -> Knowledge:
+def load_completion_sources(magic: GraphQLMagic) -> CompletionSources:
     """Return what completion asks of a notebook."""
-    from gqlnb.notebook.knowing import Knowing
+    from gqlnb.notebook.completion_context import CompletionProvider
 
-    return Knowing(magic).knowledge
+    return CompletionProvider(magic).sources
 
 
 def unload_ipython_extension(ipython: InteractiveShell) -> None:
@@ -108,7 +110,7 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     >>> "graphql" in shell.magics_manager.magics["cell"]
     False
     """
-    loaded: Loaded | None = getattr(ipython, _MARK, None)
+    loaded: LoadedExtension | None = getattr(ipython, _MARK, None)
     if loaded is None:
         return
     run: Any = loaded.magic.graphql  # type: ignore[misc]
@@ -122,5 +124,50 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     known: list[Any] = ipython.configurables
     known[:] = [it for it in known if it is not loaded.magic]
     loaded.magic.close()
-    loaded.completing.leave()
+    loaded.completer.uninstall()
     delattr(ipython, _MARK)
+
+
+CONNECTIONS_TABLE = "connections"  # a table of its own, which the client reads
+
+
+def apply_project_settings(magic: Configurable) -> None:
+    """Set the traits of the magic as the project says, other than those that IPython's config sets.
+
+    Parameters
+    ----------
+    magic
+        The magic.
+
+    Raises
+    ------
+    OptionError
+        If the file is no TOML, or says something that does not exist or cannot be; what is right
+        in it was set.
+    """
+    from gqlnb.config import load_project_settings, suggest_name
+
+    settings = load_project_settings()
+    if settings is None:
+        return
+    traits = magic.traits(config=True)
+    personal = magic.config.get(type(magic).__name__, {})
+    faults = []
+    for name, value in settings.values.items():
+        if name == CONNECTIONS_TABLE or name in personal:
+            continue
+        if name not in traits:
+            known = [*traits, CONNECTIONS_TABLE]
+            faults.append(
+                f"{settings.locate_key(name)}: no setting {name!r}. {suggest_name(name, known)}"
+            )
+            continue
+        try:
+            setattr(magic, name, value)
+        except TraitError:
+            faults.append(
+                f"{settings.locate_key(name)}: {name} = {sanitize_text(value, 40)!r} cannot be; "
+                f"{traits[name].info()} is expected."
+            )
+    if faults:
+        raise OptionError("\n".join(faults))

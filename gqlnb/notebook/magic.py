@@ -16,21 +16,19 @@ from IPython.core.magic import (
 )
 from traitlets import Bool, Enum, Int, Unicode
 
-from gqlnb.errors import GqlnbError, OptionError, calling_line, plain
-from gqlnb.notebook.clients import Clients
-from gqlnb.notebook.history import History
-from gqlnb.notebook.options import (
+from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text
+from gqlnb.notebook.clients import CellRecordings, ClientCache
+from gqlnb.notebook.magic_options import (
     TYPES,
-    cell_parser,
-    checked,
-    inline,
+    check_options,
+    find_inline_operation,
+    get_cell_parser,
+    has_stored_text,
     read_line,
     refuse_secrets,
-    textless,
 )
-from gqlnb.notebook.replaying import Recordings
-from gqlnb.notebook.scope import visible_names
-from gqlnb.notebook.snippets import Snippets
+from gqlnb.notebook.namespace import collect_visible_names
+from gqlnb.notebook.saved_cells import History, Snippets
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -44,17 +42,17 @@ __all__ = ["GraphQLMagic"]
 
 
 # Of the magic that runs now: threads, and magics within magics, each have their own.
-_names: ContextVar[MutableMapping[str, Any]] = ContextVar("names")
+_visible_names: ContextVar[MutableMapping[str, Any]] = ContextVar("names")
 
 
-class Interrupted(KeyboardInterrupt):
+class CellInterrupt(KeyboardInterrupt):
     """The interrupt button, shown without the frames it went through."""
 
     def _render_traceback_(self) -> list[str]:
         return ["KeyboardInterrupt", *(f"  {place}" for place in self.args)]
 
 
-Interrupted.__name__ = KeyboardInterrupt.__name__  # what a notebook saves as the error's name
+CellInterrupt.__name__ = KeyboardInterrupt.__name__  # what a notebook saves as the error's name
 
 
 @magics_class
@@ -115,15 +113,15 @@ class GraphQLMagic(Magics):
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self.clients = Clients(shell.user_ns)
+        self.clients = ClientCache(shell.user_ns)
         self.snippets = Snippets()
         self.history = History()
-        self.recordings = Recordings()
+        self.recordings = CellRecordings()
 
     @property
     def names(self) -> MutableMapping[str, Any]:
         """The names that the running magic sees: the caller's locals, then the notebook's."""
-        return _names.get(self.shell.user_ns)
+        return _visible_names.get(self.shell.user_ns)
 
     @needs_local_scope
     @no_var_expand  # IPython would replace $x and {x} in the line
@@ -233,58 +231,63 @@ class GraphQLMagic(Magics):
         url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
-        before = _names.set(visible_names(self.shell.user_ns, local_ns))
+        before = _visible_names.set(collect_visible_names(self.shell.user_ns, local_ns))
         try:
             if cell is None:
-                return self._line(line.strip())
-            options = read_line(cell_parser(), line)
-            return self._run(options, cell.rstrip(), above=1)
+                return self._run_line(line.strip())
+            options = read_line(get_cell_parser(), line)
+            return self._run_cell(options, cell.rstrip(), above=1)
         except KeyboardInterrupt as interrupt:
-            place = calling_line(interrupt)
+            place = find_user_line(interrupt)
             told = [place.strip()] if place else []
             told += getattr(interrupt, "told", ())
         finally:
-            _names.reset(before)
-        raise Interrupted(*told)  # here: without a context
+            _visible_names.reset(before)
+        raise CellInterrupt(*told)  # here: without a context
 
-    def _line(self, line: str) -> Any:
-        from gqlnb.notebook.subcommands import ASKING, SUBCOMMANDS, meant, run_subcommand
+    def _run_line(self, line: str) -> Any:
+        from gqlnb.notebook.subcommands import (
+            REPLAYABLE,
+            SUBCOMMANDS,
+            run_subcommand,
+            suggest_subcommand,
+        )
 
         line, given = line.removesuffix(";"), line
         word, _, rest = line.partition(" ")
-        start = inline(line)
-        operation = start is not None or textless(line)
+        start = find_inline_operation(line)
+        operation = start is not None or has_stored_text(line)
         named = word in self.names and ("{" in line or start is None)
         if word in SUBCOMMANDS and not (operation and named):
-            with self.recordings.setting(self.replay if word in ASKING else ""):
+            with self.recordings.select_for_setting(self.replay if word in REPLAYABLE else ""):
                 return run_subcommand(self, word, rest)
         if not operation:
-            said = f"{plain(word, 40)!r} is neither" if word else "takes either"
+            said = f"{sanitize_text(word, 40)!r} is neither" if word else "takes either"
             msg = (
                 f"%graphql: {said} an operation such as {{ hello }} {'nor' if word else 'or'} "
-                f"one of: {', '.join(SUBCOMMANDS)}.{meant(word)}"
+                f"one of: {', '.join(SUBCOMMANDS)}.{suggest_subcommand(word)}"
             )
             raise OptionError(msg)
         end = len(line) if start is None else start
-        options = read_line(cell_parser(), line[:end])
-        return self._run(options, given[end:], above=None)
+        options = read_line(get_cell_parser(), line[:end])
+        return self._run_cell(options, given[end:], above=None)
 
-    def _run(self, options: Namespace, text: str, above: int | None) -> Any:
-        from gqlnb.notebook.running import Run
+    def _run_cell(self, options: Namespace, text: str, above: int | None) -> Any:
+        from gqlnb.notebook.cell_runner import CellRunner
 
         options.hidden = text.endswith(";")  # IPython drops the value of such a cell
         text = text.removesuffix(";")
 
         try:
-            with self.recordings.chosen(checked(options), self.replay):
-                return Run(self, options, text, above)()
+            with self.recordings.select_for_cell(check_options(options), self.replay):
+                return CellRunner(self, options, text, above)()
         except GqlnbError as error:
             if options.output is not None and error.result is not None:
                 # A failed answer can still be looked at.
                 self.shell.user_ns[options.output] = error.result
             raise
 
-    def schema_of(self, client: Client) -> GraphQLSchema | None:
+    def find_schema(self, client: Client) -> GraphQLSchema | None:
         """Return the schema of what is asked; None where it is not known.
 
         Raises
@@ -292,7 +295,7 @@ class GraphQLMagic(Magics):
         TransportError
             If there is no endpoint, or it does not answer at all.
         """
-        return self.clients.schema(client, ask=self.introspect == "ask")
+        return self.clients.find_schema(client, ask=self.introspect == "ask")
 
     def close(self) -> None:
         """Give back what is open."""

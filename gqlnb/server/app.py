@@ -13,54 +13,53 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import OptionError, plain
-from gqlnb.model.limits import Limits
-from gqlnb.sealing import unseen
-from gqlnb.server.execution import Executable, Execution, servable
-from gqlnb.server.journal import Journal, clocks
-from gqlnb.server.page import pages
-from gqlnb.server.quick import Heads, answered
-from gqlnb.server.streams import Exchange, Slots, Streamer, streamed, streamer
-from gqlnb.server.websocket import serve_socket
-from gqlnb.token import Token
-from gqlnb.wire.access import Access
-from gqlnb.wire.http import HttpRequest, absolute, fields
-from gqlnb.wire.protocol import failed, respond
-from gqlnb.wire.rules import LOOPBACK, Documentation, Rules
-from gqlnb.wire.screening import screen, too_slow
+from gqlnb.auth import Token
+from gqlnb.document.limits import Limits
+from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.http.handler import build_internal_error, handle_checked_request
+from gqlnb.http.headers import HttpRequest, parse_headers, split_absolute_target
+from gqlnb.http.preconditions import build_timeout_error, check_preconditions
+from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access, DocumentationUrls, ServerRules
+from gqlnb.redact import hide_locals
+from gqlnb.server.hot_path import HeadCache, answer_known_request
+from gqlnb.server.page import build_pages
+from gqlnb.server.request_executor import Executable, RequestExecutor, adopt_schema
+from gqlnb.server.request_log import RequestLog, read_clocks
+from gqlnb.server.streams import Exchange, Streamer, StreamSlots, create_streamer, try_event_stream
+from gqlnb.server.websocket_sessions import serve_websocket
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
 
+    from gqlnb.http.messages import Response
     from gqlnb.server.streams import Receive, Send
-    from gqlnb.wire.response import Response
 
-__all__ = ["App", "head_of"]
+__all__ = ["App", "parse_scope"]
 
 Header = tuple[bytes, bytes]
 
 # Seconds to go on reading what is not wanted, so that who sends it reads our answer instead of a
 # reset connection (RFC 9112, 9.6); nginx's lingering_timeout is the same.
-LINGER = 5.0
-CLOSE: tuple[Header, ...] = ((b"connection", b"close"),)  # HTTP/2 knows no such header
+LINGER_SECONDS = 5.0
+CLOSE_HEADER: tuple[Header, ...] = ((b"connection", b"close"),)  # HTTP/2 knows no such header
 
 
-class Serving(NamedTuple):
+class ServedSchema(NamedTuple):
     """What an application serves at one moment."""
 
     schema: Executable
-    execute: Execution
-    rules: Rules
+    execute: RequestExecutor
+    rules: ServerRules
     streams: Streamer | None
-    heads: Heads
+    heads: HeadCache
 
 
-def serving(schema: Any, rules: Rules) -> Serving:
+def build_served_schema(schema: Any, rules: ServerRules) -> ServedSchema:
     """Return a schema, adopted if it is another library's, as it is served by these rules."""
-    executable = servable(schema)
-    execute = Execution(executable, rules.limits, rules.access)
-    streams = streamer(executable, execute, rules)
-    return Serving(executable, execute, rules, streams, Heads(rules))
+    executable = adopt_schema(schema)
+    execute = RequestExecutor(executable, rules.limits, rules.access)
+    streams = create_streamer(executable, execute, rules)
+    return ServedSchema(executable, execute, rules, streams, HeadCache(rules))
 
 
 class App:
@@ -92,15 +91,15 @@ class App:
 
     Attributes
     ----------
-    running : int
+    running_requests : int
         Requests read in full whose answer is not yet sent.
-    journal : Journal
+    request_log : Journal
         What was answered lately, and the exceptions that were kept from clients.
     slots : Slots
         How many operations are streamed.
     """
 
-    @unseen
+    @hide_locals
     def __init__(
         self,
         schema: Any,
@@ -109,51 +108,51 @@ class App:
         limits: Limits | None = None,
         access: Access | None = None,
         documentation: tuple[str, str] | None = None,
-        hosts: frozenset[str] | None = LOOPBACK,
+        hosts: frozenset[str] | None = LOOPBACK_HOSTS,
     ) -> None:
         for name, value, kind in (("limits", limits, Limits), ("access", access, Access)):
             if value is not None and not isinstance(value, kind):
                 word = kind.__name__
-                msg = f"{name}= takes a gqlnb.{word}(...); got {plain(type(value).__name__, 80)}."
+                msg = f"{name}= takes a gqlnb.{word}(...); got {sanitize_text(type(value).__name__, 80)}."
                 raise OptionError(msg)
         access = access or Access()
-        rules = Rules(
-            token=Token.of(token),
+        rules = ServerRules(
+            token=Token.from_source(token),
             hosts=hosts if hosts is None else hosts | frozenset(access.hosts),
             limits=limits or Limits(),
             access=access,
-            pages=pages() if access.page and token is None else {},
-            documentation=Documentation(*(documentation or ())),
+            pages=build_pages() if access.page and token is None else {},
+            documentation=DocumentationUrls(*(documentation or ())),
         )
-        self._serving = serving(schema, rules)
-        self.running = 0
-        self.journal = Journal()
-        self.slots = Slots()
+        self._served = build_served_schema(schema, rules)
+        self.running_requests = 0
+        self.request_log = RequestLog()
+        self.slots = StreamSlots()
 
     @property
     def schema(self) -> Any:
         """The schema served; setting it takes effect on the next request."""
-        return self._serving.schema
+        return self._served.schema
 
     @schema.setter
     def schema(self, schema: Any) -> None:
-        self._serving = serving(schema, self._serving.rules)
+        self._served = build_served_schema(schema, self._served.rules)
 
     @property
     def limits(self) -> Limits:
         """How much is let through."""
-        return self._serving.rules.limits
+        return self._served.rules.limits
 
     @property
     def access(self) -> Access:
         """Who may ask, and for what."""
-        return self._serving.rules.access
+        return self._served.rules.access
 
-    def become(self, other: App) -> None:
+    def switch_to(self, other: App) -> None:
         """Serve what another application serves, by its rules, from the next request on."""
-        self._serving = other._serving
+        self._served = other._served
 
-    def quickly(self, head: bytes, body: bytes) -> tuple[int, bytes] | None:
+    def answer_from_hot_path(self, head: bytes, body: bytes) -> tuple[int, bytes] | None:
         """Answer a request that was answered before, and fast; None for any other.
 
         Parameters
@@ -168,14 +167,14 @@ class App:
         (int, bytes)
             The status, and the answer from the line behind the status on.
         """
-        serving = self._serving
+        serving = self._served
         found = serving.heads.get(head)
         if found is None or found.length != len(body):
             return None
-        return answered(body, found, serving.execute, serving.rules, self.journal)
+        return answer_known_request(body, found, serving.execute, serving.rules, self.request_log)
 
-    def remember(self, head: bytes, scope: Mapping[str, Any], length: int) -> None:
-        """Remember the bytes of a head for :meth:`quickly`, if it is a usual one.
+    def remember_head(self, head: bytes, scope: Mapping[str, Any], length: int) -> None:
+        """Remember the bytes of a head for :meth:`answer_from_hot_path`, if it is a usual one.
 
         Parameters
         ----------
@@ -186,67 +185,69 @@ class App:
         length
             Bytes of the body that came with it.
         """
-        self._serving.heads.remember(head, head_of(scope), length)
+        self._served.heads.add_head(head, parse_scope(scope), length)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one connection of the host: a request, or the host's own life."""
         if scope["type"] == "http":
-            await self._http(scope, receive, send)
+            await self._handle_http(scope, receive, send)
         elif scope["type"] == "lifespan":
-            await _lifespan(receive, send)
+            await _handle_lifespan(receive, send)
         elif scope["type"] == "websocket":
-            serving = self._serving
-            exchange = Exchange(head_of(scope), self.journal, self.slots, receive, send)
-            await serve_socket(serving.streams, exchange, serving.rules, scope)
+            serving = self._served
+            exchange = Exchange(parse_scope(scope), self.request_log, self.slots, receive, send)
+            await serve_websocket(serving.streams, exchange, serving.rules, scope)
 
-    async def _http(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        began = clocks()
-        serving = self._serving  # read once, so that a swap falls between two requests
+    async def _handle_http(
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
+        began = read_clocks()
+        serving = self._served  # read once, so that a swap falls between two requests
         rules = serving.rules
-        request = head_of(scope)
-        closing = CLOSE if scope.get("http_version", "1.1") < "2" else ()
-        response = screened(request, rules)
+        request = parse_scope(scope)
+        closing = CLOSE_HEADER if scope.get("http_version", "1.1") < "2" else ()
+        response = check_head(request, rules)
         if response is not None:
-            self.journal.add(began, response)
-            await give(send, response, receive if announces_body(request) else None, closing)
+            self.request_log.add_request(began, response)
+            await send_response(send, response, receive if has_body(request) else None, closing)
             return
         try:
-            body, more = await read(receive, rules.limits)
+            body, more = await read_body(receive, rules.limits)
         except TimeoutError:
-            response = too_slow(request, rules)
-            self.journal.add(began, response)
-            await give(send, response, receive, closing)
+            response = build_timeout_error(request, rules)
+            self.request_log.add_request(began, response)
+            await send_response(send, response, receive, closing)
             return
         if body is None:
             return  # the client has left
         request = replace(request, body=body)
         if serving.streams is not None:
-            exchange = Exchange(request, self.journal, self.slots, receive, send)
-            if await streamed(serving.streams, exchange):
+            exchange = Exchange(request, self.request_log, self.slots, receive, send)
+            if await try_event_stream(serving.streams, exchange):
                 return
-        self.running += 1
+        self.running_requests += 1
         try:
-            response = await respond(request, serving.execute, rules)
+            response = await handle_checked_request(request, serving.execute, rules)
             # Before it is sent: who has the answer finds it noted.
-            self.journal.add(began, response, len(body))
-            await give(send, response, receive if more else None, closing)
+            self.request_log.add_request(began, response, len(body))
+            await send_response(send, response, receive if more else None, closing)
         finally:
-            self.running -= 1
+            self.running_requests -= 1
 
 
-def screened(request: HttpRequest, rules: Rules) -> Response | None:
+def check_head(request: HttpRequest, rules: ServerRules) -> Response | None:
     """Judge the head alone; where that fails, as a token may that is fetched, answer 500."""
     try:
-        return screen(request, rules)
+        return check_preconditions(request, rules)
     except Exception as error:
-        return failed(error, None, [])
+        return build_internal_error(error, None, [])
 
 
-def head_of(scope: Mapping[str, Any]) -> HttpRequest:
+def parse_scope(scope: Mapping[str, Any]) -> HttpRequest:
     """Return the head of a request as a plain value."""
-    path, headers = scope["path"], fields(scope["headers"])
+    path, headers = scope["path"], parse_headers(scope["headers"])
     if not path.startswith("/"):
-        path, headers = absolute(path, headers)
+        path, headers = split_absolute_target(path, headers)
     root = scope.get("root_path", "").rstrip("/")
     if root and path.startswith(f"{root}/"):
         path = path[len(root) :]  # below the point where a host has mounted the application
@@ -254,13 +255,13 @@ def head_of(scope: Mapping[str, Any]) -> HttpRequest:
     return HttpRequest(method, path, headers, query_string=scope.get("query_string", b""))
 
 
-def announces_body(request: HttpRequest) -> bool:
+def has_body(request: HttpRequest) -> bool:
     """Tell whether a body follows the head."""
     length = request.headers.get("content-length", "0")
     return length != "0" or "transfer-encoding" in request.headers
 
 
-async def read(receive: Receive, limits: Limits) -> tuple[bytes | None, bool]:
+async def read_body(receive: Receive, limits: Limits) -> tuple[bytes | None, bool]:
     """Read a body, at most one message past the limit.
 
     Returns
@@ -277,10 +278,10 @@ async def read(receive: Receive, limits: Limits) -> tuple[bytes | None, bool]:
         message = await receive()
         if message["type"] == "http.request" and not message.get("more_body", False):
             return message.get("body", b""), False  # the usual case, spared a copy
-        return await gathered(message, receive, limits.body)
+        return await collect_body(message, receive, limits.body)
 
 
-async def gathered(
+async def collect_body(
     message: MutableMapping[str, Any], receive: Receive, most: int | None
 ) -> tuple[bytes | None, bool]:
     """Put a body together, beginning with a message of it."""
@@ -294,7 +295,7 @@ async def gathered(
     return None, False
 
 
-async def give(
+async def send_response(
     send: Send, response: Response, rest: Receive | None, closing: Sequence[Header]
 ) -> None:
     """Send a response; where a body was left unread, `rest` of it, close the connection after it.
@@ -315,13 +316,13 @@ async def give(
     await send({"type": "http.response.body", "body": response.body, "more_body": rest is not None})
     if rest is not None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER):
+            async with asyncio.timeout(LINGER_SECONDS):
                 while (await rest()).get("more_body"):
                     pass
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _lifespan(receive: Receive, send: Send) -> None:
+async def _handle_lifespan(receive: Receive, send: Send) -> None:
     while True:
         event = (await receive())["type"]
         await send({"type": f"{event}.complete"})

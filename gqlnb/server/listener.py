@@ -20,21 +20,21 @@ from ipaddress import ip_address
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import PortInUseError, ServerError, plain
-from gqlnb.server.guard import Watch
+from gqlnb.errors import PortInUseError, ServerError, sanitize_text
+from gqlnb.server.connection_limits import ConnectionWatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gqlnb.server.app import App
-    from gqlnb.server.cell import Cell
+    from gqlnb.server.calling_cell import CellRun
 
-__all__ = ["GRACE", "Address", "Listener", "bind", "resolve"]
+__all__ = ["GRACE_SECONDS", "Address", "Listener", "bind_socket", "resolve_address"]
 
 BACKLOG = 2048  # connections that wait to be accepted; uvicorn's default
-GRACE = 1.0  # seconds in which running requests may finish when a server is closed
-STUCK = 1.0  # seconds more, before a loop that a resolver blocks is left to itself
-_PAUSE = 0.002  # seconds between two looks whether the last answer has left
+GRACE_SECONDS = 1.0  # seconds in which running requests may finish when a server is closed
+STUCK_SECONDS = 1.0  # seconds more, before a loop that a resolver blocks is left to itself
+_POLL_SECONDS = 0.002  # seconds between two looks whether the last answer has left
 _LOG = logging.getLogger("gqlnb.server")
 # What uvicorn's protocols log to. Of it, exceptions are news: not addresses, paths and faults of
 # strangers, and not a request that close() cut off.
@@ -50,7 +50,7 @@ class Address(NamedTuple):
     sockaddr: tuple[Any, ...]
 
 
-def resolve(host: str, port: int) -> Address:
+def resolve_address(host: str, port: int) -> Address:
     """Return the address of a host name; IPv4 before IPv6.
 
     Raises
@@ -60,9 +60,7 @@ def resolve(host: str, port: int) -> Address:
     """
     number = index(port) if hasattr(port, "__index__") else -1
     if not 0 <= number <= 65535:
-        message = (
-            f"A port is a number, 0 to 65535, 0 for any free one; got {plain(repr(port), 80)}."
-        )
+        message = f"A port is a number, 0 to 65535, 0 for any free one; got {sanitize_text(repr(port), 80)}."
         raise ServerError(message)
     with suppress(ValueError):  # an address needs no look-up
         ip = ip_address(host)
@@ -73,13 +71,13 @@ def resolve(host: str, port: int) -> Address:
     try:
         found = socket.getaddrinfo(name, number, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:  # ValueError: a label of more than 63 characters
-        message = f"host={plain(repr(host), 80)} is not a name or address of this machine."
+        message = f"host={sanitize_text(repr(host), 80)} is not a name or address of this machine."
         raise ServerError(message) from error
     family, _, _, _, sockaddr = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     return Address(family, sockaddr)
 
 
-def bind(address: Address) -> socket.socket:
+def bind_socket(address: Address) -> socket.socket:
     """Return a socket that listens.
 
     Raises
@@ -99,11 +97,11 @@ def bind(address: Address) -> socket.socket:
         sock.setblocking(False)
     except OSError as error:
         sock.close()
-        raise refused(address, error) from error
+        raise build_bind_error(address, error) from error
     return sock
 
 
-def refused(address: Address, error: OSError) -> ServerError:
+def build_bind_error(address: Address, error: OSError) -> ServerError:
     """Return the error that says why the system did not let us listen."""
     host, port = address.sockaddr[:2]
     if error.errno == errno.EADDRINUSE:
@@ -133,12 +131,12 @@ class Listener:
         self.app = app
         self.address = Address(sock.family, sock.getsockname())
         self.owner: Any = None
-        self.cell: Cell | None = None
+        self.cell: CellRun | None = None
         self.stopped = threading.Event()
         self._sock = sock
-        self._watch: Watch | None = None
+        self._watcher: ConnectionWatcher | None = None
         self._started = threading.Event()
-        self._fault: BaseException | None = None
+        self._error: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
         name = f"gqlnb-server-{self.address.sockaddr[1]}"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -158,11 +156,11 @@ class Listener:
         """
         self._thread.start()
         self._started.wait()
-        if self._fault is not None:
-            message = f"The server did not start: {plain(self._fault)}"
-            raise ServerError(message) from self._fault
+        if self._error is not None:
+            message = f"The server did not start: {sanitize_text(self._error)}"
+            raise ServerError(message) from self._error
 
-    def stop(self, grace: float = GRACE) -> None:
+    def stop(self, grace: float = GRACE_SECONDS) -> None:
         """Close the socket and every connection; return when that is done.
 
         Parameters
@@ -173,10 +171,10 @@ class Listener:
         stop = self._stop
         if stop is not None:
             with suppress(RuntimeError):  # the loop has closed
-                stop.get_loop().call_soon_threadsafe(settle, stop, grace)
+                stop.get_loop().call_soon_threadsafe(signal_stop, stop, grace)
         if threading.current_thread() is self._thread:
             return  # a resolver closes its own server: the loop does it once this call is over
-        self._thread.join(grace + STUCK)
+        self._thread.join(grace + STUCK_SECONDS)
         if self.alive:
             # A resolver blocks the loop. Nothing listens any more; the thread ends when it does.
             with suppress(OSError):
@@ -191,7 +189,7 @@ class Listener:
         self.owner = None
         self.stopped.set()
         null = os.open(os.devnull, os.O_RDWR)
-        connections = self._watch.all() if self._watch else []
+        connections = self._watcher.list_connections() if self._watcher else []
         for sock in (
             self._sock,
             *(c.transport.get_extra_info("socket") for c in connections),
@@ -204,22 +202,24 @@ class Listener:
 
     def _run(self) -> None:
         try:
-            protocol, self._watch = protocols(self.app)
-            loop = new_loop()
+            protocol, self._watcher = create_protocol_factory(self.app)
+            loop = create_loop()
             try:
-                finish(loop, loop.create_task(self._serve(loop, protocol, self._watch)))
+                run_until_done(
+                    loop, loop.create_task(self._serve_until_stopped(loop, protocol, self._watcher))
+                )
             finally:
                 loop.close()
         except BaseException as error:
-            self._fault = error
+            self._error = error
             _LOG.debug("The server's thread ended", exc_info=error)
         finally:
             self._sock.close()
             self.stopped.set()
             self._started.set()
 
-    async def _serve(
-        self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: Watch
+    async def _serve_until_stopped(
+        self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: ConnectionWatcher
     ) -> None:
         server = await loop.create_server(protocol, sock=self._sock, backlog=BACKLOG)
         self._stop = loop.create_future()
@@ -230,22 +230,22 @@ class Listener:
         for connection in list(watch.state.connections):
             with suppress(Exception):  # one that is just closing may not like it
                 connection.shutdown()  # behind its last answer; at once where nothing runs
-        await self._quiet(watch, loop.time() + grace)
+        await self._wait_until_quiet(watch, loop.time() + grace)
         watching.cancel()
-        for connection in watch.all():
+        for connection in watch.list_connections():
             connection.transport.abort()
-        await cancel(watch.state.tasks)
+        await cancel_tasks(watch.state.tasks)
 
-    async def _quiet(self, watch: Watch, deadline: float) -> None:
+    async def _wait_until_quiet(self, watch: ConnectionWatcher, deadline: float) -> None:
         """Wait until no request runs and every answer has left, or until the deadline."""
         loop = asyncio.get_running_loop()
-        while self.app.running or any(c.unsent() for c in watch.all()):
+        while self.app.running_requests or any(c.count_unsent() for c in watch.list_connections()):
             if loop.time() >= deadline:
                 return
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
-def new_loop() -> asyncio.AbstractEventLoop:
+def create_loop() -> asyncio.AbstractEventLoop:
     """Return uvloop's event loop, which uvicorn takes where it is installed, or asyncio's."""
     try:
         import uvloop
@@ -254,7 +254,7 @@ def new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def finish(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
+def run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
     """Run a loop until a task is done; ``exit()`` in a resolver's task does not end it."""
     asyncio.set_event_loop(loop)
     while not task.done():
@@ -263,7 +263,7 @@ def finish(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-def protocols(app: App) -> tuple[Callable[[], Any], Watch]:
+def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatcher]:
     """Return a factory of uvicorn's protocols, guarded, and the watch over what they serve.
 
     They log to us instead of to uvicorn's loggers, which print to the cell, and whose settings
@@ -278,54 +278,54 @@ def protocols(app: App) -> tuple[Callable[[], Any], Watch]:
     from uvicorn.server import ServerState
 
     try:
-        from gqlnb.server.over_httptools import Protocol
+        from gqlnb.server.uvicorn_protocols import HttptoolsConnection as Connection
     except ImportError:  # no httptools for this platform
-        from gqlnb.server.over_h11 import Protocol  # type: ignore[assignment]
-    watch = Watch(app, ServerState())
+        from gqlnb.server.uvicorn_h11 import H11Connection as Connection  # type: ignore[assignment]
+    watch = ConnectionWatcher(app, ServerState())
     config = Config(
         app,
         interface="asgi3",
         lifespan="off",
-        http=Protocol,
-        ws=partial(websocket, watch),  # type: ignore[arg-type]
+        http=Connection,
+        ws=partial(create_websocket_protocol, watch),  # type: ignore[arg-type]
         ws_max_size=watch.limits.body,  # type: ignore[arg-type]
         # Between two programs of one machine compression saves nothing, and costs 64 KiB for each.
         ws_per_message_deflate=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=watch.head,
+        h11_max_incomplete_event_size=watch.max_head,
     )
     config.load()
 
-    def protocol() -> Any:
-        made = Protocol(config=config, server_state=watch.state, app_state={})
-        made.watch, made.logger, made.access_log = watch, _HTTP, False
+    def create_protocol() -> Any:
+        made = Connection(config=config, server_state=watch.state, app_state={})
+        made.watcher, made.logger, made.access_log = watch, _HTTP, False
         return made
 
-    return protocol, watch
+    return create_protocol, watch
 
 
-def websocket(watch: Watch, **options: Any) -> Any:
+def create_websocket_protocol(watch: ConnectionWatcher, **options: Any) -> Any:
     """Return a watched WebSocket protocol; the first one of a process loads websockets."""
-    from gqlnb.server.over_websockets import Protocol
+    from gqlnb.server.uvicorn_protocols import WatchedWebSocket
 
     # The limits may have changed since the listener was opened.
     options["config"].ws_max_size = watch.app.limits.body
-    made = Protocol(**options)
-    made.watch, made.logger, made.conn.logger = watch, _HTTP, _HTTP
+    made = WatchedWebSocket(**options)
+    made.watcher, made.logger, made.conn.logger = watch, _HTTP, _HTTP
     return made
 
 
-def settle(stop: asyncio.Future[float], grace: float) -> None:
+def signal_stop(stop: asyncio.Future[float], grace: float) -> None:
     """Give the signal to stop, once."""
     if not stop.done():
         stop.set_result(grace)
 
 
-async def cancel(tasks: set[asyncio.Task[None]]) -> None:
+async def cancel_tasks(tasks: set[asyncio.Task[None]]) -> None:
     """Cancel what still runs and give it a moment to notice."""
     for task in list(tasks):
         task.cancel()
     if tasks:
-        await asyncio.wait(list(tasks), timeout=STUCK / 2)
+        await asyncio.wait(list(tasks), timeout=STUCK_SECONDS / 2)

@@ -8,18 +8,23 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from gqlnb.server.bundle import bundle
-from gqlnb.wire.response import Response
-from gqlnb.wire.rules import ENDPOINT
+from gqlnb.http.messages import Response
+from gqlnb.http.server_rules import ENDPOINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
 
-    from gqlnb.server.bundle import Bundle
-
-__all__ = ["pages"]
+__all__ = [
+    "BUNDLE_FILES",
+    "MISSING_BUNDLE",
+    "GraphiqlBundle",
+    "build_pages",
+    "load_bundle",
+    "read_checksum",
+]
 
 # Nothing but our own files, and requests to where they came from; no frame around it, so that no
 # other page can make a person click in it.
@@ -36,52 +41,113 @@ GRAPHIQL_POLICY = (
     "img-src 'self' data:; font-src data:; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
+PAGE_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",  # after an upgrade the page and its script must fit together
 }
-ASSETS = f"{ENDPOINT}/assets"
-MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-SMALL = ("icon.svg", "page.css", "page.js")
-LARGE = ("icon.svg", "explore.css", "explore.js")
+ASSETS_PATH = f"{ENDPOINT}/assets"
+MEDIA_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+}
+SMALL_PAGE_ASSETS = ("icon.svg", "page.css", "page.js")
+GRAPHIQL_ASSETS = ("icon.svg", "explore.css", "explore.js")
 
 
 @cache
-def pages() -> Mapping[str, Response]:
+def build_pages() -> Mapping[str, Response]:
     """Return the page and its assets as ready-made responses by path."""
-    found = bundle()
-    return MappingProxyType(small() if found is None else {**small(), **large(found)})
+    found = load_bundle()
+    return MappingProxyType(
+        build_small_page()
+        if found is None
+        else {**build_small_page(), **build_graphiql_page(found)}
+    )
 
 
-def small() -> dict[str, Response]:
+def build_small_page() -> dict[str, Response]:
     """Return our own page."""
-    found = {f"{ASSETS}/{name}": asset(name, POLICY) for name in SMALL}
-    return {ENDPOINT: asset("page.html", POLICY), **found}
+    found = {f"{ASSETS_PATH}/{name}": load_asset(name, POLICY) for name in SMALL_PAGE_ASSETS}
+    return {ENDPOINT: load_asset("page.html", POLICY), **found}
 
 
-def large(found: Bundle) -> dict[str, Response]:
+def build_graphiql_page(found: GraphiqlBundle) -> dict[str, Response]:
     """Return GraphiQL's page, its files as they are kept: compressed, which browsers all read."""
-    own = {f"{ASSETS}/{name}": asset(name, GRAPHIQL_POLICY) for name in LARGE}
+    own = {f"{ASSETS_PATH}/{name}": load_asset(name, GRAPHIQL_POLICY) for name in GRAPHIQL_ASSETS}
     parts = {
-        f"{ASSETS}/{name}": Response(200, headers(name) | {"content-encoding": "gzip"}, data)
+        f"{ASSETS_PATH}/{name}": Response(
+            200, build_asset_headers(name) | {"content-encoding": "gzip"}, data
+        )
         for name, data in found.files.items()
     }
-    return {ENDPOINT: asset("graphiql.html", GRAPHIQL_POLICY), **own, **parts}
+    return {ENDPOINT: load_asset("graphiql.html", GRAPHIQL_POLICY), **own, **parts}
 
 
-def asset(name: str, policy: str) -> Response:
+def load_asset(name: str, policy: str) -> Response:
     """Return a file of ours as a response."""
     data = (files("gqlnb.server") / "static" / name).read_bytes()
-    return Response(200, headers(name, policy), data)
+    return Response(200, build_asset_headers(name, policy), data)
 
 
-def headers(name: str, policy: str = GRAPHIQL_POLICY) -> dict[str, str]:
+def build_asset_headers(name: str, policy: str = GRAPHIQL_POLICY) -> dict[str, str]:
     """Return the headers of a file."""
-    media = MEDIA[name.rpartition(".")[2]]
+    media = MEDIA_TYPES[name.rpartition(".")[2]]
     return {
-        **HEADERS,
+        **PAGE_HEADERS,
         "content-security-policy": policy,
         "content-type": f"{media}; charset=utf-8",
     }
+
+
+BUNDLE_FILES = (
+    "graphiql.js",
+    "graphiql.css",
+    "editor.worker.js",
+    "graphql.worker.js",
+    "json.worker.js",
+)
+BUNDLE_FOLDER = files("gqlnb.server") / "static" / "graphiql"
+CHECKSUM_FILE = "made-from"  # written last by the build: the checksum of what it was built from
+MISSING_BUNDLE = (
+    "GraphiQL is not in this installation of gqlnb: its packages could not be had from npm when it "
+    "was installed. Where npm's registry can be reached, install gqlnb again: "
+    "pip install --force-reinstall --no-cache-dir --no-deps gqlnb, or the path of its checkout."
+)
+
+
+class GraphiqlBundle(NamedTuple):
+    """The files of the bundle.
+
+    Attributes
+    ----------
+    checksum
+        Of what it was built from; another one is another bundle.
+    files
+        The bytes of each of :data:`BUNDLE_FILES`, compressed with gzip.
+    """
+
+    checksum: str
+    files: dict[str, bytes]
+
+
+def read_checksum(folder: Traversable | None = None) -> str | None:
+    """Return the checksum of the bundle; None if there is none."""
+    try:
+        return ((folder or BUNDLE_FOLDER) / CHECKSUM_FILE).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+
+
+def load_bundle(folder: Traversable | None = None) -> GraphiqlBundle | None:
+    """Read the bundle, some 2 MB; None if there is none."""
+    folder = folder or BUNDLE_FOLDER
+    found = read_checksum(folder)
+    if found is None:
+        return None
+    return GraphiqlBundle(
+        found, {name: (folder / f"{name}.gz").read_bytes() for name in BUNDLE_FILES}
+    )

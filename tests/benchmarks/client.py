@@ -18,10 +18,10 @@ from typing import Any
 import requests
 
 from gqlnb import Client, Result, Schema
-from gqlnb.model.document import Document
-from gqlnb.wire.answers import Asked, read
-from gqlnb.wire.response import Response
-from gqlnb.wire.typed import Expectation
+from gqlnb.document.document import Document
+from gqlnb.http.messages import Response
+from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.result.checked_decoder import DecoderSelector
 from tests.benchmarks.measure import OURS, Goal, Sides, Workload, bytes_taken, main
 
 ONE_LINE = "requests.Session().post().json()"
@@ -122,12 +122,14 @@ def texts(size: int) -> bytes:
 def decoded(query: str, make: Any, size: int) -> Sides:
     """Turn the bytes of a body into data: ours checked against document and schema, and touched."""
     document = Document.parse(query, Schema(SDL).graphql)
-    expected = Expectation(document).of({})
+    expected = DecoderSelector(document).get_decoder({})
     body = make(size)
     response = Response(200, {"content-type": "application/json"}, body)
 
     def ours() -> Result:
-        result = read(response, Asked(document, "benchmark", expected=expected, variables={}))
+        result = parse_response(
+            response, ResponseContext(document, "benchmark", expected=expected, variables={})
+        )
         assert result.data
         return result
 

@@ -18,8 +18,8 @@ from graphql import build_schema
 if __name__ == "__main__":  # run as a file: the house is two folders up
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from gqlnb.notebook.completion.cursor import complete
-from gqlnb.notebook.completion.tokens import tokens
+from gqlnb.notebook.completion.cursor_parser import tokenize
+from gqlnb.notebook.completion.language_service import complete_at_cursor
 from tests.benchmarks.big_schema import big_sdl
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ def measured(schema: GraphQLSchema, text: str, step: int = 1) -> list[float]:
     AssertionError
         If a field, argument or type that was cut off is not proposed.
     """
-    for token in tokens(text):
+    for token in tokenize(text):
         if token.text in ("id", "nodes", "Node") and text[token.start - 1] != "$":
-            found = complete(schema, text, token.start + 1)
+            found = complete_at_cursor(schema, text, token.start + 1)
             assert token.text in {proposal.name for proposal in found.proposals}
     costs = []
     for offset in range(0, len(text) + 1, step):
         for cut in (text, text[:offset]):
             begun = process_time()
-            complete(schema, cut, offset)
+            complete_at_cursor(schema, cut, offset)
             costs.append((process_time() - begun) * 1000)
     return sorted(costs)
 

@@ -17,7 +17,7 @@ from graphql import build_schema, get_introspection_query, parse
 import gqlnb
 import gqlnb.engine
 import gqlnb.github
-from gqlnb.model.limits import Limits
+from gqlnb.document.limits import Limits
 from tests.benchmarks.measure import (
     EXECUTE,
     OURS,

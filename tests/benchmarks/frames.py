@@ -25,18 +25,17 @@ import requests
 from graphql import build_schema, parse, validate
 
 from gqlnb import Client
-from gqlnb.model.decode import decoders_of, envelope
-from gqlnb.model.document import Document
-from gqlnb.model.result import Result
-from gqlnb.model.shape import shape_of
-from gqlnb.model.tables import plan_of
+from gqlnb.document.document import Document
+from gqlnb.result.decoder import decode_envelope, get_row_decoders
+from gqlnb.result.result import Result
+from gqlnb.result.shape import build_shape
+from gqlnb.result.tables import get_read_plan
 from tests.benchmarks.measure import OURS, Costs, Goal, Sides, Workload, main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gqlnb.wire.request import Request
-    from gqlnb.wire.response import Response
+    from gqlnb.http.messages import Request, Response
 
 NORMALIZE = "json + json_normalize"
 LOADS = "json.loads"
@@ -244,11 +243,11 @@ def new_documents(size: int) -> Sides:
     parsing = selections(size)
 
     def ours() -> int:
-        shape = shape_of(next(documents))
+        shape = build_shape(next(documents))
         assert shape is not None
-        plan = plan_of(shape, frozenset({"rows"}), "rows")
-        decoders_of(plan)
-        envelope(b'{"data":{"rows":[]}}', shape)  # makes the decoder of the response
+        plan = get_read_plan(shape, frozenset({"rows"}), "rows")
+        get_row_decoders(plan)
+        decode_envelope(b'{"data":{"rows":[]}}', shape)  # makes the decoder of the response
         return len(plan.wanted["rows"].columns)
 
     def theirs() -> int:

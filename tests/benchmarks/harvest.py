@@ -25,15 +25,15 @@ from typing import NamedTuple
 
 from gqlnb import github
 from gqlnb.client.client import Client
-from gqlnb.github.finding import Population
-from gqlnb.github.harvesting.asking import Asker, errand
-from gqlnb.github.harvesting.estimate import pages
-from gqlnb.github.harvesting.keeping import Memory
-from gqlnb.github.harvesting.scope import Scope
-from gqlnb.github.harvesting.sweep import Sweep
-from gqlnb.github.harvesting.values import Ask, Coverage, Page
-from gqlnb.github.simulation import Simulation
-from tests.github.harvesting.worlds import World, crowd, harvest, truth
+from gqlnb.github.harvester.estimate import estimate_pages
+from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.requests import PortableClient, fetch_pages
+from gqlnb.github.harvester.search_windows import Coverage, SearchPage, SearchRequest
+from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.harvester.storage import MemoryStorage
+from gqlnb.github.standin.repository_columns import Population
+from gqlnb.github.standin.simulation import Simulation
+from tests.github.harvester.populations import World, crowd, harvest, truth
 
 SIZE = 3_274_587
 GOALS = {10_000: 1.01, 1_000: 1.02, 500: 1.02, 100: 1.03, 50: 1.04, 20: 1.05}
@@ -71,13 +71,13 @@ class Counted:
     """Answers requests through the stand-in's GraphQL, in this process."""
 
     def __init__(self, population: Population) -> None:
-        self._asker = Asker(Client(github.service(population=population)))
-        self.asked: list[Ask] = []
+        self._asker = PortableClient(Client(github.service(population=population)))
+        self.asked: list[SearchRequest] = []
 
-    def __call__(self, ask: Ask) -> Page:
+    def __call__(self, ask: SearchRequest) -> SearchPage:
         """Return the page that is asked for."""
         self.asked.append(ask)
-        pages = errand(self._asker, [ask]).pages
+        pages = fetch_pages(self._asker, [ask]).pages
         assert pages is not None
         return pages[0]
 
@@ -85,7 +85,7 @@ class Counted:
 def run(
     population: Population,
     threshold: int,
-    answer: Callable[[Ask], Page],
+    answer: Callable[[SearchRequest], SearchPage],
     now: Callable[[], Population] | None = None,
 ) -> Run:
     """Harvest what has more stars than a threshold.
@@ -108,17 +108,17 @@ def run(
     """
     text = f"stars:>{threshold}"
     wanted = truth(population, text)
-    sweep = Sweep(Scope.read(text))
-    keeper = Memory()
-    keeper.hold(harvest(sweep, answer, most=200_000))
-    keeper.settle()
-    found = Counter(keeper.table()["id"].to_pylist())
+    sweep = Sweep(Scope.parse(text))
+    keeper = MemoryStorage()
+    keeper.hold_rows(harvest(sweep, answer, most=200_000))
+    keeper.remove_repeated_rows()
+    found = Counter(keeper.load_table()["id"].to_pylist())
     names = wanted if now is None else wanted & truth(now(), text)
     if len(found) != found.total() or not names <= found.keys() <= wanted:
         lost, twice = len(names - found.keys()), found.total() - len(found)
         msg = f"{text}: {lost:,} lost, {twice:,} twice, {len(found.keys() - wanted):,} too many"
         raise IncompleteError(msg)
-    return Run(threshold, len(wanted), sweep.coverage())
+    return Run(threshold, len(wanted), sweep.build_coverage())
 
 
 def direct(population: Population, threshold: int) -> Run:
@@ -152,21 +152,21 @@ def faulty(population: Population, threshold: int, seed: int) -> Run:
 class _Named:
     """Answers with owner and name in the place of the id, to compare with a filter."""
 
-    def __init__(self, answer: Callable[[Ask], Page]) -> None:
+    def __init__(self, answer: Callable[[SearchRequest], SearchPage]) -> None:
         self._answer = answer
 
-    def __call__(self, ask: Ask) -> Page:
+    def __call__(self, ask: SearchRequest) -> SearchPage:
         """Return the page that is asked for."""
         page = self._answer(ask)
         rows = (row and row._replace(id=f"{row.owner}/{row.name}") for row in page.rows)
-        return Page(page.total, tuple(rows), page.more, page.end, page.heavy)
+        return SearchPage(page.total, tuple(rows), page.more, page.end, page.heavy)
 
 
 def lines(runs: Iterator[Run], *, goals: bool = True) -> Iterator[tuple[str, bool]]:
     """Yield a line for each run, and whether its goal is reached; with faults there are none."""
     for made in runs:
         goal, coverage = GOALS.get(made.threshold) if goals else None, made.coverage
-        most = pages(made.wanted, made.threshold + 1)[1]  # what a dry run promises
+        most = estimate_pages(made.wanted, made.threshold + 1)[1]  # what a dry run promises
         reached = not goals or (made.ratio <= (goal or inf) and coverage.requests <= most)
         yield (
             f"| {made.threshold:>6,} | {made.wanted:>9,} | {-(-made.wanted // 100):>6,} "

@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from gqlnb import github
-from gqlnb.github.starsearch import DOCUMENTED
+from gqlnb.github.star_results import STARS_QUERY
 
 SIZE = 3_000_000
 ROUNDS = 15
@@ -106,7 +106,7 @@ def asking(service: Any, terms: str) -> Iterator[Callable[[], Any]]:
     """Yield calls that ask for the first page above another number of stars each time."""
     for threshold in count(10):
         variables = {"query": f"stars:>{threshold} {terms}".strip(), "first": 100}
-        yield lambda v=variables: service.execute(DOCUMENTED, v)["search"]
+        yield lambda v=variables: service.execute(STARS_QUERY, v)["search"]
 
 
 def checked(frame: pd.DataFrame, found: dict[str, Any], terms: str) -> None:

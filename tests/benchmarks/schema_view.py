@@ -26,8 +26,8 @@ from graphql import (
 if __name__ == "__main__":  # run as a file: the house is two folders up
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from gqlnb.notebook.schemaindex import Index
-from gqlnb.notebook.schemasheets import Sheets
+from gqlnb.notebook.schema_search import SchemaIndex
+from gqlnb.notebook.schema_sheets import SchemaSheets
 from tests.benchmarks.big_schema import big_sdl
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def everything(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
                 yield f"{place}({argument})", f"{argument} {it.description or ''}".casefold()
 
 
-def check(schema: GraphQLSchema, index: Index) -> None:
+def check(schema: GraphQLSchema, index: SchemaIndex) -> None:
     """Compare what is found with what a look at everything finds.
 
     Raises
@@ -101,7 +101,7 @@ def milliseconds(work: Callable[[], Any]) -> float:
     return (process_time() - begun) * 1000
 
 
-def searches(index: Index, rounds: int = ROUNDS) -> list[float]:
+def searches(index: SchemaIndex, rounds: int = ROUNDS) -> list[float]:
     """Return the median of each key stroke, in order of their length."""
     costs = []
     for words in strokes():
@@ -113,9 +113,9 @@ def searches(index: Index, rounds: int = ROUNDS) -> list[float]:
 def report(schema: GraphQLSchema, rounds: int) -> Iterator[str]:
     """Yield the lines about a schema."""
     gc.collect()
-    made: list[Index] = []
+    made: list[SchemaIndex] = []
     yield f"{len(schema.type_map):,} types"
-    yield f"  index       {milliseconds(lambda: made.append(Index(schema))):8.1f} ms, once"
+    yield f"  index       {milliseconds(lambda: made.append(SchemaIndex(schema))):8.1f} ms, once"
     index = made[0]
     yield f"  entries     {len(index):8,}"
     gc.collect()
@@ -123,18 +123,18 @@ def report(schema: GraphQLSchema, rounds: int) -> Iterator[str]:
     for share in (0.5, 0.99, 1.0):
         cost = costs[int(share * (len(costs) - 1))]
         yield f"  search {share:>4.0%} {cost:8.1f} ms (goal {GOAL:g})"
-    sheets = Sheets(schema)
-    sheets.sheet("")  # sorts the types by kind, once
+    sheets = SchemaSheets(schema)
+    sheets.build_sheet("")  # sorts the types by kind, once
     last = next(reversed(schema.type_map))
     for name, place in (("first page", ""), ("a type", last)):
-        times = sorted(milliseconds(lambda p=place: sheets.sheet(p)) for _ in range(rounds))  # type: ignore[misc]
+        times = sorted(milliseconds(lambda p=place: sheets.build_sheet(p)) for _ in range(rounds))  # type: ignore[misc]
         yield f"  {name:<11} {times[rounds // 2]:8.1f} ms"
 
 
 def main() -> None:
     """Print the figures."""
     schema = build_schema(big_sdl())
-    check(schema, Index(schema))
+    check(schema, SchemaIndex(schema))
     lines = [*report(schema, ROUNDS), *report(huge(HUGE), 3)]
     sys.stdout.write("\n".join([*lines, ""]))
 

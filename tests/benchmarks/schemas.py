@@ -22,8 +22,7 @@ from graphql import GraphQLSchema, build_ast_schema, introspection_from_schema, 
 from graphql import lexicographic_sort_schema as in_order
 
 from gqlnb import Client
-from gqlnb.client.schema_cache import Entry, find, store
-from gqlnb.client.schemas import from_entry
+from gqlnb.client.schema_store import CachedSchema, read_cache, unpack_schema, write_cache
 from tests.benchmarks.big_schema import big_sdl
 from tests.benchmarks.measure import OURS, Goal, Sides, Workload, main
 
@@ -45,12 +44,12 @@ def cached(size: int) -> Sides:
         sdl = "\n".join(["type Query { hello: String }", *map(kind, range(size))])
     told = introspection_from_schema(built(sdl))
     place = Path(tempfile.mkdtemp(), "a.schema")
-    store(place, Entry.of(msgspec.json.encode(told), time.time()), "benchmark")
+    write_cache(place, CachedSchema.pack(msgspec.json.encode(told), time.time()), "benchmark")
 
     def ours() -> GraphQLSchema:
-        entry = find(place)
+        entry = read_cache(place)
         assert entry is not None
-        return from_entry(entry).graphql
+        return unpack_schema(entry).graphql
 
     return {OURS: ours, SDL: lambda: built(sdl)}
 

@@ -164,7 +164,7 @@ SIDES: dict[str, Callable[[], App]] = {
 def main(side: str) -> None:
     """Serve one side until the process is ended."""
     if side == "gqlnb":
-        from gqlnb.server.thread import serve
+        from gqlnb.server.background_server import serve
 
         server = serve(our_schema(), port=0)
         sys.stdout.write(f"{server.port}\n")

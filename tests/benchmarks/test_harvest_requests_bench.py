@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from gqlnb import github
-from gqlnb.github.harvesting.values import Ask, Page
+from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest
 from tests.benchmarks import harvest
 from tests.benchmarks.harvest import IncompleteError
-from tests.github.harvesting.worlds import World
+from tests.github.harvester.populations import World
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_an_incomplete_harvest_is_not_counted(population: github.Population) -> 
     """Where rows are missing, nothing is said of requests."""
     world = World(population)
 
-    def short(ask: Ask) -> Page:
+    def short(ask: SearchRequest) -> SearchPage:
         page = world(ask)
         return msgspec.structs.replace(page, rows=page.rows[:-1], total=page.total - 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphql import build_schema
 
-from gqlnb.notebook.schemaindex import Index
+from gqlnb.notebook.schema_search import SchemaIndex
 from tests.benchmarks.big_schema import big_sdl
 from tests.benchmarks.schema_view import check, huge, report, searches
 
@@ -14,7 +14,7 @@ DEAREST = 200.0  # milliseconds: more means that something is broken, not that t
 def test_searches_are_right_and_quick() -> None:
     """On a schema of GitHub's size, at each key stroke."""
     schema = build_schema(big_sdl())
-    index = Index(schema)
+    index = SchemaIndex(schema)
     check(schema, index)
     costs = searches(index, rounds=1)
     assert costs[len(costs) // 2] < DEAREST

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from gqlnb.engine.schema import Schema
 from gqlnb.server import page as pages_module
-from gqlnb.server.thread import Server, serve
+from gqlnb.server.background_server import Server, serve
 from tests.browser.acting import fill_editor
 
 if TYPE_CHECKING:
@@ -60,18 +60,18 @@ def schema(waiting: Event) -> Schema:
 @pytest.fixture
 def server(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Serve the schema on a free port, without GraphiQL."""
-    monkeypatch.setattr(pages_module, "bundle", lambda: None)
-    pages_module.pages.cache_clear()
+    monkeypatch.setattr(pages_module, "load_bundle", lambda: None)
+    pages_module.build_pages.cache_clear()
     with serve(schema, port=0) as made:
         yield made
-    pages_module.pages.cache_clear()
+    pages_module.build_pages.cache_clear()
 
 
 @pytest.fixture
 def graphiql(schema: Schema, page: Page, bundled: None) -> Page:
     """Serve the schema with GraphiQL, and open its page."""
     del bundled
-    pages_module.pages.cache_clear()
+    pages_module.build_pages.cache_clear()
     page.goto(serve(schema, port=0).url)  # closed with the test, as all servers are
     begun = time.monotonic()
     expect(page.locator(".graphiql-query-editor .view-line").first).to_be_visible()

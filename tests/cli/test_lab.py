@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gqlnb.cli.lab import FIRST, command, copy, environment, shipped
+from gqlnb.cli.lab import (
+    FIRST_NOTEBOOK,
+    build_command,
+    build_environment,
+    copy_notebooks,
+    find_notebooks,
+)
 from gqlnb.errors import GqlnbError
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ def source(tmp_path: Path) -> Path:
     """Return a folder of two notebooks and what does not belong to them."""
     folder = tmp_path / "source"
     (folder / ".ipynb_checkpoints").mkdir(parents=True)
-    for name in (FIRST, "02_more.ipynb", ".hidden"):
+    for name in (FIRST_NOTEBOOK, "02_more.ipynb", ".hidden"):
         (folder / name).write_text(f"shipped {name}")
     return folder
 
@@ -31,46 +37,46 @@ def source(tmp_path: Path) -> Path:
 def test_copying_makes_the_folder(source: Path, tmp_path: Path) -> None:
     """Notebooks are copied into a new folder; checkpoints and hidden files are not."""
     folder = tmp_path / "deep" / "work"
-    assert copy(source, folder) == ([FIRST, "02_more.ipynb"], [])
-    assert sorted(path.name for path in folder.iterdir()) == [FIRST, "02_more.ipynb"]
+    assert copy_notebooks(source, folder) == ([FIRST_NOTEBOOK, "02_more.ipynb"], [])
+    assert sorted(path.name for path in folder.iterdir()) == [FIRST_NOTEBOOK, "02_more.ipynb"]
 
 
 def test_copying_keeps_a_persons_work(source: Path, tmp_path: Path) -> None:
     """A file that is there stays as it is, and only what is missing is copied."""
     folder = tmp_path / "work"
-    copy(source, folder)
-    (folder / FIRST).write_text("mine")
+    copy_notebooks(source, folder)
+    (folder / FIRST_NOTEBOOK).write_text("mine")
     (folder / "02_more.ipynb").unlink()
-    assert copy(source, folder) == (["02_more.ipynb"], [FIRST])
-    assert (folder / FIRST).read_text() == "mine"
+    assert copy_notebooks(source, folder) == (["02_more.ipynb"], [FIRST_NOTEBOOK])
+    assert (folder / FIRST_NOTEBOOK).read_text() == "mine"
 
 
 def test_a_file_is_no_working_folder(source: Path, tmp_path: Path) -> None:
     """The error names the file and the option."""
     (tmp_path / "work").write_text("")
     with pytest.raises(GqlnbError, match=r"work is a file. Name a folder with: --dir FOLDER"):
-        copy(source, tmp_path / "work")
+        copy_notebooks(source, tmp_path / "work")
 
 
 def test_notebooks_are_found_in_the_package_or_beside_it(tmp_path: Path) -> None:
     """A wheel holds them in the package, a checkout beside it; without them the error helps."""
     package = tmp_path / "gqlnb"
     with pytest.raises(GqlnbError, match="pip install --force-reinstall gqlnb"):
-        shipped(package)
+        find_notebooks(package)
     for folder in (tmp_path / "notebooks", package / "notebooks"):
         folder.mkdir(parents=True)
-        (folder / FIRST).write_text("")
-        assert shipped(package) == folder
+        (folder / FIRST_NOTEBOOK).write_text("")
+        assert find_notebooks(package) == folder
 
 
 def test_the_command_listens_on_this_machine_alone(tmp_path: Path) -> None:
     """JupyterLab starts with this interpreter, on loopback, without news and update checks."""
-    line = command(tmp_path, port=None, browser=True, rest=[])
+    line = build_command(tmp_path, port=None, browser=True, rest=[])
     assert line[:3] == [sys.executable, "-m", "jupyterlab"]
     assert {
         f"--ServerApp.root_dir={tmp_path}",
         "--ServerApp.ip=127.0.0.1",
-        f"--LabApp.default_url=/lab/tree/{FIRST}",
+        f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     } <= set(line)
@@ -80,7 +86,7 @@ def test_the_command_listens_on_this_machine_alone(tmp_path: Path) -> None:
 def test_the_command_passes_arguments_on(tmp_path: Path) -> None:
     """What JupyterLab is told by a person comes last, and replaces ours."""
     rest = ["--ip=127.0.0.2", "--LabApp.default_url", "/lab", "--ServerApp.token=abc"]
-    line = command(tmp_path, port=9999, browser=False, rest=rest)
+    line = build_command(tmp_path, port=9999, browser=False, rest=rest)
     assert line[-4:] == rest
     assert "--ServerApp.port=9999" in line
     assert "--no-browser" in line
@@ -90,11 +96,11 @@ def test_the_command_passes_arguments_on(tmp_path: Path) -> None:
 def test_the_environment_keeps_a_persons_folders() -> None:
     """Our folder of defaults comes in front of the ones that were named, if any."""
     before = {"HOME": "h", "JUPYTER_CONFIG_PATH": "mine"}
-    ours, mine = environment(before)["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    ours, mine = build_environment(before)["JUPYTER_CONFIG_PATH"].split(os.pathsep)
     assert (Path(ours) / "labconfig" / "default_setting_overrides.json").is_file()
     assert mine == "mine"
-    assert environment({})["JUPYTER_CONFIG_PATH"] == ours
-    assert environment(before)["HOME"] == "h"
+    assert build_environment({})["JUPYTER_CONFIG_PATH"] == ours
+    assert build_environment(before)["HOME"] == "h"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Only POSIX has a superuser")
@@ -102,7 +108,7 @@ def test_the_superuser_is_let_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """In a container Jupyter would refuse the only user there is."""
     for user, expected in ((0, 1), (1000, 0)):
         monkeypatch.setattr(os, "geteuid", lambda user=user: user)
-        line = command(tmp_path, port=None, browser=False, rest=[])
+        line = build_command(tmp_path, port=None, browser=False, rest=[])
         assert line.count("--allow-root") == expected
 
 
@@ -124,7 +130,7 @@ def test_lab_starts_and_answers(
     url, token = lab.wait_for(r"(http://127\.0\.0\.1:\d+)/lab/tree/\S*\?token=(\w+)").groups()
     assert patient.get(f"{url}/lab?token={token}", timeout=20).status_code == 200
     found = patient.get(f"{url}/api/contents?token={token}", timeout=20).json()["content"]
-    assert FIRST in {file["name"] for file in found}
+    assert FIRST_NOTEBOOK in {file["name"] for file in found}
     assert lab.output.startswith("Copied to work: 01_hello.ipynb")
     lab.stop()
-    assert (tmp_path / "work" / FIRST).is_file()
+    assert (tmp_path / "work" / FIRST_NOTEBOOK).is_file()

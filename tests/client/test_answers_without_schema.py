@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gqlnb
-from gqlnb.model.document import Document
-from gqlnb.wire.expected import misfits
-from gqlnb.wire.json import load
-from gqlnb.wire.response import Response
-from gqlnb.wire.typed import SMALL, Expectation
+from gqlnb.document.document import Document
+from gqlnb.document.json_codec import load_json
+from gqlnb.http.messages import Response
+from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector
+from gqlnb.result.expected_data import iter_misfits
 
 
 class Fixed:
@@ -39,11 +39,11 @@ def ask(request):
     """Return a function that executes a text: of small and large answers, also a second time."""
 
     def execute(text, data, variables=None, **members):
-        padding = 0 if request.param == "small" else SMALL
+        padding = 0 if request.param == "small" else SMALL_BODY
         client = gqlnb.Client(Fixed({"data": data, **members}, padding))
         if request.param == "again":
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("gqlnb.wire.answers._check", lambda *_: None)
+                patch.setattr("gqlnb.http.response_parser._check_expected_data", lambda *_: None)
                 client.execute(text, variables)
         return client.execute(text, variables)
 
@@ -170,15 +170,15 @@ def drawn(place, draw):
 @given(data=st.data(), skip=st.booleans())
 def test_both_ways_of_checking_agree(text, data, skip):
     """What is decoded by types has no misfit, and what has none is decoded, but for deep lists."""
-    typed = Expectation(Document.parse(text)).of({"s": skip})
-    made = drawn(typed.place, data.draw)
+    typed = DecoderSelector(Document.parse(text)).get_decoder({"s": skip})
+    made = drawn(typed.expected, data.draw)
     made = made if isinstance(made, dict) else {}
-    body = json.dumps({"data": made}).encode() + b" " * SMALL
-    typed.load(body)
-    members = typed.load(body)
-    found = list(misfits(typed.place, made))
+    body = json.dumps({"data": made}).encode() + b" " * SMALL_BODY
+    typed.decode_response(body)
+    members = typed.decode_response(body)
+    found = list(iter_misfits(typed.expected, made))
     if members is not None:
         assert found == []
-        assert set(members["data"]) <= set(load(body)["data"])
+        assert set(members["data"]) <= set(load_json(body)["data"])
     elif depth(made) <= 2:
         assert found != []

@@ -288,13 +288,25 @@ def test_no_object_shows_a_token(
         client = gqlnb.connect(server.url, token=Token(CANARY))
         key = Client(server.url, headers={"Authorization": f"Bearer {CANARY}"})
         app = Client(App(gqlnb.reference_schema(), token=Token(CANARY)), token=Token(CANARY))
-        connections.register("canary", lambda **o: Client(server.url, token=Token(CANARY)), "x")
+        connections.register_connection(
+            "canary", lambda **o: Client(server.url, token=Token(CANARY)), "x"
+        )
         results = [each.execute("{ hello }") for each in (client, key, app, Client("canary"))]
         box = gqlnb.TokenBox()
         box._receive(box, {"kind": "token"}, [CANARY.encode()])
         search = gqlnb.StarSearch(">1000", client=client)
         frame = client.frame("{ hello }")
-        things = [server, client, key, app, box, search, connections.known(), *results, frame]
+        things = [
+            server,
+            client,
+            key,
+            app,
+            box,
+            search,
+            connections.list_connections(),
+            *results,
+            frame,
+        ]
         things += [result.response for result in results]
         for thing in things:
             copies = []
@@ -307,7 +319,7 @@ def test_no_object_shows_a_token(
             assert_clean(*(f"{held!r}" for held in opened(thing)))
         assert len(opened(client)) > 50
         assert_clean(frame.attrs, frame.to_json(), pickle.dumps(frame))
-        connections.forget("canary")
+        connections.forget_connection("canary")
 
 
 @pytest.mark.filterwarnings("ignore:No schema is known")
@@ -515,7 +527,7 @@ def test_the_cache_of_schemas_holds_no_token(
         client = Client(endpoint.url, **OPTIONS[how]())
         assert_clean(print_schema(client.schema), *client.schema_notes)
         assert CANARY.encode() in endpoint.requests[0]
-        assert_clean(client.schema_changes(), vars(client._schemas))
+        assert_clean(client.find_schema_changes(), vars(client._schema_store))
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) == 1
     head, _, packed = files[0].read_bytes().partition(b"\n")

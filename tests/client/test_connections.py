@@ -11,9 +11,9 @@ from gqlnb import (
     QueryError,
     TargetError,
     Token,
+    background,
     connect,
     reference_schema,
-    runtime,
     serve,
 )
 from gqlnb.client import connections
@@ -23,9 +23,9 @@ from gqlnb.client import connections
 def tidy():
     """Leave no name and no current connection behind."""
     yield
-    connections.use(None)
+    connections.use_connection(None)
     for name in ("mine", "other"):
-        connections.forget(name)
+        connections.forget_connection(name)
 
 
 def make(**options):
@@ -35,7 +35,7 @@ def make(**options):
 
 def test_a_name_gives_the_same_client_each_time():
     """Its connections are kept alive; options make a new one."""
-    connections.register("mine", make, "hello")
+    connections.register_connection("mine", make, "hello")
     assert connect("mine") is connect("mine")
     assert connect("mine").execute("{ hello }").data == {"hello": "Hello world!"}
     assert connect("mine", timeout=7) is not connect("mine")
@@ -43,20 +43,20 @@ def test_a_name_gives_the_same_client_each_time():
 
 def test_a_closed_connection_opens_again():
     """Closing gives back what is open; the name stays."""
-    connections.register("mine", make, "hello")
+    connections.register_connection("mine", make, "hello")
     first = connect("mine")
-    connections.close("mine")
+    connections.close_client("mine")
     assert connect("mine") is not first
 
 
-@pytest.mark.parametrize("leave", [connections.forget, connections.close])
+@pytest.mark.parametrize("leave", [connections.forget_connection, connections.close_client])
 def test_names_can_be_asked_for_while_a_client_closes(leave, monkeypatch):
     """Closing may take a while, of a recording on a network drive say; completion does not wait."""
-    connections.register("mine", make, "hello")
+    connections.register_connection("mine", make, "hello")
     asked = []
 
     def close():
-        thread = threading.Thread(target=lambda: asked.append(connections.exists("demo")))
+        thread = threading.Thread(target=lambda: asked.append(connections.is_known("demo")))
         thread.start()
         thread.join(5)
 
@@ -67,31 +67,31 @@ def test_names_can_be_asked_for_while_a_client_closes(leave, monkeypatch):
 
 def test_an_unknown_name_lists_the_known_ones():
     """With a guess at what was meant."""
-    connections.register("mine", make, "hello")
+    connections.register_connection("mine", make, "hello")
     with pytest.raises(TargetError, match=r"'mime'. Did you mean 'mine'\? Known: .*'demo'"):
         connect("mime")
     with pytest.raises(TargetError, match="nope"):
-        connections.use("nope")
+        connections.use_connection("nope")
 
 
 def test_github_and_demo_exist_from_the_start():
     """The stand-in needs no token."""
-    names = {connection.name for connection in connections.known()}
+    names = {connection.name for connection in connections.list_connections()}
     assert {"github", "demo"} <= names
     assert connect("demo").execute("{ viewer { login } }").data["viewer"]["login"]
 
 
 def test_the_order_in_which_a_target_is_chosen(monkeypatch):
     """Current connection, GQLNB_URL, newest server, this host."""
-    assert connections.chosen()[0] == "http://127.0.0.1:4000/graphql"
+    assert connections.resolve_default_target()[0] == "http://127.0.0.1:4000/graphql"
     with serve(reference_schema(), port=0) as older, serve(reference_schema(), port=0) as newest:
-        assert connections.chosen()[0] is newest
+        assert connections.resolve_default_target()[0] is newest
         newest.close()
-        assert connections.chosen()[0] is older
+        assert connections.resolve_default_target()[0] is older
         monkeypatch.setenv("GQLNB_URL", "http://127.0.0.1:1/graphql")
         assert Client().source == "http://127.0.0.1:1/graphql"
-        connections.register("mine", make, "hello")
-        connections.use("mine")
+        connections.register_connection("mine", make, "hello")
+        connections.use_connection("mine")
         assert Client().source == "in-process"
 
 
@@ -99,7 +99,7 @@ def test_a_bare_client_asks_the_newest_server():
     """Over its real socket."""
     with serve(reference_schema(), port=0):
         assert Client().execute("{ hello }").data == {"hello": "Hello world!"}
-    assert runtime.servers.newest() is None
+    assert background.servers.get_newest() is None
 
 
 def test_a_path_is_on_the_current_host():
@@ -137,8 +137,8 @@ def asking(server):
 def test_given_options_win_over_those_of_a_connection(target, make_client):
     """Named or current, the connection is made anew with them."""
     with serve(reference_schema(), port=0, token=Token("canary-31")) as server:
-        connections.register("mine", asking(server), "a server with a token")
-        connections.use("mine")
+        connections.register_connection("mine", asking(server), "a server with a token")
+        connections.use_connection("mine")
         with pytest.raises(AuthError):
             make_client(target).execute("{ hello }")
         given = {"headers": {"X-Other": "a"}, "timeout": 7, "token": Token("canary-31")}
@@ -146,12 +146,12 @@ def test_given_options_win_over_those_of_a_connection(target, make_client):
         assert made.execute("{ hello }").data == {"hello": "Hello world!"}
         assert made._transport.timeout == 7
         assert made._transport.verify is False
-        assert made._secrets.headers == {"X-Other": "a"}
+        assert made._credentials.headers == {"X-Other": "a"}
 
 
 def test_without_options_a_connection_keeps_its_own():
     """Neither its timeout nor its verify= is replaced by a default."""
-    connections.register(
+    connections.register_connection(
         "mine",
         lambda **o: Client("https://127.0.0.1:1", **{"timeout": 5, "verify": False, **o}),
         "",
@@ -163,7 +163,7 @@ def test_without_options_a_connection_keeps_its_own():
 def test_errors_of_a_named_client_hide_the_token_of_its_connection():
     """The client of a name knows what the connection sends."""
     with serve(reference_schema(), port=0) as server:
-        connections.register("mine", asking(server), "")
+        connections.register_connection("mine", asking(server), "")
         with pytest.raises(QueryError) as caught:
             Client("mine").execute("{ registered }")
         assert "registered" not in caught.value.problems[0].message
@@ -192,9 +192,9 @@ def test_a_wrong_variable_is_named(monkeypatch):
 @pytest.mark.parametrize("text", ["{ helo }", "{ hello", "", "query ($a: Int!) { hello }"])
 def test_an_error_says_whom_a_current_connection_asked(text):
     """Nobody has just named it; where somebody has, nothing is added."""
-    connections.register("mine", make, "hello")
-    connections.use("mine")
-    for ask in (Client().execute, Client().document):
+    connections.register_connection("mine", make, "hello")
+    connections.use_connection("mine")
+    for ask in (Client().execute, Client().parse_document):
         if "$a" in text and ask.__name__ == "document":
             continue
         with pytest.raises(QueryError, match="Asked of 'mine', the current connection") as caught:

@@ -7,7 +7,7 @@ import pytest
 from graphql import build_schema, introspection_from_schema
 
 import gqlnb
-from gqlnb.wire.response import Response
+from gqlnb.http.messages import Response
 
 SCHEMA = build_schema(
     "scalar numeric type Query { rows: [Row] sums: Sums } type Row { v: numeric } "

@@ -9,8 +9,8 @@ import pytest
 from graphql import build_schema, introspection_from_schema
 
 import gqlnb
-from gqlnb.model import scalars
-from gqlnb.wire.response import Response
+from gqlnb.document import scalars
+from gqlnb.http.messages import Response
 
 BIG = 2**53 + 1
 SAFE = 2**53 - 1
@@ -148,7 +148,7 @@ def test_the_schema_is_loaded_for_the_fields_of_a_plain_mapping(canned):
 
 def test_a_serialiser_of_ones_own_decides(monkeypatch):
     """`gqlnb.scalar(..., serialise=int)` sends numbers."""
-    monkeypatch.setattr(scalars, "_OWN", {})
+    monkeypatch.setattr(scalars, "_REGISTERED", {})
     gqlnb.scalar("Snowflake", serialise=int)
     assert send("Snowflake", BIG, schema=True) == BIG
     assert send("Snowflake", BIG, schema=False) == BIG

@@ -42,7 +42,7 @@ def test_all_options_travel(server, monkeypatch, tmp_path):
     assert SECRET.encode() not in data
     again = pickle.loads(data)
     recipe = again.recipe()
-    assert recipe == client.recipe()
+    assert recipe == client.make_recipe()
     assert (recipe.timeout, recipe.limits) == (7, Limits(answer=1000, wait=3))
     assert (recipe.headers[1], recipe.verify) == (("X-Plain", "yes"), str(bundle))
     assert "added" in again.schema.query_type.fields
@@ -93,16 +93,20 @@ def test_a_named_connection_travels_by_name():
 
 def test_a_name_of_this_process_alone_does_not_travel():
     """Nobody else knows it; the address of its client does travel, with the name."""
-    connections.register("here", lambda **given: Client(reference_schema(), **given), "a schema")
-    connections.register("there", lambda **given: Client("http://127.0.0.1:9/x", **given), "far")
+    connections.register_connection(
+        "here", lambda **given: Client(reference_schema(), **given), "a schema"
+    )
+    connections.register_connection(
+        "there", lambda **given: Client("http://127.0.0.1:9/x", **given), "far"
+    )
     try:
         with pytest.raises(TypeError, match="Serve it"):
             pickle.dumps(connect("here"))
         again = pickle.loads(pickle.dumps(connect("there")))
         assert (again.source, again.name) == ("http://127.0.0.1:9/x", "there")
     finally:
-        connections.forget("here")
-        connections.forget("there")
+        connections.forget_connection("here")
+        connections.forget_connection("there")
 
 
 def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path):
@@ -111,7 +115,9 @@ def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path)
     bundle.write_text("")
     options = {"verify": bundle, "schema": "type Query { added: Int }"}
     address = "http://127.0.0.1:9/x"
-    connections.register("there", lambda **given: Client(address, **(options | given)), "far")
+    connections.register_connection(
+        "there", lambda **given: Client(address, **(options | given)), "far"
+    )
     try:
         for client in (Client("there"), connect("there")):
             again = pickle.loads(pickle.dumps(client))
@@ -120,12 +126,14 @@ def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path)
         own = Client("there", schema="type Query { a: Int }")
         assert "a" in pickle.loads(pickle.dumps(own)).schema.query_type.fields
         options["verify"] = ssl.create_default_context()
-        connections.register("there", lambda **given: Client(address, **(options | given)), "far")
+        connections.register_connection(
+            "there", lambda **given: Client(address, **(options | given)), "far"
+        )
         for make in (Client, connect):
             with pytest.raises(TypeError, match="verify= is an SSLContext"):
                 pickle.dumps(make("there"))
     finally:
-        connections.forget("there")
+        connections.forget_connection("there")
 
 
 def test_a_recording_travels_with_its_client(tmp_path):
@@ -145,10 +153,10 @@ def test_a_copy_keeps_options_and_secrets(server, duplicate):
     again = duplicate(client)
     assert again is not client
     assert again.execute(HELLO).data == {"hello": "Hello world!"}
-    assert (again._timeout, again._secrets.headers) == (7, {"X-Plain": "yes"})
+    assert (again._timeout, again._credentials.headers) == (7, {"X-Plain": "yes"})
 
 
 def test_a_copy_of_a_client_of_a_schema_works():
     """It executes with the same schema."""
     client = Client(reference_schema())
-    assert copy.deepcopy(client).local is client.local
+    assert copy.deepcopy(client).local_schema is client.local_schema

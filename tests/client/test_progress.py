@@ -13,8 +13,8 @@ import nbformat
 import pytest
 
 from gqlnb import OptionError
-from gqlnb.client.progress import TESTING, VARIABLE, Progress
-from gqlnb.wire.budget import Budget
+from gqlnb.client.progress import PROGRESS_VARIABLE, TESTING_VARIABLES, Progress
+from gqlnb.http.rate_limit_rules import Budget
 
 BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
 
@@ -22,8 +22,10 @@ BUDGET = Budget(5000, 4987, datetime(2027, 1, 15, 8, 1, tzinfo=UTC), 1)
 @pytest.fixture
 def person(monkeypatch):
     """Have somebody watch, outside of any test."""
-    monkeypatch.setattr("gqlnb.client.progress.watched", lambda: True)
-    monkeypatch.setattr("gqlnb.client.progress.TESTING", ())  # pytest sets them again and again
+    monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda: True)
+    monkeypatch.setattr(
+        "gqlnb.client.progress.TESTING_VARIABLES", ()
+    )  # pytest sets them again and again
 
 
 class Ticks:
@@ -117,7 +119,7 @@ def test_what_is_over_soon_needs_no_bar(capsys):
 def test_the_option_and_the_variable_decide(capsys, monkeypatch, show, variable, bar):
     """The variable can switch all bars off."""
     if variable is not None:
-        monkeypatch.setenv(VARIABLE, variable)
+        monkeypatch.setenv(PROGRESS_VARIABLE, variable)
     with Progress(show, clock=Ticks(10)) as progress:
         progress(1, 100, 3)
         assert bool(shown(capsys)) == bar
@@ -125,9 +127,9 @@ def test_the_option_and_the_variable_decide(capsys, monkeypatch, show, variable,
 
 def test_nothing_is_shown_in_a_test_or_to_nobody(capsys, monkeypatch):
     """Whoever wants a bar there says True."""
-    for watching, testing in ((True, TESTING), (False, ())):
-        monkeypatch.setattr("gqlnb.client.progress.watched", lambda said=watching: said)
-        monkeypatch.setattr("gqlnb.client.progress.TESTING", testing)
+    for watching, testing in ((True, TESTING_VARIABLES), (False, ())):
+        monkeypatch.setattr("gqlnb.client.progress.is_interactive", lambda said=watching: said)
+        monkeypatch.setattr("gqlnb.client.progress.TESTING_VARIABLES", testing)
         with Progress(clock=Ticks(10)) as progress:
             progress(1, 100, 3)
         assert shown(capsys) == []
@@ -190,7 +192,7 @@ def test_many_threads_may_tell_of_their_pages(capsys):
 
 
 CELL = """import gqlnb.client.progress as p
-from gqlnb.wire.budget import Budget
+from gqlnb.http.rate_limit_rules import Budget
 with p.Progress(clock=iter(range(0, 900, 9)).__next__) as progress:
     for page in range(1, 9):
         progress(page, 9, page, Budget(5, 4))
@@ -205,7 +207,7 @@ def test_notebooks_under_nbval_show_no_bar(tmp_path):
     nbformat.write(book, tmp_path / "bar.ipynb")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["--nbval", "--nbval-current-env", "bar.ipynb"]
-    kept = {name: value for name, value in os.environ.items() if name not in TESTING}
+    kept = {name: value for name, value in os.environ.items() if name not in TESTING_VARIABLES}
     done = subprocess.run(
         command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False, timeout=100
     )

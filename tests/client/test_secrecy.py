@@ -23,8 +23,8 @@ from gqlnb import (
     Token,
     TransportError,
 )
-from gqlnb.client.addresses import address, shown
-from gqlnb.client.transports import InProcess
+from gqlnb.client.transports import InProcessTransport
+from gqlnb.client.urls import redact_url, strip_url
 
 SECRET = "canary-91ab"
 OPTIONS = {  # made anew for each client: a token belongs to one endpoint
@@ -80,7 +80,7 @@ def test_an_answer_that_cannot_be_recorded_is_not_shown(
     canned.answers.append(reply.replace(b"Connection", f"X-Seen: {SECRET}\r\nConnection".encode()))
     client = Client(canned.url, **options(), recording=tmp_path / "it.jsonl", mode="record")
     client.close()
-    monkeypatch.setattr("gqlnb.client.tape._last", end)
+    monkeypatch.setattr("gqlnb.client.recording.cassette._read_last_byte", end)
     ask = client.execute if how == "send" else lambda text: asyncio.run(client.aexecute(text))
     with pytest.raises(ReplayError, match="No space left on device") as caught:
         ask("{ hello }")
@@ -358,12 +358,12 @@ def test_a_password_in_an_address_is_refused_and_not_shown(url):
 )
 def test_what_is_shown_of_a_target_has_no_secrets(text, seen):
     """For reprs: an address, a path or a name, right or wrong."""
-    assert shown(text) == seen
+    assert redact_url(text) == seen
 
 
 def test_an_address_is_shown_whole_otherwise():
     """Brackets and ports stay."""
-    assert address("http://[::1]:4000/a?b") == "http://[::1]:4000/a"
+    assert strip_url("http://[::1]:4000/a?b") == "http://[::1]:4000/a"
 
 
 ECHOES = {
@@ -442,7 +442,12 @@ def test_secrets_that_would_go_nowhere_are_refused(options):
     """A schema of this process and a transport of one's own have no headers of ours."""
     schema = gqlnb.reference_schema()
     name = f"{next(iter(options()))}="
-    for target in (schema, schema.graphql, InProcess(schema), SimpleNamespace(send=1, asend=2)):
+    for target in (
+        schema,
+        schema.graphql,
+        InProcessTransport(schema),
+        SimpleNamespace(send=1, asend=2),
+    ):
         with pytest.raises(TargetError, match=f"{name} would have no effect") as caught:
             Client(target, **options())
         assert SECRET not in report(caught.value)
@@ -498,7 +503,7 @@ def test_a_header_that_looks_like_a_secret_is_one(canned, value):
 def test_secrets_show_names_alone(canned):
     """Of what a client sends, its parts in a debugger."""
     client = Client(canned.url, token=Token(SECRET), headers={"X-Key": SECRET})
-    assert repr(client._secrets) == "Secrets(Authorization, X-Key)"
+    assert repr(client._credentials) == "Secrets(Authorization, X-Key)"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from websockets.sync.server import serve
 
 from gqlnb import Client, Limits, TargetError, Token, TransportError
-from gqlnb.client.certificates import VARIABLES
+from gqlnb.client.arguments import BUNDLE_VARIABLES
 from tests.client.faults import Close, Endpoint, dripping, json_answer
 
 SECRET = "canary-91ab"
@@ -79,7 +79,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(secure):
 def test_a_bundle_vouches_for_it(secure, certificate, monkeypatch, how):
     """One that is passed, or that the environment names; the connection is kept."""
     server = secure(OK)
-    for name in VARIABLES:
+    for name in BUNDLE_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     if how != "verify":
         monkeypatch.setenv(how, str(certificate))
@@ -317,7 +317,7 @@ def test_a_client_with_a_context_has_no_recipe(authority):
     """It stays in this process."""
     client = Client("https://127.0.0.1:9/graphql", verify=client_context(authority))
     with pytest.raises(TargetError, match="SSLContext of this process"):
-        client.recipe()
+        client.make_recipe()
 
 
 @pytest.mark.parametrize("way", ["execute", "ws"])

@@ -11,7 +11,7 @@ import pytest
 from gqlnb import Client, GqlnbError, TransportError, recorded
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, answer, json_answer
-from tests.client.paging_faults import FAULTS, QUERY, TOTAL, Items, ids, served
+from tests.client.paging.faulty_connections import FAULTS, QUERY, TOTAL, Items, ids, served
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def ask_many(client: Client, text: str) -> Any:
 ASKS: dict[str, Callable[[Client, str], Any]] = {
     "execute": lambda client, text: client.execute(text),
     "aexecute": lambda client, text: asyncio.run(client.aexecute(text)),
-    "in_turn": lambda client, text: client.in_turn(text),
+    "in_turn": lambda client, text: client.execute_in_turn(text),
     "execute_many": ask_many,
 }
 QUERIES = {
@@ -53,7 +53,7 @@ QUERIES = {
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait a thousandth of what would be waited between attempts."""
-    monkeypatch.setattr("gqlnb.wire.retry.FIRST", 0.0005)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_replay_ends_as_the_recording_did(endpoint, tmp_path: Path, monkeypatc
     with recorded(file, mode="record"):
         first = outcome()
     sent = len(server.requests)
-    monkeypatch.setattr("gqlnb.wire.retry.FIRST", 1e9)
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 1e9)
     with recorded(file, mode="replay"):
         assert outcome() == first
     assert len(server.requests) == sent

@@ -24,7 +24,7 @@ from strawberry.schema.config import StrawberryConfig
 
 import gqlnb
 from gqlnb import Client, QueryError, Schema, TransportError, Upload, serve
-from gqlnb.client.http import Http
+from gqlnb.client.http_transport import HttpTransport
 from gqlnb.server.app import App
 from tests.client.faults import json_answer
 
@@ -479,7 +479,7 @@ def test_a_file_that_became_shorter_ends_the_request(address: str, table: Path) 
             return super().read(size)
 
     with Client(address) as client:
-        assert isinstance(client._transport, Http)
+        assert isinstance(client._transport, HttpTransport)
         with pytest.raises(TransportError, match="became shorter while it was sent: 4 bytes"):
             client.execute(SINGLE, {"file": Shrinking(HELLO)})
         assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.engine import plan
+from gqlnb.engine.compiler import plans
 
 
 @pytest.fixture(params=["compiled", "usual"])
 def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let selections be compiled when they are first seen, or only when it pays."""
     if request.param == "compiled":
-        monkeypatch.setattr(plan, "HOT", 0)
+        monkeypatch.setattr(plans, "HOT", 0)
     return request.param

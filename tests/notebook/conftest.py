@@ -64,8 +64,8 @@ def shell(tmp_path, monkeypatch):
     yield made
     if "gqlnb" in made.extension_manager.loaded:
         made.run_line_magic("unload_ext", "gqlnb")
-    connections.use(None)
+    connections.use_connection(None)
     for name in ("mine", "schema"):
-        connections.forget(name)
+        connections.forget_connection(name)
     made._atexit_once()  # while its history can still be written
     InteractiveShell.clear_instance()

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import gqlnb
-from gqlnb import runtime
-from gqlnb.model.result import Result
+from gqlnb import background
+from gqlnb.result.result import Result
 from tests.notebook.cells import SECRET, failure, run
 
 
@@ -158,7 +158,7 @@ def test_a_bare_cell_asks_the_newest_server_of_the_notebook(shell):
         assert run(shell, "%%graphql\n{ hello }").data == {"hello": "Hello world!"}
     finally:
         run(shell, "%graphql stop")
-    assert runtime.servers.newest() is None
+    assert background.servers.get_newest() is None
 
 
 def test_a_connection_is_entered_used_listed_and_closed(shell, monkeypatch):
@@ -284,10 +284,10 @@ def test_no_token_is_shown_in_verbose_tracebacks(shell, monkeypatch):
 
 def test_the_help_names_every_option(shell):
     """`%%graphql?` shows the docstring."""
-    from gqlnb.notebook.options import cell_parser
+    from gqlnb.notebook.magic_options import get_cell_parser
 
     text = shell.magics_manager.magics["cell"]["graphql"].__doc__
-    options = [o for action in cell_parser()._actions for o in action.option_strings]
+    options = [o for action in get_cell_parser()._actions for o in action.option_strings]
     assert [option for option in options if option not in text] == []
 
 

@@ -10,10 +10,10 @@ import graphql
 import pytest
 
 import gqlnb
-from gqlnb.client import settings
-from gqlnb.notebook.schemadocs import SHOWN, page
-from gqlnb.notebook.searching import search
-from gqlnb.notebook.shown import Listing, Note
+from gqlnb import config
+from gqlnb.notebook.display import Listing, Note
+from gqlnb.notebook.schema_docs import SHOWN, build_page
+from gqlnb.notebook.schema_search import search_schema
 from tests.notebook.cells import SECRET, beside, failure, run
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
@@ -59,10 +59,10 @@ def test_a_connection_is_kept_for_later_notebooks(shell, monkeypatch):
     address = "http://127.0.0.1:9/graphql"
     (note,) = beside(shell, f"%graphql connect mine {address} --token env:MY_TOKEN --keep")[:1]
     assert note["text/plain"].endswith("connections.toml.")
-    text = settings.user_file().read_text()
+    text = config.get_user_file().read_text()
     assert 'token = "env:MY_TOKEN"' in text
     assert SECRET not in text
-    assert stat.S_IMODE(settings.user_file().stat().st_mode) == 0o600
+    assert stat.S_IMODE(config.get_user_file().stat().st_mode) == 0o600
     assert "has a connection 'mine'" in failure(shell, f"%graphql connect mine {address} --keep")
     assert "is no address to be kept" in failure(shell, "%graphql connect other schema --keep")
 
@@ -194,8 +194,8 @@ def test_documentation_of_a_stranger_is_text(shell):
     schema = graphql.build_schema(f"type Query {{ {fields} }}")
     schema.query_type.description = HOSTILE
     schema.query_type.fields["f0"].description = HOSTILE
-    made = page(schema, "Query")
-    for shown in (repr(made), made._repr_html_(), search(schema, ["f0"], 5)._repr_html_()):
+    made = build_page(schema, "Query")
+    for shown in (repr(made), made._repr_html_(), search_schema(schema, ["f0"], 5)._repr_html_()):
         assert "<script>" not in shown.replace("  <script>", "", 1) or shown == repr(made)
         assert "\x1b" not in shown
     assert "… and 5 more" in repr(made)

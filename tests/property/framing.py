@@ -13,7 +13,7 @@ from typing import Any
 
 from graphql import build_schema
 
-from gqlnb.model.document import Document
+from gqlnb.document.document import Document
 
 ENUM = ("LOW", "HIGH", "OTHER")
 TEXTS = ("", "a", "ünïcödé", "日本", "👩‍👩‍👧", 'quote"\\', "\n\t", "\u0000", "0", "null", "x" * 300)

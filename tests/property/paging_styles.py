@@ -16,8 +16,8 @@ from typing import Any
 from graphql import GraphQLError, build_schema, is_abstract_type, is_object_type
 
 from gqlnb import Schema
-from gqlnb.client.transports import InProcess
-from gqlnb.wire.response import JSON_TYPE, Response
+from gqlnb.client.transports import InProcessTransport
+from gqlnb.http.messages import JSON_MEDIA_TYPE, Response
 
 __all__ = ["STYLES", "Counting", "Service", "Style", "World", "make_schema"]
 
@@ -1100,7 +1100,7 @@ class Counting:
 
     def __init__(self, service: Service, most: int = 10**6) -> None:
         self.served = make_schema(service)
-        self.below = InProcess(self.served)
+        self.below = InProcessTransport(self.served)
         self.sent = 0
         self.most = most
         self.secretive = service.world.secretive
@@ -1129,4 +1129,4 @@ class Counting:
             return response
         errors = [{"message": str(cause)} for cause in response.causes]
         body = json.dumps({"errors": errors}).encode()
-        return Response(status, {"content-type": JSON_TYPE}, body)
+        return Response(status, {"content-type": JSON_MEDIA_TYPE}, body)

@@ -25,8 +25,8 @@ from graphql import (
     visit,
 )
 
-from gqlnb.notebook.completion.cursor import at, complete
-from gqlnb.notebook.completion.tokens import tokens
+from gqlnb.notebook.completion.cursor_parser import tokenize
+from gqlnb.notebook.completion.language_service import complete_at_cursor, find_at_cursor
 from tests.property.differential import documents, schemas
 from tests.property.differential.chance import Chance
 
@@ -161,7 +161,7 @@ def rooted(schema: GraphQLSchema, definition: Any) -> bool:
 
 def proposed(schema: GraphQLSchema, text: str, offset: int) -> set[str]:
     """Return the names that completion proposes."""
-    return {found.name for found in complete(schema, text, offset).proposals}
+    return {found.name for found in complete_at_cursor(schema, text, offset).proposals}
 
 
 def refused(schema: GraphQLSchema, text: str, place: Place, name: str) -> list[str]:
@@ -209,7 +209,7 @@ def test_a_name_is_known_where_it_stands() -> None:
     """Every name of a document has documentation."""
     for seed, schema, text, found in cases():
         for place in found:
-            thing = at(schema, text, place.start)
+            thing = find_at_cursor(schema, text, place.start)
             assert thing is not None, (seed, place, text)
             assert thing.name == place.name, (seed, place, text)
 
@@ -225,13 +225,13 @@ def test_any_mangled_text_is_answered() -> None:
             names = proposed(schema, broken, offset)
             strange = {name.removeprefix("$") for name in names} - known - words(broken)
             assert not strange, (seed, broken, offset)
-            at(schema, broken, offset)
-            complete(None, broken, offset)
+            find_at_cursor(schema, broken, offset)
+            complete_at_cursor(None, broken, offset)
 
 
 def mangled(text: str, dice: random.Random) -> str:
     """Return a text with pieces left out, doubled or put elsewhere."""
-    pieces = [token.text for token in tokens(text)]
+    pieces = [token.text for token in tokenize(text)]
     for _ in range(dice.randint(1, 4)):
         place = dice.randrange(len(pieces) + 1)
         change = dice.randrange(3)
@@ -246,7 +246,7 @@ def mangled(text: str, dice: random.Random) -> str:
 
 def words(text: str) -> set[str]:
     """Return the names of a text."""
-    return {token.text for token in tokens(text) if token.kind == "name"}
+    return {token.text for token in tokenize(text) if token.kind == "name"}
 
 
 def names_of(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
@@ -270,5 +270,5 @@ def names_of(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
 )
 def test_without_a_schema_there_are_words_alone(text: str) -> None:
     """Keywords remain, and nothing is raised."""
-    names = {found.name for found in complete(None, text, len(text)).proposals}
+    names = {found.name for found in complete_at_cursor(None, text, len(text)).proposals}
     assert names <= {"query", "mutation", "subscription", "fragment", "on"}

@@ -16,8 +16,8 @@ import graphql
 import pytest
 from graphql.pyutils import Undefined
 
-import gqlnb.engine.plan
-from tests.engine.comparing import metered
+import gqlnb.engine.compiler.plans
+from tests.engine.comparison import metered
 from tests.property.differential import coverage, mutants
 from tests.property.differential.case import MODES, Case, close_loop
 from tests.property.differential.report import describe, shrunk
@@ -35,7 +35,7 @@ FAILURES = int(os.environ.get("ENGINE_FAILURES", "3"))
 BLOCK = 50
 LONGEST_HUNT = 400  # cases
 # After how many objects a selection is compiled: at once, in the midst of a list, as by default.
-HOT = (0, 2, gqlnb.engine.plan.HOT)
+HOT = (0, 2, gqlnb.engine.compiler.plans.HOT)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,7 +108,7 @@ def test_our_executor_equals_the_reference(
     execute: Execute, mode: str, block: tuple[int, ...], hot: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data, key order, leaf types, errors with all details, and calls of resolvers are the same."""
-    monkeypatch.setattr("gqlnb.engine.plan.HOT", hot)
+    monkeypatch.setattr("gqlnb.engine.compiler.plans.HOT", hot)
     compare(mode, block, execute)
 
 

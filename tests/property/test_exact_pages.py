@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, FrameError, Schema
-from gqlnb.wire.response import Response
+from gqlnb.http.messages import Response
 
 SDL = """
 scalar numeric scalar bigint scalar BigInt scalar float8 scalar timestamp scalar Datetime

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from gqlnb.model import reading
-from gqlnb.model.result import Result
+from gqlnb.result import table_reader
+from gqlnb.result.result import Result
 from tests.property.framing import DTYPES, ENUM, Case, Leaf, Many, Member, Paged, Thing
 
 if TYPE_CHECKING:
@@ -318,8 +318,8 @@ def test_frames_hold_what_the_answer_holds(numbers: range, monkeypatch: pytest.M
     """Rows, values, dtypes, keys and counts of what is dropped; in process as from bytes."""
     warnings.filterwarnings("ignore", "Ids in a list")
     for number in numbers:
-        monkeypatch.setattr(reading, "CHUNK", (2, 3, 3000)[number % 3])
-        monkeypatch.setattr(reading, "MANY", (1, 256)[number % 2])
+        monkeypatch.setattr(table_reader, "CHUNK", (2, 3, 3000)[number % 3])
+        monkeypatch.setattr(table_reader, "COMPILED_FROM", (1, 256)[number % 2])
         case = Case(number)
         try:
             check(case)

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
-from gqlnb.github.harvesting.scope import Scope
-from gqlnb.github.harvesting.sweep import Sweep
-from gqlnb.github.simulation import Simulation
-from tests.github.harvesting.worlds import START, World, crowd, cursor, harvest, truth
+from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.standin.simulation import Simulation
+from tests.github.harvester.populations import START, World, crowd, cursor, harvest, truth
 
 CASES = int(os.environ.get("HARVEST_CASES", "30"))
 FROM = int(os.environ.get("HARVEST_SEED", "0"))
@@ -68,14 +68,14 @@ def test_a_harvest_is_a_filter(seed):
     population = crowd(chance.randint(1, 4_000), seed, top=top, moments=moments(chance))
     text = query(chance, population)
     world = World(population, faults(chance, seed), chance.choice(CURSORS))
-    sweep = Sweep(Scope.read(text), width=chance.choice([1, 1, 1, 5]))
+    sweep = Sweep(Scope.parse(text), width=chance.choice([1, 1, 1, 5]))
     order = chance.choice([None, chance])
     found = Counter(row.id for row in harvest(sweep, world, chance=order, most=2_000))
-    wanted, coverage = truth(population, text), sweep.coverage()
+    wanted, coverage = truth(population, text), sweep.build_coverage()
     assert set(found.values()) <= {1}
     assert (coverage.expected, coverage.got) == (len(wanted), len(found))
     assert found.keys() <= wanted
     if not any("one second" in gap.why for gap in coverage.gaps):
         assert found.keys() == wanted, coverage
         assert coverage.complete
-    assert not sweep.state()["checks"]
+    assert not sweep.export_state()["checks"]

@@ -24,14 +24,14 @@ import pytest
 from graphql.type import is_abstract_type
 
 from gqlnb import QueryError, Result, Schema, SchemaError
-from gqlnb.model.variables import check
+from gqlnb.document.variables import check_variables
 from tests.property.differential import documents, inputs, schemas
 from tests.property.differential.chance import Chance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gqlnb.model.document import Document
+    from gqlnb.document.document import Document
 
 CASES = int(os.environ.get("MOCK_CASES", "400"))
 SEED = os.environ.get("MOCK_SEED")
@@ -67,8 +67,8 @@ def right(number: int) -> Iterator[tuple[Schema, Document, dict[str, Any]]]:
     if schema is None:
         return
     try:
-        document = schema.document(written.text, written.operation)
-        check(document, given)
+        document = schema.parse_document(written.text, written.operation)
+        check_variables(document, given)
     except QueryError:
         return
     if document.kind != "subscription":
@@ -107,7 +107,7 @@ def test_every_document_is_answered_without_errors(block: tuple[int, ...]) -> No
             answered += 1
             errors = [error for error in want.errors or () if not excused(error, schema)]
             assert not errors, f"{number}: {errors}\n{document.text}"
-            found = schema.start(document, given)
+            found = schema.execute_document(document, given)
             assert isinstance(found, Result)
             assert found.data == want.data, f"{number}\n{document.text}"
     assert answered >= len(block) * 2 // 3
@@ -275,7 +275,7 @@ def digest() -> str:
     made = hashlib.sha256()
     for number in range(0, 160, 4):
         for schema, document, given in right(number):
-            made.update(json.dumps(schema.start(document, given).data).encode())
+            made.update(json.dumps(schema.execute_document(document, given).data).encode())
     for number in range(10):
         sdl, checks, _ = shop(number)
         schema = Schema.mock(sdl, seed=number)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gqlnb import Client, Schema, serve
 from gqlnb.client.paging import crawler, page_size
-from gqlnb.client.transports import InProcess
+from gqlnb.client.transports import InProcessTransport
 
 HEAD = """
 interface Node { id: ID! }
@@ -237,7 +237,7 @@ def worlds(draw: st.DrawFn) -> World:
     return world
 
 
-class Counting(InProcess):
+class Counting(InProcessTransport):
     """Executes in this process and counts the requests."""
 
     sent = 0
@@ -281,8 +281,8 @@ def test_pages_are_what_a_traversal_finds(world: World) -> None:
     assert result.report.complete
     assert result.report.duplicates == 0
     assert result.report.requests == transport.sent
-    least = max(longest, ceil(total / crawler.BATCH))
-    assert 1 + least <= transport.sent <= 1 + longest + ceil(total / crawler.BATCH)
+    least = max(longest, ceil(total / crawler.PAGES_PER_BATCH))
+    assert 1 + least <= transport.sent <= 1 + longest + ceil(total / crawler.PAGES_PER_BATCH)
 
 
 @settings(max_examples=60, deadline=None)
@@ -292,7 +292,7 @@ def test_one_chain_at_a_time_takes_each_page_once(world: World) -> None:
     client, transport = counted(world)
     data, total, _ = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crawler, "BATCH", 1)
+        patch.setattr(crawler, "PAGES_PER_BATCH", 1)
         assert client.execute_all(text_of(world)).data == data
     assert transport.sent == 1 + total
 
@@ -304,7 +304,7 @@ def test_without_a_bound_there_are_as_many_requests_as_pages_need_each_other(wor
     client, transport = counted(world)
     data, _, longest = expected_of(world)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crawler, "BATCH", 10**6)
+        patch.setattr(crawler, "PAGES_PER_BATCH", 10**6)
         assert client.execute_all(text_of(world)).data == data
     assert transport.sent == 1 + longest
 
@@ -332,4 +332,4 @@ def test_over_http_and_at_once_nothing_changes(world: World) -> None:
         result = client.execute_all(text_of(world))
     assert result.data == data
     assert result.report is not None
-    assert result.report.requests <= 1 + longest + ceil(total / crawler.BATCH)
+    assert result.report.requests <= 1 + longest + ceil(total / crawler.PAGES_PER_BATCH)

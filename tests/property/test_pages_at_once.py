@@ -74,7 +74,7 @@ def test_in_any_order_the_same_comes_in_as_few_requests(data: Any) -> None:
     client = Client(served(draw(st.sampled_from(list(WRITTEN))), sizes))
     walk = client._start_crawler(text, None, None, {"max_results": most})
     walk._sizes._grows = False  # the bound below is that of steady sizes
-    asks, width = [walk.first_request()], draw(st.integers(1, 7))
+    asks, width = [walk.build_first_request()], draw(st.integers(1, 7))
     while asks:
         for ask in draw(st.permutations(asks)):
             if walk.begun and not draw(st.integers(0, 9)):
@@ -82,7 +82,7 @@ def test_in_any_order_the_same_comes_in_as_few_requests(data: Any) -> None:
                 break
             ask.sent = 1
             walk.add_answer(ask, client.execute(ask.text, ask.variables))
-        asks = walk.next_requests(width)
+        asks = walk.build_next_requests(width)
     enough = MOST if most is None else most
     came = walk.build_result().data
     for name, page in (("a", came["a"]), ("b", came["b"]), ("a", came["me"]["a"])):

@@ -9,26 +9,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gqlnb.model.limits import Limits
-from gqlnb.server.page import pages
-from gqlnb.token import Token
-from gqlnb.wire.access import Access
-from gqlnb.wire.http import HttpRequest
-from gqlnb.wire.response import GRAPHQL_JSON, JSON
-from gqlnb.wire.rules import Rules
-from tests.wire.asking import GRAPHQL, HEADERS, RULES, ask, get, request, said
+from gqlnb.auth import Token
+from gqlnb.document.limits import Limits
+from gqlnb.http.headers import HttpRequest
+from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
+from gqlnb.http.server_rules import Access, ServerRules
+from gqlnb.server.page import build_pages
+from tests.http.http_requests import GRAPHQL, HEADERS, RULES, ask, get, request, said
 
 PAGE = "http://localhost:5173"
-DRAFT = Rules(access=Access(profile="draft", get=True, origins=[PAGE]))
+DRAFT = ServerRules(access=Access(profile="draft", get=True, origins=[PAGE]))
 EVERY_RULE = {
     "plain": RULES,
-    "page": Rules(pages=pages()),
-    "token": Rules(token=Token("open-sesame"), pages=pages()),
+    "page": ServerRules(pages=build_pages()),
+    "token": ServerRules(token=Token("open-sesame"), pages=build_pages()),
     "draft": DRAFT,
-    "get": Rules(access=Access(get=True), pages=pages()),
-    "pages": Rules(access=Access(origins=[PAGE], introspection=False, hints=False)),
-    "any host": Rules(hosts=None),
-    "strict": Rules(limits=Limits(body=40, head=300, depth=1, tokens=9, errors=1, message=9)),
+    "get": ServerRules(access=Access(get=True), pages=build_pages()),
+    "pages": ServerRules(access=Access(origins=[PAGE], introspection=False, hints=False)),
+    "any host": ServerRules(hosts=None),
+    "strict": ServerRules(limits=Limits(body=40, head=300, depth=1, tokens=9, errors=1, message=9)),
 }
 ALLOWED = {200, 204, 294, 400, 401, 403, 404, 405, 406, 413, 415, 422, 431}
 NAMES = st.sampled_from(
@@ -130,7 +129,7 @@ QUERY_STRINGS = st.one_of(
 REQUESTS = st.builds(
     HttpRequest,
     st.sampled_from(["POST", "GET", "HEAD", "OPTIONS", "BREW"]) | st.text(max_size=5),
-    st.sampled_from(["/graphql", "/graphql/", *pages()]) | st.text(max_size=9),
+    st.sampled_from(["/graphql", "/graphql/", *build_pages()]) | st.text(max_size=9),
     st.dictionaries(NAMES, VALUES).map(lambda drawn: HEADERS | drawn),
     BODIES,
     QUERY_STRINGS,
@@ -141,9 +140,9 @@ patient = settings(deadline=None)  # a worker thread may have to wait for its tu
 def judge(response):
     """Check what holds for every answer, and return its members."""
     assert response.status in ALLOWED
-    if response in pages().values() or response.status == 204:
+    if response in build_pages().values() or response.status == 204:
         return {}
-    assert response.headers["content-type"] in {JSON, GRAPHQL_JSON}
+    assert response.headers["content-type"] in {JSON_CONTENT_TYPE, GRAPHQL_CONTENT_TYPE}
     members = said(response)
     assert isinstance(members, dict)
     assert {"data", "errors"} & set(members)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gqlnb import Client, Schema, Token
-from gqlnb.client.tape import safe
-from gqlnb.leaks import found, quoted, replaced
+from gqlnb.client.recording.cassette import mask_secrets
+from gqlnb.redact import find_secrets, replace_secrets, widen_to_json_values
 
 SDL = "type Query { a(b: JSON, c: JSON): JSON }\nscalar JSON"
 SECRET = "s3cret/+-Zq"
@@ -69,10 +69,10 @@ def test_json_without_its_secrets_is_json(value: Any) -> None:
     """Keys, texts and numbers, wherever they stand and whatever is around them."""
     token = Token(SECRET)
     text = json.dumps(value, separators=(",", ":"))
-    clean = json.loads(safe(text.encode()))
+    clean = json.loads(mask_secrets(text.encode()))
     assert SECRET not in json.dumps(clean)
     assert type(clean) is type(value) or clean == "***"
-    masked, leaks = replaced(text, quoted(text, found(text)))
+    masked, leaks = replace_secrets(text, widen_to_json_values(text, find_secrets(text)))
     json.loads(masked)
     assert bool(leaks) == (masked != text)
     assert token

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from gqlnb import Client, serve
-from gqlnb.client.http import Http
+from gqlnb.client.http_transport import HttpTransport
 from tests.property.test_pages import schema_of, text_of, worlds
 
 if TYPE_CHECKING:
@@ -52,20 +52,20 @@ def describe(result: Result) -> Any:
 def ask(url: str, call: Callable[[Client, str], list[Result]], text: str, *, first: bool) -> Any:
     """Return the results of a call on a fresh client, and the requests apart from introspection."""
     sent: list[Any] = []
-    real = Http.send
+    real = HttpTransport.send
 
-    def send(self: Http, request: Any) -> Any:
+    def send(self: HttpTransport, request: Any) -> Any:
         if "__schema" not in request.query:
             sent.append((request.query, repr(request.variables)))
         return real(self, request)
 
-    async def asend(self: Http, request: Any) -> Any:
+    async def asend(self: HttpTransport, request: Any) -> Any:
         return await asyncio.to_thread(send, self, request)
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        patch.setattr(Http, "send", send)
-        patch.setattr(Http, "asend", asend)
+        patch.setattr(HttpTransport, "send", send)
+        patch.setattr(HttpTransport, "asend", asend)
         with Client(url) as client:
             if first:
                 assert client.schema.query_type is not None

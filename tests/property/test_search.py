@@ -11,8 +11,8 @@ import pytest
 
 from gqlnb import github
 from gqlnb.errors import QueryError
-from gqlnb.github.finding import Population, select
-from gqlnb.github.search import parse
+from gqlnb.github.search_syntax import parse_expression
+from gqlnb.github.standin.repository_columns import Population, select_rows
 
 SEARCHES = int(os.environ.get("SEARCH_CASES", "300"))
 SIGNS = ("", ">", ">=", "<", "<=")
@@ -253,7 +253,7 @@ def crowded():
     for place in range(400):
         row = made[place]._replace(stars=chance.randint(0, 5), forks=chance.randint(0, 3))
         rows[row.full_name] = row
-    return Population.of(rows.values())
+    return Population.from_repositories(rows.values())
 
 
 def spread():
@@ -273,10 +273,10 @@ def test_search_equals_a_plain_filter_and_sort(make):
         text, holding, key = writer.expression()
         if holding is None:
             with pytest.raises(QueryError, match="None of the search qualifiers apply"):
-                parse(text, writer.viewer)
+                parse_expression(text, writer.viewer)
             continue
         expected = sorted((r for r in alphabet if all(holds(r) for holds in holding)), key=key)
-        found, total = select(population, parse(text, writer.viewer))
+        found, total = select_rows(population, parse_expression(text, writer.viewer))
         assert [population[int(row)] for row in found] == expected[:1000], text
         assert total == len(expected), text
         sizes.add(min(total, 2))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gqlnb.engine.schema import Schema
-from gqlnb.server.thread import Server, serve
-from tests.server.streaming import PATIENCE, Life
+from gqlnb.server.background_server import Server, serve
+from tests.server.stream_helpers import PATIENCE, Life
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

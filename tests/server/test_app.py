@@ -9,12 +9,12 @@ import threading
 import pytest
 from graphql import parse
 
+from gqlnb.auth import Token
+from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema, reference_schema
 from gqlnb.errors import AuthError, ServerError
-from gqlnb.model.limits import Limits
+from gqlnb.http.server_rules import Access
 from gqlnb.server.app import App
-from gqlnb.token import Token
-from gqlnb.wire.access import Access
 
 HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json")]
 SCOPE = {
@@ -108,7 +108,7 @@ def test_a_refusal_does_not_wait_for_the_body(app):
 def test_a_client_that_leaves_gets_nothing(app):
     """A half-sent body that ends in a disconnect is dropped."""
     assert Host(part(HELLO[:5], more=True), {"type": "http.disconnect"}).run(app).sent == []
-    assert app.running == 0
+    assert app.running_requests == 0
 
 
 def test_the_connection_is_not_closed_in_http_2(app):
@@ -154,7 +154,7 @@ def test_the_schema_can_be_swapped(app):
 def test_becoming_another_takes_its_rules_too():
     """With the schema the token is taken over."""
     app = App(reference_schema())
-    app.become(App(reference_schema(), token=Token("open-sesame")))
+    app.switch_to(App(reference_schema(), token=Token("open-sesame")))
     assert Host(part(HELLO)).run(app).status == 401
 
 
@@ -233,7 +233,7 @@ def test_a_refusal_for_time_is_in_the_journal():
     """Whoever serves sees who was too slow."""
     app = App(reference_schema(), limits=Limits(body_seconds=0.05))
     Dripping().run(app)
-    assert [entry.status for entry in app.journal.entries()] == [408]
+    assert [entry.status for entry in app.request_log.list_entries()] == [408]
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_what_it_lets_through_can_be_read():
     """Its limits and its access are those that were given, or the defaults."""
     app = App(reference_schema())
     assert (app.limits, app.access) == (Limits(), Access())
-    app.become(App(reference_schema(), limits=Limits(depth=3), access=Access(get=True)))
+    app.switch_to(App(reference_schema(), limits=Limits(depth=3), access=Access(get=True)))
     assert (app.limits, app.access) == (Limits(depth=3), Access(get=True))
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from gqlnb.server.thread import serve
-from gqlnb.wire.access import Access
+from gqlnb.http.server_rules import Access
+from gqlnb.server.background_server import serve
 
 HERE = Path(__file__).with_name("audits")
 COUNT = 61

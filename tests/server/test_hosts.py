@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from tests.server.hosting import hosted
+from tests.server.asgi_hosts import hosted
 
 HELLO = "Hello world!"
 MODULE = """
@@ -18,7 +18,7 @@ import os
 import time
 
 from gqlnb.engine.schema import Schema
-from gqlnb.model.limits import Limits
+from gqlnb.document.limits import Limits
 from gqlnb.server.app import App
 
 async def later(*_):

@@ -13,7 +13,7 @@ from jupyter_client.manager import start_new_kernel
 
 SERVE = """
 from gqlnb.engine.schema import Schema
-from gqlnb.server.thread import serve
+from gqlnb.server.background_server import serve
 
 def hello(*_):
     return {greeting!r}
@@ -111,7 +111,7 @@ def shelf(notebook):
         """
         from gqlnb import runtime
         from gqlnb.engine.schema import reference_schema
-        from gqlnb.server.thread import serve
+        from gqlnb.server.background_server import serve
 
         def helper():
             return serve(reference_schema(), port=0)

@@ -10,12 +10,12 @@ import threading
 import pytest
 import requests
 
+from gqlnb.auth import Token
+from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import Schema, reference_schema
-from gqlnb.model.limits import Limits
-from gqlnb.server import workers
-from gqlnb.server.thread import serve
-from gqlnb.token import Token
-from gqlnb.wire.access import Access
+from gqlnb.http.server_rules import Access
+from gqlnb.server import scheduling
+from gqlnb.server.background_server import serve
 
 HELLO = {"query": "{ hello }"}
 ANSWER = {"data": {"hello": "Hello world!"}}
@@ -231,14 +231,17 @@ def test_resolvers_that_hang_do_not_keep_others_waiting(schema, gate):
             answers.append(slow.json())
 
         answers = []
-        threads = [threading.Thread(target=hang, args=[answers]) for _ in range(workers.MOST + 5)]
+        threads = [
+            threading.Thread(target=hang, args=[answers])
+            for _ in range(scheduling.MAX_BUSY_THREADS + 5)
+        ]
         for thread in threads:
             thread.start()
         assert gate.entered.wait(20)
         assert requests.post(server.url, json=HELLO, timeout=20).json() == ANSWER
         for thread in threads:
             thread.join(20)
-    assert len(answers) == workers.MOST + 5
+    assert len(answers) == scheduling.MAX_BUSY_THREADS + 5
     assert all(answer["data"] is None and answer["errors"] for answer in answers)
 
 

@@ -9,8 +9,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tests.server.hosting import hosted
-from tests.server.streaming import PATIENCE, Reader
+from tests.server.asgi_hosts import hosted
+from tests.server.stream_helpers import PATIENCE, Reader
 
 MODULE = """
 import asyncio

@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 import pytest
 
+from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import reference_schema
-from gqlnb.model.limits import Limits
+from gqlnb.http.server_rules import Access
 from gqlnb.server import streams
-from gqlnb.server.thread import serve
-from gqlnb.wire.access import Access
-from tests.server.streaming import PATIENCE, SECRET, Reader, streaming_schema
+from gqlnb.server.background_server import serve
+from tests.server.stream_helpers import PATIENCE, SECRET, Reader, streaming_schema
 
 COMPLETE = ("complete", None)
 
@@ -151,7 +151,7 @@ def test_a_page_of_another_origin_subscribes_only_if_it_is_named(schema):
 
 def test_a_token_is_asked_for(schema):
     """Before anything is streamed."""
-    from gqlnb.token import Token
+    from gqlnb.auth import Token
 
     with serve(schema, port=0, token=Token("right")) as server:
         query = "subscription { count(to: 0) }"
@@ -252,7 +252,7 @@ def test_a_closed_server_ends_its_streams(life, schema):
 
 def test_a_silent_stream_is_kept_open_by_comments(monkeypatch, schema):
     """Until an event comes, or for ever."""
-    monkeypatch.setattr(streams, "KEEP_ALIVE", 0.01)
+    monkeypatch.setattr(streams, "KEEP_ALIVE_SECONDS", 0.01)
     with serve(schema, port=0) as server:
         reader = Reader(server.port, "subscription { quiet }")
         assert reader.next() == data(quiet=0)

@@ -67,8 +67,8 @@ def complete(client, tmp_path, monkeypatch):
 
     yield names
     shell.run_line_magic("unload_ext", "gqlnb")
-    connections.use(None)
-    connections.forget("library")
+    connections.use_connection(None)
+    connections.forget_connection("library")
     shell._atexit_once()
     InteractiveShell.clear_instance()
 

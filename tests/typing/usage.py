@@ -47,7 +47,7 @@ def ask(token: Token) -> None:
             assert_type(result.to_csv(), str | None)
             result.to_parquet("rows.parquet", "rows", compression="zstd")
             assert_type(client.frame(document), pd.DataFrame)
-            assert_type(client.local, Schema | None)
+            assert_type(client.local_schema, Schema | None)
             assert_type(result.in_cell(1), Result)
             assert_type(result.selections, tuple[str, ...])
             assert_type(client.frame(document, pages="all", max_results=10), pd.DataFrame)
@@ -167,9 +167,11 @@ def know_a_schema(client: Client) -> None:
     assert_type(client.peek_schema(), GraphQLSchema | None)
     assert_type(client.refresh_schema(), GraphQLSchema)
     assert_type(client.schema_notes, tuple[str, ...])
-    assert_type([change.place for change in client.schema_changes(since="old.graphql")], list[str])
-    assert_type(client.schema_changes().frame(), pd.DataFrame)
-    assert_type(len(client.schema_changes(documents=[document])), int)
+    assert_type(
+        [change.place for change in client.find_schema_changes(since="old.graphql")], list[str]
+    )
+    assert_type(client.find_schema_changes().frame(), pd.DataFrame)
+    assert_type(len(client.find_schema_changes(documents=[document])), int)
     client.as_gql(asynchronous=True)
 
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import plain
-from gqlnb.model.offsets import are_offsets, offset_of
-from gqlnb.model.page_info import get_path
-from gqlnb.model.paged_fields import PLAIN
+from gqlnb.client.paging.offset_cursors import are_offsets, detect_offset_format
+from gqlnb.document.paged_fields import PLAIN_LIST_STEP
+from gqlnb.document.paging_conventions import get_at_path
+from gqlnb.errors import sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gqlnb.model.offsets import Offset
-    from gqlnb.model.paged_fields import Items, PagedField
-    from gqlnb.model.result import Result
+    from gqlnb.client.paging.offset_cursors import OffsetFormat
+    from gqlnb.document.paged_fields import ItemList, PagedField
+    from gqlnb.result.result import Result
 
 __all__ = [
-    "BARREN_PAGES",
+    "MAX_BARREN_PAGES",
     "FoundList",
     "ListCursor",
     "PageRequest",
@@ -28,12 +28,12 @@ __all__ = [
     "count_items",
     "find_lists",
     "foresee_pages",
-    "format_path",
+    "format_response_path",
     "move_error",
 ]
 
-BARREN_PAGES = 5  # pages in a row that may bring nothing new: filters can leave pages empty
-KINDS = 2  # of rows, of which equal pages in a row may be a list's own
+MAX_BARREN_PAGES = 5  # pages in a row that may bring nothing new: filters can leave pages empty
+MAX_REPEATING_KINDS = 2  # of rows, of which equal pages in a row may be a list's own
 ResponsePath = tuple[str | int, ...]
 
 
@@ -43,7 +43,7 @@ class FoundList(NamedTuple):
     Attributes
     ----------
     value
-        The object that holds a page; a plain list is put into one, below `PLAIN`.
+        The object that holds a page; a plain list is put into one, below `PLAIN_LIST_STEP`.
     path
         Its path.
     anchor
@@ -72,7 +72,7 @@ def find_lists(
         value, at, path, anchor, listed, loose = waiting.pop()
         if at == len(steps) and plain_list:
             if isinstance(value, list):
-                yield FoundList({PLAIN: value}, path, anchor, listed, loose)
+                yield FoundList({PLAIN_LIST_STEP: value}, path, anchor, listed, loose)
         elif isinstance(value, list):
             below = [
                 (item, at, (*path, i), anchor, True, anchor is not None)
@@ -86,7 +86,7 @@ def find_lists(
                 yield FoundList(value, path, anchor, listed, loose)
             else:
                 step = steps[at]
-                below_path = path if step == PLAIN else (*path, step)
+                below_path = path if step == PLAIN_LIST_STEP else (*path, step)
                 waiting.append((value.get(step), at + 1, below_path, anchor, listed, loose))
 
 
@@ -99,12 +99,12 @@ class ListCursor:
         The paged field.
     target
         The object that its pages are put into: the first page.
-    where
+    path
         Its path in the data.
 
     Attributes
     ----------
-    on
+    type_name
         The type of the object that is asked for again; None where the path from the data is enough.
     keys
         That object's key.
@@ -116,27 +116,27 @@ class ListCursor:
         The cursors so far.
     got
         Items so far, duplicates apart.
-    came
+    received
         Items so far, duplicates included.
     covered
         Items asked for so far, in pages whose size is known.
-    last
+    last_length
         Items of the last page.
     pages
         Pages so far.
-    asked
+    requested_size
         Items asked for in the last page; None if the endpoint decided.
     total
         How many there are, as the endpoint last said.
     round
         The round of requests in which its last page came.
-    barren
+    barren_pages
         Pages in a row that brought nothing new.
     duplicates
         Items that were removed because they had come before.
     repeated
         Items equal to ones of another page, where nothing tells them apart.
-    alike
+    equal_pages
         Pages in a row that are equal to earlier ones, where nothing tells their items apart.
     ambiguous
         Whether items of one page had the same identifier and other content.
@@ -154,69 +154,71 @@ class ListCursor:
         How often its next page came as null.
     in_flight
         The positions of pages that are asked for.
-    early
+    early_pages
         Pages that came before their turn: the answer, the number in it and its size, by position.
     """
 
     __slots__ = (
         "_has_short_pages",
         "_known",
-        "_natural",
-        "_offsets",
+        "_natural_repeats",
         "_previous",
         "_size",
-        "alike",
+        "_uses_offsets",
         "ambiguous",
-        "asked",
         "attempts",
-        "barren",
-        "came",
+        "barren_pages",
         "covered",
         "duplicates",
-        "early",
+        "early_pages",
+        "equal_pages",
         "field",
         "got",
         "in_flight",
         "is_bounded",
         "is_probing",
         "keys",
-        "last",
+        "last_length",
         "numbered",
-        "on",
         "pages",
+        "path",
         "position",
         "reachable",
+        "received",
         "repeated",
+        "requested_size",
         "round",
         "same_page",
         "seen",
         "start",
         "target",
         "total",
-        "where",
+        "type_name",
     )
 
     def __init__(self, field: PagedField, target: dict[str, Any], where: ResponsePath) -> None:
-        self.field, self.target, self.where = field, target, where
-        self.on: str | None = None
+        self.field, self.target, self.path = field, target, where
+        self.type_name: str | None = None
         self.keys: tuple[Any, ...] = ()
         self.position: Any = None
         self.start = 0
         self.seen: set[Any] = set()
-        self.got = self.came = self.covered = self.last = self.pages = 0
-        self.alike = self.barren = self.round = self.repeated = self.attempts = self.duplicates = 0
+        self.got = self.received = self.covered = self.last_length = self.pages = 0
+        self.equal_pages = self.barren_pages = self.round = self.repeated = self.attempts = (
+            self.duplicates
+        ) = 0
         self.is_probing = self.same_page = self.ambiguous = self.is_bounded = False
-        self.asked: int | None = None
+        self.requested_size: int | None = None
         self.in_flight: set[Any] = set()
-        self.early: dict[Any, tuple[int, Result, int | None]] = {}
+        self.early_pages: dict[Any, tuple[int, Result, int | None]] = {}
         self.total: int | None = None
         self.numbered = False
         self.reachable = False
         self._known: set[Any] = set()
-        self._offsets = self._has_short_pages = False
+        self._uses_offsets = self._has_short_pages = False
         self._size: int | None = None
         self._previous: tuple[str, ...] = ()
-        self._natural = 0  # equal items within one page
+        self._natural_repeats = 0  # equal items within one page
 
     @property
     def is_outermost(self) -> bool:
@@ -241,8 +243,8 @@ class ListCursor:
             None if value is None else key.convert(value)
             for key, value in zip(anchor.lookup.keys, values, strict=True)
         )
-        self.on = found.anchor.get(anchor.typename) if anchor.typename else anchor.on
-        self.reachable = bool(self.keys) and None not in self.keys and self.on is not None
+        self.type_name = found.anchor.get(anchor.typename) if anchor.typename else anchor.on
+        self.reachable = bool(self.keys) and None not in self.keys and self.type_name is not None
 
     # -- a page that came
 
@@ -255,13 +257,13 @@ class ListCursor:
 
     def add_length(self, length: int) -> None:
         """Take in the length of a page, and how many items were asked for."""
-        if self.pages and self._size is not None and self.last < self._size:
+        if self.pages and self._size is not None and self.last_length < self._size:
             self._has_short_pages = True
-        self._size = self.asked
-        self.came += length
-        self.last = length
+        self._size = self.requested_size
+        self.received += length
+        self.last_length = length
         self.pages += 1
-        self.covered += self.asked or 0
+        self.covered += self.requested_size or 0
         self.same_page = False
 
     def check_numbering(self, page: Mapping[str, Any]) -> bool:
@@ -282,7 +284,7 @@ class ListCursor:
         for each in self.field.items:
             items = page.get(each.key)
             if isinstance(items, list) and items:
-                keys = [identify(item, each, ()) for item in items]
+                keys = [identify_item(item, each, ()) for item in items]
                 if all(key is not None for key in keys):
                     return self._known.issuperset(keys)
                 return ("page", *map(repr, items)) in self._known
@@ -299,13 +301,15 @@ class ListCursor:
         lists = [each for each in self.field.items if isinstance(page.get(each.key), list)]
         telling = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
         if telling is None or self.ambiguous:
-            return self._check_repeated([page[each.key] for each in lists])
+            return self._check_repeated_page([page[each.key] for each in lists])
         items = page[telling.key]
         beside = [page[e.key] for e in lists if e is not telling and len(page[e.key]) == len(items)]
         if self._has_offsets(items, telling):
-            bare = (_omit(item, telling.cursor) for item in items)
-            self._count_repeated(zip(bare, *beside, strict=True))
-        keys = [identify(item, telling, [b[n] for b in beside]) for n, item in enumerate(items)]
+            bare = (_omit_field(item, telling.cursor) for item in items)
+            self._count_repeated_items(zip(bare, *beside, strict=True))
+        keys = [
+            identify_item(item, telling, [b[n] for b in beside]) for n, item in enumerate(items)
+        ]
         here: dict[Any, int] = {}
         for number, key in enumerate(keys):
             first = here.setdefault(key, number)
@@ -313,9 +317,11 @@ class ListCursor:
                 self.ambiguous = True
                 return 0
         present = [key for key in keys if key is not None]
-        self._natural += len(present) - len(set(present))
+        self._natural_repeats += len(present) - len(set(present))
         new = [n for n, key in enumerate(keys) if key is None or key not in self._known]
-        if self._natural and new and telling.ids:  # items of other pages may be listed twice, too
+        if (
+            self._natural_repeats and new and telling.ids
+        ):  # items of other pages may be listed twice, too
             self.repeated += len(keys) - len(new)
             new = list(range(len(keys)))
         self._known.update(here)
@@ -327,23 +333,23 @@ class ListCursor:
         self.duplicates += len(keys) - len(new)
         return len(keys) - len(new)
 
-    def _has_offsets(self, edges: list[Any], described: Items) -> bool:
+    def _has_offsets(self, edges: list[Any], described: ItemList) -> bool:
         """Return whether edges have offsets as cursors: a moved item has another one."""
         if self.pages == 1 and not described.ids and described.cursor is not None:
             cursors = [e.get(described.cursor) if isinstance(e, dict) else None for e in edges]
-            self._offsets = are_offsets(cursors)
-        return self._offsets
+            self._uses_offsets = are_offsets(cursors)
+        return self._uses_offsets
 
-    def _count_repeated(self, items: Iterable[Any]) -> list[str]:
+    def _count_repeated_items(self, items: Iterable[Any]) -> list[str]:
         """Count the items equal to ones of earlier pages; return what they are compared by."""
         keys = [repr(item) for item in items]
         distinct = set(keys)
-        self._natural += len(keys) - len(distinct)
+        self._natural_repeats += len(keys) - len(distinct)
         self.repeated += len(distinct & self._known)
         self._known |= distinct
         return keys
 
-    def _check_repeated(self, lists: Sequence[list[Any]]) -> int:
+    def _check_repeated_page(self, lists: Sequence[list[Any]]) -> int:
         """Count the items equal to ones of earlier pages; remove a page that came twice in a row.
 
         Rows of few kinds make equal pages, so a page of one or two kinds is kept.
@@ -352,7 +358,7 @@ class ListCursor:
             return 0
         keys = [repr(item) for item in lists[0]]
         distinct, whole = set(keys), ("page", *keys)
-        again = len(distinct) > KINDS and whole == self._previous
+        again = len(distinct) > MAX_REPEATING_KINDS and whole == self._previous
         self._previous = whole
         if again and self.total is None:
             self.same_page = True
@@ -360,8 +366,8 @@ class ListCursor:
                 items.clear()
             self.duplicates += len(keys)
             return len(keys)
-        self.alike = self.alike + 1 if distinct and whole in self._known else 0
-        self._count_repeated(lists[0])
+        self.equal_pages = self.equal_pages + 1 if distinct and whole in self._known else 0
+        self._count_repeated_items(lists[0])
         self._known.add(whole)
         return 0
 
@@ -379,7 +385,7 @@ class ListCursor:
         page before the last one was short: its rows may have been left out, and the count not.
         """
         counted = self.got == self.total and not self._has_short_pages
-        return self.same_page or (self.repeated > 0 and not (self._natural and counted))
+        return self.same_page or (self.repeated > 0 and not (self._natural_repeats and counted))
 
     # -- the next page
 
@@ -389,23 +395,23 @@ class ListCursor:
             return "there is more, without a cursor"
         if cursor in self.seen:
             return "the same cursor came twice"
-        if self.barren >= BARREN_PAGES:
-            return f"{BARREN_PAGES} pages came with nothing new"
+        if self.barren_pages >= MAX_BARREN_PAGES:
+            return f"{MAX_BARREN_PAGES} pages came with nothing new"
         self.seen.add(cursor)
         self.position = cursor
         return self.unreachable
 
     def advance(self, page: Mapping[str, Any]) -> None:
         """Move to the next page of a list whose pages are numbers."""
-        current = get_path(page, self.field.info.current) if self.field.info.current else None
+        current = get_at_path(page, self.field.info.current) if self.field.info.current else None
         if isinstance(current, int) and not self.numbered and self.pages == 1:
             self.start, self.numbered = current, True
         if self.field.kind == "offset":
-            self.position = self.start + self.came
+            self.position = self.start + self.received
         else:
             self.position = self.covered or self.pages
 
-    def argument_value(self, position: Any, size: int | None) -> Any:
+    def build_argument(self, position: Any, size: int | None) -> Any:
         """Return the argument that asks for the page at a position."""
         if self.field.kind != "page":
             return position
@@ -416,7 +422,11 @@ class ListCursor:
         """The number of the page that came last; None if it is not known."""
         if not self.numbered:
             return None
-        return self.start + (self.covered // self.asked if self.asked else self.pages) - 1
+        return (
+            self.start
+            + (self.covered // self.requested_size if self.requested_size else self.pages)
+            - 1
+        )
 
     @property
     def unreachable(self) -> str | None:
@@ -430,18 +440,22 @@ class ListCursor:
         self._known = set()
         self.seen = set()
         self.in_flight = set()
-        self.early = {}
+        self.early_pages = {}
 
     @property
     def is_waiting(self) -> bool:
         """Whether its next page is asked for, or there."""
-        return self.position in self.in_flight or self.position in self.early
+        return self.position in self.in_flight or self.position in self.early_pages
 
     @property
-    def offset(self) -> Offset | None:
+    def offset(self) -> OffsetFormat | None:
         """How its cursors are written, where they are offsets and the end is known."""
         counted = self.total is not None and not self.field.backward
-        return offset_of(self.position, self.came) if counted and self.is_cursor else None
+        return (
+            detect_offset_format(self.position, self.received)
+            if counted and self.is_cursor
+            else None
+        )
 
     @property
     def is_cursor(self) -> bool:
@@ -450,7 +464,7 @@ class ListCursor:
 
     # -- putting pages together
 
-    def lengths(self) -> dict[Any, int]:
+    def count_lengths(self) -> dict[Any, int]:
         """Return how many items there are so far in front of the next page, by response name."""
         back = self.field.backward
         lists = ((each.key, self.target.get(each.key)) for each in self.field.items)
@@ -528,18 +542,20 @@ def foresee_pages(
     for step in count(1) if len(offsets) == len(cursors) else ():
         ahead = []
         for (cursor, offset), (size, most) in zip(offsets, sizes, strict=True):
-            ends = (cursor.total, offset.most, most)
-            items = cursor.came + step * size
+            ends = (cursor.total, offset.max_items, most)
+            items = cursor.received + step * size
             if items < min(end for end in ends if end is not None):
-                ahead.append((cursor, offset.cursor(items)))
+                ahead.append((cursor, offset.format_cursor(items)))
         if not ahead:
             return
-        due = [(cursor, position) for cursor, position in ahead if position not in cursor.early]
+        due = [
+            (cursor, position) for cursor, position in ahead if position not in cursor.early_pages
+        ]
         if due:
             yield [cursor for cursor, _ in due], [position for _, position in due], step
 
 
-def identify(item: Any, items: Items, beside: Sequence[Any]) -> Any:
+def identify_item(item: Any, items: ItemList, beside: Sequence[Any]) -> Any:
     """Return a key that tells an item from others; None if there is none."""
     node = item
     if items.node is not None:
@@ -549,14 +565,14 @@ def identify(item: Any, items: Items, beside: Sequence[Any]) -> Any:
             value = node.get(name)
             if value is not None:
                 kind = node.get(items.typename) if items.typename else None
-                own = [item.get(each) for each in items.own]
+                own = [item.get(each) for each in items.edge_fields]
                 return (value, kind, repr(own)) if own else (value, kind)
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
         return (item[items.cursor], repr(item), repr(beside) if beside else None)
     return None
 
 
-def _omit(item: Any, name: str | None) -> Any:
+def _omit_field(item: Any, name: str | None) -> Any:
     """Return an item without one of its fields."""
     if not isinstance(item, dict):
         return item
@@ -591,14 +607,14 @@ def move_error(
     if tuple(path[:short]) != tuple(steps[:short]):
         return None
     rest = list(path[len(steps) :])
-    if PLAIN in lists and rest and isinstance(rest[0], int):
-        rest[0] += lists[PLAIN]
+    if PLAIN_LIST_STEP in lists and rest and isinstance(rest[0], int):
+        rest[0] += lists[PLAIN_LIST_STEP]
     elif len(rest) > 1 and rest[0] in lists and isinstance(rest[1], int):
         rest[1] += lists[rest[0]]
     return {**error, "path": [*where, *rest]}
 
 
-def format_path(path: ResponsePath) -> str:
+def format_response_path(path: ResponsePath) -> str:
     """Return a path as text."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return plain(text.removeprefix("."), 120)
+    return sanitize_text(text.removeprefix("."), 120)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from gqlnb.errors import OptionError, plain
+from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["FrameOptions", "PagingBounds", "PagingLimits", "PagingOptions", "check_options"]
 
-NAMES = ("page_size", "max_results", "max_requests")
+OPTION_NAMES = ("page_size", "max_results", "max_requests")
 
 
 class PagingBounds(TypedDict, total=False):
@@ -81,13 +81,13 @@ def check_options(options: Mapping[str, object]) -> tuple[str | None, PagingLimi
     path = given.pop("path", None)
     limits: dict[str, int | None] = {}
     for name, value in given.items():
-        if name not in NAMES:
-            known = "=, ".join(("path", *NAMES))
-            msg = f"There is no option {plain(name, 40)}=. Paging takes {known}=."
+        if name not in OPTION_NAMES:
+            known = "=, ".join(("path", *OPTION_NAMES))
+            msg = f"There is no option {sanitize_text(name, 40)}=. Paging takes {known}=."
             raise OptionError(msg)
         whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if value is not None and not whole:
-            msg = f"{name}= takes a whole number above 0, or None; got {plain(repr(value), 40)}."
+            msg = f"{name}= takes a whole number above 0, or None; got {sanitize_text(repr(value), 40)}."
             raise OptionError(msg)
         limits[name] = value if isinstance(value, int) else None
     if not isinstance(path, str | None):

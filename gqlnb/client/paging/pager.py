@@ -10,17 +10,17 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import urlsplit
 
-from gqlnb.client.attempts import Attempts
+from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool
+from gqlnb.client.client_base import ClientBase
 from gqlnb.client.paging.crawler import Crawler
 from gqlnb.client.paging.options import check_options
-from gqlnb.client.part import Part
 from gqlnb.client.progress import Progress
-from gqlnb.client.threads import arriving, pool, undisturbed
-from gqlnb.errors import GqlnbError, OptionError, QueryError, plain
-from gqlnb.model.notes import warn_incomplete
-from gqlnb.model.paging_plan import PagingPlan
-from gqlnb.model.result import Result, build_frame
-from gqlnb.model.variables import bind, check_names
+from gqlnb.client.retry_loop import RetryLoop
+from gqlnb.document.paging_plan import PagingPlan
+from gqlnb.document.variables import bind_variables, check_variable_names
+from gqlnb.errors import GqlnbError, OptionError, QueryError, sanitize_text
+from gqlnb.result.frame_warnings import warn_incomplete
+from gqlnb.result.result import Result, build_frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from gqlnb.client.paging.options import FrameOptions, PagingOptions
     from gqlnb.errors import TransportError
 
-__all__ = ["ADVICE", "Paged"]
+__all__ = ["ADVICE", "Pager"]
 
-ALL = "all"
+ALL_PAGES = "all"
 FRAME_OPTIONS = ("short", "explode", "strict")
 FAILED, INTERRUPTED = "failed", "interrupted"
 ADVICE = "They are in error.result; client.resume() goes on from there."
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
-class Paged(Part):
+class Pager(ClientBase):
     """The paging methods of a client; a part of :class:`gqlnb.Client`."""
 
     _unfinished: Crawler | None = None
@@ -188,7 +188,7 @@ class Paged(Part):
         3
         """
         crawler = self._start_crawler(text, variables, operation, options)
-        return warn_incomplete(self._run(crawler, progress), 2)
+        return warn_incomplete(self._run_crawler(crawler, progress), 2)
 
     async def aexecute_all(
         self,
@@ -218,7 +218,7 @@ class Paged(Part):
         """
         check_options(options)
         crawler = await asyncio.to_thread(self._start_crawler, text, variables, operation, options)
-        return warn_incomplete(await self._arun(crawler, progress), 2)
+        return warn_incomplete(await self._arun_crawler(crawler, progress), 2)
 
     def collect_pages(
         self,
@@ -230,7 +230,7 @@ class Paged(Part):
     ) -> Result:
         """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
         crawler = self._start_crawler(text, variables, operation, options)
-        return self._run(crawler, "auto")
+        return self._run_crawler(crawler, "auto")
 
     def resume(
         self,
@@ -264,7 +264,9 @@ class Paged(Part):
         GqlnbError
             If a page fails again.
         """
-        return warn_incomplete(self._run(self._reopen(failure, max_requests), progress), 2)
+        return warn_incomplete(
+            self._run_crawler(self._reopen_crawler(failure, max_requests), progress), 2
+        )
 
     async def aresume(
         self,
@@ -290,8 +292,8 @@ class Paged(Part):
         QueryError, GqlnbError
             As for :meth:`resume`.
         """
-        crawler = self._reopen(failure, max_requests)
-        return warn_incomplete(await self._arun(crawler, progress), 2)
+        crawler = self._reopen_crawler(failure, max_requests)
+        return warn_incomplete(await self._arun_crawler(crawler, progress), 2)
 
     def frame(
         self,
@@ -331,8 +333,8 @@ class Paged(Part):
         """
         bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
-        if pages not in (None, ALL):
-            msg = f"pages= takes 'all', or None for the first ones; got {plain(repr(pages), 40)}."
+        if pages not in (None, ALL_PAGES):
+            msg = f"pages= takes 'all', or None for the first ones; got {sanitize_text(repr(pages), 40)}."
             raise OptionError(msg)
         if pages is None and not bounds:
             result = self.execute(text, variables, operation=operation)
@@ -354,22 +356,24 @@ class Paged(Part):
     ) -> Crawler:
         """Return the crawler of a query; the endpoint is asked for its schema before."""
         path, limits = check_options(options)
-        remarks = self._load_schema()
-        document = self.document(text, operation)
+        remarks = self._load_paging_schema()
+        document = self.parse_document(text, operation)
         if document.kind != "query":
             msg = f"Only queries are paged; this is a {document.kind}. Use execute()."
             raise QueryError(msg)
-        check_names(document, variables)
-        bound = bind(document, variables)
+        check_variable_names(document, variables)
+        bound = bind_variables(document, variables)
         plan = PagingPlan(document, path, bound)
         if path is not None and not any(each.followed for each in plan.fields):
             names = ", ".join(each.name for each in plan.fields) or "none"
-            msg = f"No list {plain(repr(path), 80)} to follow. The query has: {names}."
+            msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
             raise QueryError(msg)
         most = GITHUB_PAGE if is_github(self.source, plan) else None
         return Crawler(plan, bound, limits, self.source, keep=keep, most=most, remarks=remarks)
 
-    def _reopen(self, failure: BaseException | Result | None, max_requests: int | None) -> Crawler:
+    def _reopen_crawler(
+        self, failure: BaseException | Result | None, max_requests: int | None
+    ) -> Crawler:
         """Return the crawler to go on with."""
         crawler = self._unfinished if failure is None else getattr(failure, "_crawler", None)
         if not isinstance(crawler, Crawler) or not crawler.is_open:
@@ -387,22 +391,22 @@ class Paged(Part):
         with self._keep_on_failure(crawler), progress as bar:
             while True:
                 self._send_rounds(crawler, bar)
-                result = self._hand_out(crawler)
+                result = self._hand_out_page(crawler)
                 if not crawler.is_empty_page:
                     shown = result
                     yield result
-                with undisturbed():
+                with defer_interrupt():
                     if not crawler.start_next_page():
                         break
         warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
-    def _hand_out(self, crawler: Crawler) -> Result:
+    def _hand_out_page(self, crawler: Crawler) -> Result:
         """Return a page; paging that is left there can be resumed with the next one."""
         crawler.handed_out = True
         self._unfinished = crawler if crawler.is_open else None
         return attach_crawler(crawler.build_page(), crawler)
 
-    def _run(self, crawler: Crawler, progress: Any) -> Result:
+    def _run_crawler(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             self._send_rounds(crawler, bar)
         return attach_crawler(crawler.build_result(), crawler)
@@ -410,25 +414,25 @@ class Paged(Part):
     def _send_rounds(self, crawler: Crawler, bar: Progress) -> None:
         """Ask until there is nothing more to ask for, or the page is whole."""
         while not crawler.begun:
-            self._send_round(crawler, [crawler.first_request()], bar)
-        while requests := self._next_requests(crawler):
+            self._send_round(crawler, [crawler.build_first_request()], bar)
+        while requests := self._build_next_requests(crawler):
             self._send_round(crawler, requests, bar)
 
-    def _next_requests(self, crawler: Crawler) -> list[PageRequest]:
-        with undisturbed():
-            return crawler.next_requests(self._pace.width)
+    def _build_next_requests(self, crawler: Crawler) -> list[PageRequest]:
+        with defer_interrupt():
+            return crawler.build_next_requests(self._rate_limiter.concurrency)
 
     def _send_round(self, crawler: Crawler, requests: list[PageRequest], bar: Progress) -> None:
         """Send requests, several at once where that is allowed, and take the answers in."""
-        width = min(len(requests), self._pace.width)
+        width = min(len(requests), self._rate_limiter.concurrency)
         if width <= 1:
             for request in requests:
                 self._add_outcome(crawler, request, self._send_page(crawler, request), bar)
             return
         failures = []
-        with pool(width) as executor:
+        with open_thread_pool(width) as executor:
             futures = {executor.submit(self._send_page, crawler, r): r for r in requests}
-            for future in arriving(futures):
+            for future in iterate_completed(futures):
                 request = futures.pop(future)  # or its page would be held until the round ends
                 try:
                     self._add_outcome(crawler, request, future.result(), bar)
@@ -440,17 +444,17 @@ class Paged(Part):
     def _send_page(self, crawler: Crawler, page: PageRequest) -> Result | GqlnbError:
         """Send one request until it is answered, or will not be."""
         try:
-            request, asked = self._ask(page.text, page.variables, page.operation)
-            attempts = Attempts("query", self.source, self._timeout, self._limits.wait)
+            request, asked = self._prepare_request(page.text, page.variables, page.operation)
+            attempts = RetryLoop("query", self.source, self._timeout, self._limits.wait)
 
-            def attempt(until: float) -> Result | TransportError:
+            def send_attempt(until: float) -> Result | TransportError:
                 page.sent += 1
                 sent = monotonic()
-                outcome = self._attempt(replace(request, until=until), asked)
+                outcome = self._send_once(replace(request, deadline=until), asked)
                 page.cost = measure_answer(outcome, monotonic() - sent)
                 return outcome
 
-            return attempts.run(attempt, self._pace.turn, crawler.is_heavy)
+            return attempts.run(send_attempt, self._rate_limiter.queue_request, crawler.is_heavy)
         except GqlnbError as error:
             return error
 
@@ -462,12 +466,12 @@ class Paged(Part):
         bar: Progress,
     ) -> None:
         """Take an answer in whole, or raise the error that came instead."""
-        with undisturbed():
+        with defer_interrupt():
             if isinstance(outcome, Result):
                 crawler.add_answer(request, outcome)
             goes_on = isinstance(outcome, Result) or crawler.add_failure(request, outcome)
         if isinstance(outcome, Result):
-            bar(crawler.got, crawler.wanted, crawler.requests, self._pace.budget)
+            bar(crawler.got, crawler.wanted, crawler.requests, self._rate_limiter.budget)
         elif not goes_on:
             raise outcome
 
@@ -478,14 +482,14 @@ class Paged(Part):
             yield
         except GqlnbError as error:
             crawler.recall_requests()
-            keep_with(error, crawler, FAILED)
+            attach_partial_result(error, crawler, FAILED)
             self._unfinished = crawler
             raise
         except GeneratorExit:
             raise
         except BaseException as error:
             crawler.recall_requests()
-            keep_with(error, crawler, INTERRUPTED)
+            attach_partial_result(error, crawler, INTERRUPTED)
             self._unfinished = crawler
             raise
 
@@ -498,24 +502,24 @@ class Paged(Part):
         with self._keep_on_failure(crawler), progress as bar:
             while True:
                 await self._asend_rounds(crawler, bar)
-                result = self._hand_out(crawler)
+                result = self._hand_out_page(crawler)
                 if not crawler.is_empty_page:
                     shown = result
                     yield result
-                with undisturbed():
+                with defer_interrupt():
                     if not crawler.start_next_page():
                         break
         warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
-    async def _arun(self, crawler: Crawler, progress: Any) -> Result:
+    async def _arun_crawler(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             await self._asend_rounds(crawler, bar)
         return attach_crawler(crawler.build_result(), crawler)
 
     async def _asend_rounds(self, crawler: Crawler, bar: Progress) -> None:
         while not crawler.begun:
-            await self._asend_round(crawler, [crawler.first_request()], bar)
-        while requests := self._next_requests(crawler):
+            await self._asend_round(crawler, [crawler.build_first_request()], bar)
+        while requests := self._build_next_requests(crawler):
             await self._asend_round(crawler, requests, bar)
 
     async def _asend_round(
@@ -538,17 +542,19 @@ class Paged(Part):
 
     async def _asend_page(self, crawler: Crawler, page: PageRequest) -> Result | GqlnbError:
         try:
-            request, asked = await self._aask(page.text, page.variables, page.operation)
-            attempts = Attempts("query", self.source, self._timeout, self._limits.wait)
+            request, asked = await self._aprepare_request(page.text, page.variables, page.operation)
+            attempts = RetryLoop("query", self.source, self._timeout, self._limits.wait)
 
-            async def attempt(until: float) -> Result | TransportError:
+            async def asend_attempt(until: float) -> Result | TransportError:
                 page.sent += 1
                 sent = monotonic()
-                outcome = await self._aattempt(replace(request, until=until), asked)
+                outcome = await self._asend_once(replace(request, deadline=until), asked)
                 page.cost = measure_answer(outcome, monotonic() - sent)
                 return outcome
 
-            return await attempts.arun(attempt, self._pace.turn, crawler.is_heavy)
+            return await attempts.arun(
+                asend_attempt, self._rate_limiter.queue_request, crawler.is_heavy
+            )
         except GqlnbError as error:
             return error
 
@@ -589,7 +595,7 @@ def attach_crawler(result: Result, crawler: Crawler) -> Result:
     return result
 
 
-def keep_with(error: BaseException, crawler: Crawler, ended: str) -> None:
+def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) -> None:
     """Attach to an error the pages that came before it."""
     error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - of our own making
     if not crawler.begun:

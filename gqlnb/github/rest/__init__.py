@@ -30,23 +30,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gqlnb.github.rest.endpoints import app
-    from gqlnb.github.rest.hosting import RestServer, serve
+    from gqlnb.github.rest.rest_app import app
+    from gqlnb.github.rest.rest_server import RestServer, serve
 
 __all__ = ["RestServer", "app", "serve"]
 
-_HOMES = {
-    "RestServer": "gqlnb.github.rest.hosting",
-    "app": "gqlnb.github.rest.endpoints",
-    "serve": "gqlnb.github.rest.hosting",
+_MODULE_BY_NAME = {
+    "RestServer": "gqlnb.github.rest.rest_server",
+    "app": "gqlnb.github.rest.rest_app",
+    "serve": "gqlnb.github.rest.rest_server",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULE_BY_NAME:
         message = f"module 'gqlnb.github.rest' has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(_HOMES[name]), name)
+    found = getattr(import_module(_MODULE_BY_NAME[name]), name)
     globals()[name] = found
     return found
 

@@ -43,16 +43,19 @@ The rules behind it:
 - ``_esm`` and ``_css`` are widget state, and saved with a notebook that stores it. So ``_esm`` is
   one small loader for all; a widget's own code comes as a message, once per page (`fronts`).
 - Results are no state either. A view asks for what it shows; what it needs when the kernel is
-  gone is the HTML beside the view (:meth:`Widget._html`) and, where widget state is stored and
+  gone is the HTML beside the view (:meth:`Widget._build_html`) and, where widget state is stored and
   hides that HTML, a short text (:attr:`Widget._twin`).
 - A message may be read in any thread, and two at once: change what is shared under ``_lock``.
-- What takes longer than a moment goes into a thread of its own (:meth:`Widget._apart`): the
+- What takes longer than a moment goes into a thread of its own (:meth:`Widget._run_in_thread`): the
   messages of all widgets of a page wait in one line.
 - No exception is lost: it is told to the view, in words (``failed`` in the front end).
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -60,17 +63,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import anywidget
 import traitlets
 
-from gqlnb.errors import GqlnbError, plain
-from gqlnb.model.render import CLASSES
-from gqlnb.notebook.widgets.fronts import front_of
-from gqlnb.sealing import unseen
+from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.redact import hide_locals
+from gqlnb.result.renderer import HTML_CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Widget", "describe_error", "forget_route", "get_notebook_names", "load_front_end"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     Message = Mapping[str, Any]
-
-__all__ = ["Widget", "forget_route", "in_words", "names_of_the_notebook"]
 
 _HERE = Path(__file__).parent
 WORDS = 2000  # characters of an error that a view shows
@@ -80,7 +85,7 @@ TWIN = 4000  # characters of the text that is stored with the widget
 class Widget(anywidget.AnyWidget):
     """One view, one comm; see the top of this file.
 
-    A subclass names its module in ``_view`` and writes :meth:`_heard` and :meth:`_html`. It sets
+    A subclass names its module in ``_view`` and writes :meth:`_handle_view_message` and :meth:`_build_html`. It sets
     its own attributes before it calls ``super().__init__``, which opens the comm: the first
     message may come at once, in another thread.
     """
@@ -95,15 +100,17 @@ class Widget(anywidget.AnyWidget):
         self._lock = RLock()
         self.on_msg(self._receive)
         if self._view:
-            traits["_front"] = front_of(self._view)["hash"]
+            traits["_front"] = load_front_end(self._view)["hash"]
         super().__init__(**traits)
 
     @traitlets.validate("_twin")
-    def _short(self, proposal: Mapping[str, Any]) -> str:
+    def _shorten_twin(self, proposal: Mapping[str, Any]) -> str:
         text: str = proposal["value"]
         return text if len(text) <= TWIN else f"{text[:TWIN]} …"
 
-    def _heard(self, message: Message, buffers: Sequence[memoryview], /) -> Message | None:
+    def _handle_view_message(
+        self, message: Message, buffers: Sequence[memoryview], /
+    ) -> Message | None:
         """Do what a view asks, in whichever thread its message came.
 
         Parameters
@@ -122,11 +129,11 @@ class Widget(anywidget.AnyWidget):
         """
         raise NotImplementedError
 
-    def _html(self) -> str:
+    def _build_html(self) -> str:
         """Return what a viewer without a kernel shows: escaped HTML without script and style."""
         raise NotImplementedError
 
-    def _text(self) -> str:
+    def _build_text(self) -> str:
         """Return what a terminal shows."""
         return repr(self)
 
@@ -137,8 +144,8 @@ class Widget(anywidget.AnyWidget):
         """Return the view, and beside it what a viewer without a kernel shows."""
         bundle: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = f'<div class="{CLASSES}">{self._html()}</div>'
-            bundle[0]["text/plain"] = self._text()
+            bundle[0]["text/html"] = f'<div class="{HTML_CLASSES}">{self._build_html()}</div>'
+            bundle[0]["text/plain"] = self._build_text()
         return bundle
 
     def open(self) -> None:
@@ -150,26 +157,28 @@ class Widget(anywidget.AnyWidget):
         super()._send(msg, buffers)
         forget_route(self.comm)
 
-    @unseen
+    @hide_locals
     def _receive(self, _widget: object, message: Any, buffers: Sequence[memoryview] | None) -> None:
         """Answer a message of a view; whatever goes wrong is an answer too."""
         if not isinstance(message, dict):
             return
         to = message.get("id")
-        self._carefully(lambda: self._answer(message, buffers or ()), to)
+        self._send_result_or_error(lambda: self._answer_message(message, buffers or ()), to)
 
-    def _answer(self, message: Message, buffers: Sequence[memoryview]) -> Message | None:
+    def _answer_message(self, message: Message, buffers: Sequence[memoryview]) -> Message | None:
         if message.get("kind") == "front" and self._view:
-            return {"kind": "front", **front_of(self._view)}
-        return self._heard(message, buffers)
+            return {"kind": "front", **load_front_end(self._view)}
+        return self._handle_view_message(message, buffers)
 
-    def _apart(self, work: Callable[[], Message | None], to: Message | None = None) -> None:
+    def _run_in_thread(self, work: Callable[[], Message | None], to: Message | None = None) -> None:
         """Do something in a thread of its own, and send what it returns as the answer to `to`."""
         ident = None if to is None else to.get("id")
         name = f"gqlnb-{type(self).__name__}"
-        Thread(target=self._carefully, args=[work, ident], name=name, daemon=True).start()
+        Thread(
+            target=self._send_result_or_error, args=[work, ident], name=name, daemon=True
+        ).start()
 
-    def _carefully(self, work: Callable[[], Message | None], to: object) -> None:
+    def _send_result_or_error(self, work: Callable[[], Message | None], to: object) -> None:
         """Send what `work` returns, or in words why it did not."""
         address = {"id": to} if isinstance(to, str) else {}
         try:
@@ -177,7 +186,7 @@ class Widget(anywidget.AnyWidget):
             if answer is not None:
                 self.send({**answer, **address})
         except Exception as error:  # whatever it is: there is nobody else to tell
-            self.send({"kind": "failed", "text": in_words(error), **address})
+            self.send({"kind": "failed", "text": describe_error(error), **address})
 
 
 def forget_route(comm: object) -> None:
@@ -192,7 +201,7 @@ def forget_route(comm: object) -> None:
         vars(comm).pop("_reply_subshell_id", None)
 
 
-def names_of_the_notebook() -> dict[str, Any]:
+def get_notebook_names() -> dict[str, Any]:
     """Return what the names of the notebook mean now; nothing outside of IPython."""
     from IPython.core.getipython import get_ipython
 
@@ -200,8 +209,52 @@ def names_of_the_notebook() -> dict[str, Any]:
     return {} if shell is None else dict(shell.user_ns)
 
 
-def in_words(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return what a person reads of an error: our own as they are, others with their type."""
     if isinstance(error, GqlnbError):
         return str(error)
-    return f"{type(error).__name__}: {plain(error, WORDS)}"
+    return f"{type(error).__name__}: {sanitize_text(error, WORDS)}"
+
+
+FRONT_END_FOLDER = Path(__file__).parent
+IMPORT_LINE = re.compile(r'\bfrom "\./([\w-]+\.js)";')  # as loader.js reads it
+
+
+@lru_cache(maxsize=64)
+def load_front_end(entry: str, folder: Path = FRONT_END_FOLDER) -> dict[str, Any]:
+    """Return what the loader needs to show a widget.
+
+    Parameters
+    ----------
+    entry
+        The file of the widget's module: ``"result_view.js"``.
+    folder
+        Where it is, with all that it imports.
+
+    Returns
+    -------
+    dict
+        ``hash`` of all of it, and ``files``: for each module its ``name``, ``text``, ``css`` and
+        ``hash`` (of itself and of what it imports), each after those it imports.
+    """
+    files: dict[str, dict[str, str]] = {}
+    for name, text, css in _walk_modules(entry, folder, ()):
+        if name not in files:
+            parts = [text, css, *(files[other]["hash"] for other in IMPORT_LINE.findall(text))]
+            made = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+            files[name] = {"name": name, "hash": made, "text": text, "css": css}
+    return {"hash": files[entry]["hash"], "files": list(files.values())}
+
+
+def _walk_modules(
+    name: str, folder: Path, inside: tuple[str, ...]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield name, text and style sheet of a module and of all it imports, those first."""
+    if name in inside:
+        msg = f"{' imports '.join([*inside, name])}: modules in a circle cannot be linked."
+        raise ValueError(msg)
+    file = folder / name
+    text, sheet = file.read_text(encoding="utf-8"), file.with_suffix(".css")
+    for other in IMPORT_LINE.findall(text):
+        yield from _walk_modules(other, folder, (*inside, name))
+    yield name, text, sheet.read_text(encoding="utf-8") if sheet.is_file() else ""

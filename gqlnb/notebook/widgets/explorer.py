@@ -16,37 +16,41 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from gqlnb.client.client import Client
-from gqlnb.client.factory import connect
-from gqlnb.errors import GqlnbError, OptionError, plain
-from gqlnb.model.render import result_bundle
-from gqlnb.notebook.widgets.base import Widget, in_words, names_of_the_notebook
-from gqlnb.notebook.widgets.exploring import (
-    answer_of,
-    cell_of,
-    failure_of,
-    introspection_of,
-    variables_of,
-)
-from gqlnb.server.bundle import MISSING, NAMES, bundle, checksum
+from gqlnb.client.client import Client, connect
+from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.errors import GqlnbError, OptionError, TextError, sanitize_text
+from gqlnb.http.response_encoder import replace_unserializable
+from gqlnb.notebook.magic_options import NAME, refuse_secrets
+from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
+from gqlnb.result.renderer import render_bundle
+from gqlnb.server.page import BUNDLE_FILES, MISSING_BUNDLE, load_bundle, read_checksum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
+    from graphql import GraphQLSchema
 
-    from gqlnb.engine.streaming import Stream
-    from gqlnb.model.result import Result
+    from gqlnb.engine.subscription import Stream
     from gqlnb.notebook.widgets.base import Message
+    from gqlnb.result.result import Result
 
-__all__ = ["Explorer"]
+
+__all__ = [
+    "Explorer",
+    "encode_error",
+    "encode_introspection",
+    "encode_result",
+    "parse_variables",
+    "write_cell",
+]
 
 HEIGHTS = range(320, 4001)  # pixels; below, the editors cut each other off
 BETWEEN = 0.05  # seconds between two events shown; JupyterLab refuses more than 1,000 messages
 
 
 @dataclass(slots=True, eq=False)
-class Running:
+class ExplorerOperation:
     """An operation under way for a view.
 
     Attributes
@@ -120,19 +124,19 @@ class Explorer(Widget):
         variables: Mapping[str, Any] | None = None,
         height: int = 480,
     ) -> None:
-        self._running: dict[str, Running] = {}
+        self._operations: dict[str, ExplorerOperation] = {}
         if isinstance(height, bool) or height not in HEIGHTS:
-            msg = f"height= takes 320 to 4,000 pixels; got {plain(repr(height), 40)}."
+            msg = f"height= takes 320 to 4,000 pixels; got {sanitize_text(repr(height), 40)}."
             raise OptionError(msg)
         self.client: Client = target if isinstance(target, Client) else connect(target)
         self._target = target
         self._height = height
-        self._query, self._variables = query, typed(variables)
+        self._query, self._variables = query, format_variables(variables)
         self._result: Result | None = None
         self._error: str | None = None
-        self._told: tuple[Any, bytes] | None = None  # a schema and its introspection
-        self._telling = Lock()
-        super().__init__(_bundle=checksum() or "")
+        self._introspection: tuple[Any, bytes] | None = None  # a schema and its introspection
+        self._answer_lock = Lock()
+        super().__init__(_bundle=read_checksum() or "")
         self._twin = f"{self!r}: run this notebook to explore it."
 
     @property
@@ -149,7 +153,7 @@ class Explorer(Widget):
         GqlnbError
             If what stands there is no JSON object.
         """
-        return variables_of(self._variables)
+        return parse_variables(self._variables)
 
     @property
     def result(self) -> Result | None:
@@ -178,7 +182,7 @@ class Explorer(Widget):
         """
         with self._lock:
             query, variables = self._query, self._variables
-        return cell_of(query, variables_of(variables), self._word())
+        return write_cell(query, parse_variables(variables), self._find_target_name())
 
     def run(self, *, operation: str | None = None) -> Result:
         """Execute what stands in the editors, here and now.
@@ -195,13 +199,13 @@ class Explorer(Widget):
         """
         with self._lock:
             query, variables = self._query, self._variables
-        result = self.client.execute(query, variables_of(variables), operation=operation)
-        self._note(result)
+        result = self.client.execute(query, parse_variables(variables), operation=operation)
+        self._store_result(result)
         return result
 
     def close(self) -> None:
         """Stop what runs and take the widget out of all its views."""
-        for ident in list(self._running):
+        for ident in list(self._operations):
             self._stop(ident)
         super().close()
 
@@ -209,32 +213,34 @@ class Explorer(Widget):
         return f"{type(self).__name__}({self.client.name or self.client.source!r})"
 
     @property
-    def _shown(self) -> str:
+    def _source_label(self) -> str:
         """What is asked, as people read it."""
         client = self.client
-        if client.name is None and client.local is not None:
+        if client.name is None and client.local_schema is not None:
             return "a schema of this notebook"
         return client.name or client.source
 
-    def _html(self) -> str:
+    def _build_html(self) -> str:
         parts = [f"<p>{escape(repr(self))}: run this notebook to explore it.</p>"]
         if self._query.strip():
             text = escape(self._query.strip())
             parts.append(f'<pre style="white-space:pre-wrap"><code>{text}</code></pre>')
         if self._result is not None:
-            shown = result_bundle(self._result)
+            shown = render_bundle(self._result)
             data = shown[0] if isinstance(shown, tuple) else shown
             parts.append(data["text/html"])
         return "".join(parts)
 
-    def _heard(self, message: Message, _buffers: Sequence[memoryview], /) -> Message | None:
+    def _handle_view_message(
+        self, message: Message, _buffers: Sequence[memoryview], /
+    ) -> Message | None:
         match message:
             case {"kind": "hello"}:
-                return self._state()
+                return self._build_state()
             case {"kind": "bundle"}:
-                self._apart(self._send_bundle)
+                self._run_in_thread(self._send_bundle)
             case {"kind": "run", "run": str() as ident}:
-                self._begin(Running(ident), message)
+                self._start_operation(ExplorerOperation(ident), message)
             case {"kind": "stop", "run": str() as ident}:
                 self._stop(ident)
             case {"kind": "edited" | "cell", "query": str() as query, "variables": str() as text}:
@@ -242,66 +248,69 @@ class Explorer(Widget):
                     self._query, self._variables = query, text
                 if message["kind"] == "cell":
                     text = self.cell_text
-                    return {"kind": "cell", "text": text, "entered": magic_entered()}
+                    return {"kind": "cell", "text": text, "entered": load_magic()}
         return None
 
-    def _state(self) -> Message:
+    def _build_state(self) -> Message:
         with self._lock:
             return {
                 "kind": "state",
-                "source": self._shown,
-                "checksum": checksum(),
-                "missing": MISSING,
+                "source": self._source_label,
+                "checksum": read_checksum(),
+                "missing": MISSING_BUNDLE,
                 "query": self._query,
                 "variables": self._variables,
                 "height": self._height,
             }
 
     def _send_bundle(self) -> None:
-        found = bundle()
+        found = load_bundle()
         if found is None:
-            raise GqlnbError(MISSING)
-        message = {"kind": "bundle", "checksum": found.checksum, "names": list(NAMES)}
-        self.send(message, [found.files[name] for name in NAMES])
+            raise GqlnbError(MISSING_BUNDLE)
+        message = {"kind": "bundle", "checksum": found.checksum, "names": list(BUNDLE_FILES)}
+        self.send(message, [found.files[name] for name in BUNDLE_FILES])
 
     # -- operations, each in a thread of its own
 
-    def _begin(self, running: Running, message: Message) -> None:
+    def _start_operation(self, running: ExplorerOperation, message: Message) -> None:
         with self._lock:
-            self._running[running.ident] = running
-        work: Callable[[Running, Message], None] = self._execute
+            self._operations[running.ident] = running
+        work: Callable[[ExplorerOperation, Message], None] = self._execute
         if message.get("introspection"):
             work = self._introspect
-        self._apart(lambda: self._carry_out(work, running, message))
+        self._run_in_thread(lambda: self._run_operation(work, running, message))
 
-    def _carry_out(
-        self, work: Callable[[Running, Message], None], running: Running, message: Message
+    def _run_operation(
+        self,
+        work: Callable[[ExplorerOperation, Message], None],
+        running: ExplorerOperation,
+        message: Message,
     ) -> None:
         """Carry out an operation; what goes wrong is its last answer."""
         try:
             work(running, message)
         except Exception as error:  # whatever it is: the view waits for an answer
             if not (running.stopped or message.get("introspection")):
-                self._error = in_words(error)
-            self._say(running, failure_of(error), done=True)
+                self._error = describe_error(error)
+            self._send_answer(running, encode_error(error), done=True)
         finally:
             with self._lock:
-                self._running.pop(running.ident, None)
+                self._operations.pop(running.ident, None)
 
-    def _execute(self, running: Running, message: Message) -> None:
-        text, variables = asked(message)
+    def _execute(self, running: ExplorerOperation, message: Message) -> None:
+        text, variables = read_operation(message)
         name = message.get("operationName")
-        document = self.client.document(text, name)
-        in_parts = document.incremental and self.client.local is None
+        document = self.client.parse_document(text, name)
+        in_parts = document.incremental_directives and self.client.local_schema is None
         if in_parts or document.kind == "subscription":
             self._follow(running, self.client.subscribe(text, variables, operation=name))
             return
         result = self.client.execute(text, variables, operation=name)
         if not running.stopped:
-            self._note(result)
-        self._say(running, answer_of(result), done=True)
+            self._store_result(result)
+        self._send_answer(running, encode_result(result), done=True)
 
-    def _follow(self, running: Running, events: Stream) -> None:
+    def _follow(self, running: ExplorerOperation, events: Stream) -> None:
         with events as stream:
             running.stream = stream
             if running.stopped:  # meanwhile
@@ -309,33 +318,35 @@ class Explorer(Widget):
             for result in stream:
                 if running.stopped:
                     return
-                self._note(result)
-                self._say(running, answer_of(result))
-        self._say(running, None, done=True)
+                self._store_result(result)
+                self._send_answer(running, encode_result(result))
+        self._send_answer(running, None, done=True)
 
-    def _introspect(self, running: Running, message: Message) -> None:
+    def _introspect(self, running: ExplorerOperation, message: Message) -> None:
         """Tell the schema that the client knows; to a view that asks again, the endpoint's."""
         again = message.get("again") is True
         schema = self.client.refresh_schema() if again else self.client.schema
-        if self._told is None or self._told[0] is not schema:
-            self._told = schema, introspection_of(schema)
-        self._say(running, self._told[1], done=True)
+        if self._introspection is None or self._introspection[0] is not schema:
+            self._introspection = schema, encode_introspection(schema)
+        self._send_answer(running, self._introspection[1], done=True)
 
     def _stop(self, ident: str) -> None:
         with self._lock:
-            running = self._running.pop(ident, None)
+            running = self._operations.pop(ident, None)
         if running is not None:
             running.stopped = True
             if running.stream is not None:
                 running.stream.close()
 
-    def _note(self, result: Result) -> None:
+    def _store_result(self, result: Result) -> None:
         with self._lock:
             self._result, self._error = result, None
 
-    def _say(self, running: Running, answer: bytes | None, *, done: bool = False) -> None:
+    def _send_answer(
+        self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
+    ) -> None:
         """Send an answer; events that come too fast are passed over, but for the last."""
-        with self._telling:
+        with self._answer_lock:
             if running.stopped:
                 return
             wait = running.sent + BETWEEN - time.monotonic()
@@ -347,28 +358,30 @@ class Explorer(Widget):
                 running.waiting = answer
                 return
             answer = answer if answer is not None else running.waiting
-            self._tell(running, answer, done=done)
+            self._send_answer_now(running, answer, done=done)
 
-    def _send_waiting(self, running: Running) -> None:
-        with self._telling:
+    def _send_waiting(self, running: ExplorerOperation) -> None:
+        with self._answer_lock:
             if running.waiting is not None and not running.stopped:
-                self._tell(running, running.waiting)
+                self._send_answer_now(running, running.waiting)
 
-    def _tell(self, running: Running, answer: bytes | None, *, done: bool = False) -> None:
+    def _send_answer_now(
+        self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
+    ) -> None:
         running.waiting, running.sent = None, time.monotonic()
         message = {"kind": "answer", "run": running.ident, "done": done}
         self.send(message, None if answer is None else [answer])
 
     # -- the cell
 
-    def _word(self) -> str | None:
+    def _find_target_name(self) -> str | None:
         """Return the word that names what is asked behind ``%%graphql``; None without one."""
         from gqlnb.client import connections
 
         target = self._target
-        if isinstance(target, str) and connections.exists(target):
+        if isinstance(target, str) and connections.is_known(target):
             return target
-        held = names_of_the_notebook().items()
+        held = get_notebook_names().items()
         found = [name for name, it in held if it is target or it is self.client]
         names = sorted(name for name in found if name.isidentifier() and name[0] != "_")
         if target is not None and names:
@@ -377,12 +390,12 @@ class Explorer(Widget):
         return source if source.startswith(("http://", "https://")) else None
 
 
-def asked(message: Message) -> tuple[str, dict[str, Any]]:
+def read_operation(message: Message) -> tuple[str, dict[str, Any]]:
     """Return the text and the variables of a message."""
-    return str(message.get("query", "")), variables_of(str(message.get("variables", "")))
+    return str(message.get("query", "")), parse_variables(str(message.get("variables", "")))
 
 
-def magic_entered() -> bool:
+def load_magic() -> bool:
     """Enter ``%%graphql``, which the cell needs; return whether it was not there before."""
     from IPython.core.getipython import get_ipython
 
@@ -393,7 +406,7 @@ def magic_entered() -> bool:
     return True
 
 
-def typed(variables: Mapping[str, Any] | None) -> str:
+def format_variables(variables: Mapping[str, Any] | None) -> str:
     """Return variables as a person types them.
 
     Raises
@@ -406,6 +419,127 @@ def typed(variables: Mapping[str, Any] | None) -> str:
     try:
         return "" if not variables else json.dumps(dict(variables), indent=2, allow_nan=False)
     except (TypeError, ValueError) as error:
-        reason = plain(error, 120)
+        reason = sanitize_text(error, 120)
     msg = f"variables= takes JSON values by name: {reason}."
     raise OptionError(msg)
+
+
+LARGEST_ANSWER = (
+    4_000_000  # bytes of an answer that an editor in the browser still shows without delay
+)
+NAMELESS = (
+    "# Name what this is about behind %%graphql: the schema or client, by its name in the notebook."
+)
+
+
+def parse_variables(text: str) -> dict[str, Any]:
+    """Read variables as they are typed: JSON, or nothing.
+
+    Raises
+    ------
+    GqlnbError
+        If it is anything else.
+    """
+    if not text.strip():
+        return {}
+    fault = "they are no object"
+    try:
+        found = load_json(text.encode())
+    except (JSONError, UnicodeEncodeError) as error:
+        fault = str(error)
+    else:
+        if isinstance(found, dict):
+            return found
+        if found is None:
+            return {}
+    msg = f'The variables are not JSON such as {{"name": 1}}: {fault}.'
+    raise GqlnbError(msg)
+
+
+def encode_result(result: Result) -> bytes:
+    """Return a result as the JSON of a response; a value without a JSON form becomes an error."""
+    members: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        members = {"errors": list(result.errors), **members}
+    if result.extensions:
+        members["extensions"] = dict(result.extensions)
+    try:
+        return limit_size(dump_json(members))
+    except (JSONError, TypeError, ValueError):
+        faults: list[dict[str, Any]] = []
+        data = replace_unserializable(result.data, (), faults)
+        return limit_size(
+            dump_json({"errors": [*map(reduce_error, result.errors), *faults], "data": data})
+        )
+
+
+def reduce_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what can be written of an error for certain: its words."""
+    return {"message": str(error.get("message", ""))}
+
+
+def limit_size(answer: bytes) -> bytes:
+    """Return an answer, or a sentence about it where it is too large to be shown."""
+    if len(answer) <= LARGEST_ANSWER:
+        return answer
+    message = (
+        f"The answer has {len(answer) / 1e6:,.1f} MB, more than is shown here. It is in the "
+        "notebook: .result and .frame of this explorer have all of it."
+    )
+    return dump_json({"errors": [{"message": message}]})
+
+
+def encode_error(error: Exception) -> bytes:
+    """Return an error as the JSON of a response: what is wrong, where, and what to do."""
+    kind = type(error).__name__
+    if isinstance(error, TextError) and error.problems:
+        errors = [problem.formatted for problem in error.problems]
+        for each in errors:
+            each["extensions"] = {"type": kind, **each.get("extensions", {})}
+        return dump_json({"errors": errors})
+    told = {"message": describe_error(error), "extensions": {"type": kind}}
+    partial = getattr(error, "result", None)
+    if partial is None or partial.data is None:
+        return dump_json({"errors": [told]})
+    return limit_size(
+        dump_json({"errors": [told], "data": replace_unserializable(partial.data, (), [])})
+    )
+
+
+def encode_introspection(schema: GraphQLSchema) -> bytes:
+    """Return a schema as the JSON of the answer to GraphiQL's introspection."""
+    from graphql import introspection_from_schema
+
+    found = introspection_from_schema(
+        schema,
+        specified_by_url=True,
+        directive_is_repeatable=True,
+        schema_description=True,
+        input_value_deprecation=True,
+    )
+    return dump_json({"data": found})
+
+
+def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> str:
+    """Return the ``%%graphql`` cell that asks the same.
+
+    Parameters
+    ----------
+    query
+        The text of the document.
+    variables
+        JSON values by name.
+    target
+        The word that names what to ask; None where there is none.
+
+    Raises
+    ------
+    OptionError
+        If a variable looks like a token, which would be saved with the notebook.
+    """
+    # An expression ends at the first white space outside its strings and brackets: a repr has none.
+    given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
+    line = " ".join(["%%graphql", *([target] if target else []), *given])
+    refuse_secrets(line, None)
+    note = [] if target else [NAMELESS]
+    return "\n".join([line, *note, query.strip()])

@@ -27,23 +27,23 @@ from threading import Event, Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
-from gqlnb import runtime
-from gqlnb.errors import GqlnbError, OptionError, blame, plain
-from gqlnb.model.render import CLASSES, error_lines, noted
-from gqlnb.model.result import Result
-from gqlnb.notebook.shown import counted
-from gqlnb.notebook.widgets.painting import Painter, in_kernel
-from gqlnb.sealing import bare
-from gqlnb.server.cell import calling
+from gqlnb import background
+from gqlnb.errors import GqlnbError, OptionError, describe_exception, sanitize_text
+from gqlnb.notebook.display import format_count
+from gqlnb.notebook.widgets.live_output import OutputUpdater, is_in_kernel
+from gqlnb.redact import strip_traceback
+from gqlnb.result.renderer import HTML_CLASSES, format_errors, render_note
+from gqlnb.result.result import Result
+from gqlnb.server.calling_cell import find_calling_cell
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
     import pandas as pd
 
-    from gqlnb.model.document import Document
-    from gqlnb.notebook.widgets.painting import Bundle
-    from gqlnb.server.cell import Cell
+    from gqlnb.document.document import Document
+    from gqlnb.notebook.widgets.live_output import MimeBundle
+    from gqlnb.server.calling_cell import CellRun
 
 __all__ = ["LiveFrame"]
 
@@ -55,7 +55,7 @@ WORDS = 2000  # characters of an error
 WAITING, LIVE, ENDED, FULL, STOPPED, FAILED = range(6)
 
 
-_MADE: WeakKeyDictionary[LiveFrame, Cell] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[LiveFrame, CellRun] = WeakKeyDictionary()
 _MAKING = Lock()
 
 
@@ -118,36 +118,40 @@ class LiveFrame:
         path: str | None = None,
         max_results: SupportsIndex | None = None,
     ) -> None:
-        self._source = checked(source)
+        self._source = check_source(source)
         self.document: Document | None = getattr(source, "document", None)
-        self._most = positive("rows", rows)
-        self._wanted = None if max_results is None else positive("max_results", max_results)
+        self._max_rows = check_positive("rows", rows)
+        self._max_events = (
+            None if max_results is None else check_positive("max_results", max_results)
+        )
         self._path = path
         self._lock = RLock()
-        self._held: deque[tuple[Result, int]] = deque()
-        self._in_held = 0
-        self._rows = self._events = self._faulty = 0
-        self._fault: list[str] = []
+        self._kept_results: deque[tuple[Result, int]] = deque()
+        self._kept_size = 0
+        self._rows = self._events = self._events_with_errors = 0
+        self._last_errors: list[str] = []
         self._phase = WAITING
         self._failure: Exception | None = None
-        self._words: str | None = None
+        self._error_text: str | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._over = Event()
-        self._painter = Painter(self._bundle, lambda: (self._events, self._reconnects), self._over)
-        self._replace()
-        runtime.start(self._follow())
+        self._finished = Event()
+        self._output = OutputUpdater(
+            self._build_bundle, lambda: (self._events, self._reconnects), self._finished
+        )
+        self._stop_previous_run()
+        background.start(self._follow())
 
-    def _replace(self) -> None:
+    def _stop_previous_run(self) -> None:
         """Stop what the same cell made when it was run before: nobody sees that any more."""
-        cell = calling()
+        cell = find_calling_cell()
         if cell is None:
             return
         with _MAKING:
             others = list(_MADE.items())
             _MADE[self] = cell
         for other, before in others:
-            if cell.ran_before(before):
+            if cell.is_rerun_of(before):
                 other.stop()
 
     # -- following
@@ -160,48 +164,52 @@ class LiveFrame:
         phase = STOPPED
         try:
             if not stopping:
-                phase = await self._all()
+                phase = await self._follow_all()
         except asyncio.CancelledError:
             phase = STOPPED
         except GqlnbError as error:
-            phase, self._failure, self._words = FAILED, bare(error), str(error)
+            phase, self._failure, self._error_text = FAILED, strip_traceback(error), str(error)
         except Exception as error:  # whatever the source raises: there is nobody else to tell
-            phase, self._failure, self._words = FAILED, error, blame(error)
+            phase, self._failure, self._error_text = FAILED, error, describe_exception(error)
         with self._lock:
             self._phase, self._task = phase, None
-            self._over.set()
-            self._painter.news.set()
+            self._finished.set()
+            self._output.news.set()
 
-    async def _all(self) -> int:
-        steps = self._source if isinstance(self._source, AsyncIterator) else aside(self._source)
+    async def _follow_all(self) -> int:
+        steps = (
+            self._source
+            if isinstance(self._source, AsyncIterator)
+            else iterate_in_thread(self._source)
+        )
         try:
             async for came in steps:
-                if not self._take(result_of(came)):
+                if not self._add_result(to_result(came)):
                     return FULL
                 await asyncio.sleep(0)  # others on this loop, and who stops it, have their turn
             return ENDED
         finally:
-            await ended(steps)
+            await close_iterator(steps)
 
-    def _take(self, result: Result) -> bool:
+    def _add_result(self, result: Result) -> bool:
         """Hold one more result, and no more rows than wanted; return whether to go on."""
-        from gqlnb.model.events import rows_in
+        from gqlnb.result.event_frames import count_rows
 
-        count = rows_in(result, self._path)
+        count = count_rows(result, self._path)
         with self._lock:
             self._phase = LIVE
-            self._held.append((result, count))
+            self._kept_results.append((result, count))
             self._events += 1
             self._rows += count
             # What has no rows takes a place too: there may be many such events.
-            self._in_held += max(count, 1)
-            while self._in_held - max(self._held[0][1], 1) >= self._most:
-                self._in_held -= max(self._held.popleft()[1], 1)
+            self._kept_size += max(count, 1)
+            while self._kept_size - max(self._kept_results[0][1], 1) >= self._max_rows:
+                self._kept_size -= max(self._kept_results.popleft()[1], 1)
             if result.errors:
-                self._faulty += 1
-                self._fault = error_lines(result)[1:]
-            self._painter.news.set()
-            return self._wanted is None or self._events < self._wanted
+                self._events_with_errors += 1
+                self._last_errors = format_errors(result)[1:]
+            self._output.news.set()
+            return self._max_events is None or self._events < self._max_events
 
     # -- what there is
 
@@ -213,18 +221,18 @@ class LiveFrame:
         holds ``source``, ``partial`` (whether events came with errors), ``rows`` and ``events``
         (how many came in all) and ``reconnects``.
         """
-        return self._made()[0]
+        return self._build_frame()[0]
 
     @property
     def results(self) -> list[Result]:
         """The results whose rows are kept, the oldest first."""
         with self._lock:
-            return [result for result, _ in self._held]
+            return [result for result, _ in self._kept_results]
 
     @property
     def error(self) -> str | None:
         """What ended it, in words, if that was an error; None if nothing went wrong."""
-        return self._words
+        return self._error_text
 
     @property
     def events(self) -> int:
@@ -234,32 +242,32 @@ class LiveFrame:
     @property
     def live(self) -> bool:
         """Whether more may come."""
-        return not self._over.is_set()
+        return not self._finished.is_set()
 
-    def _made(self, most: int | None = None) -> tuple[pd.DataFrame, str]:
+    def _build_frame(self, most: int | None = None) -> tuple[pd.DataFrame, str]:
         """Return the last `most` rows, all by default, and in words what they are the last of."""
         import pandas as pd
 
-        from gqlnb.model.events import events_frame
+        from gqlnb.result.event_frames import build_events_frame
 
         with self._lock:
-            held, rows = list(self._held), self._rows
+            held, rows = list(self._kept_results), self._rows
             attrs: dict[Hashable | None, Any] = {
                 "source": getattr(held[-1][0] if held else self._source, "source", None),
-                "partial": self._faulty > 0,
+                "partial": self._events_with_errors > 0,
                 "rows": rows,
                 "events": self._events,
                 "reconnects": self._reconnects,
             }
-            said = self._said()
-        last = min(self._most, most or self._most)
+            said = self._describe_status()
+        last = min(self._max_rows, most or self._max_rows)
         results: list[Result] = []
         count = 0
         while held and count < last:
             result, more = held.pop()
             results.insert(0, result)
             count += more
-        made = events_frame(results, self._path, self.document).tail(last)
+        made = build_events_frame(results, self._path, self.document).tail(last)
         first = max(0, rows - len(made))
         made.index = pd.RangeIndex(first, first + len(made))
         made.attrs = attrs
@@ -279,8 +287,8 @@ class LiveFrame:
         if task is not None:
             with suppress(RuntimeError):  # the loop is gone: the process is about to end
                 task.get_loop().call_soon_threadsafe(task.cancel)
-        self._over.wait(SECONDS_TO_END)
-        self._painter.wait()
+        self._finished.wait(SECONDS_TO_END)
+        self._output.wait()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the subscription has ended; an interrupt stops it.
@@ -296,12 +304,12 @@ class LiveFrame:
             Whether it has ended; :attr:`error` says if that was an error.
         """
         try:
-            over = self._over.wait(timeout)
+            over = self._finished.wait(timeout)
         except BaseException:  # the interrupt button
             self.stop()
             raise
         if over:
-            self._painter.wait()
+            self._output.wait()
         return over
 
     def raise_for_error(self) -> Self:
@@ -328,12 +336,12 @@ class LiveFrame:
     def status(self) -> str:
         """How far it is, in a sentence."""
         with self._lock:
-            return self._said()
+            return self._describe_status()
 
-    def _said(self) -> str:
-        count = counted(self._rows, "row")
+    def _describe_status(self) -> str:
+        count = format_count(self._rows, "row")
         if self._events != self._rows:
-            count = f"{counted(self._events, 'event')}, {count}"
+            count = f"{format_count(self._events, 'event')}, {count}"
         begun = {
             WAITING: "Waiting for the first event",
             LIVE: f"Live, {count} so far",
@@ -342,47 +350,47 @@ class LiveFrame:
             STOPPED: f"Stopped after {count}",
             FAILED: f"Failed after {count}",
         }[self._phase]
-        dropped = self._rows - self._most
+        dropped = self._rows - self._max_rows
         if dropped > 0:
             were = "was" if dropped == 1 else "were"
-            begun += f"; the last {self._most:,} are kept, {dropped:,} {were} dropped"
+            begun += f"; the last {self._max_rows:,} are kept, {dropped:,} {were} dropped"
         if again := self._reconnects:
             times = "once" if again == 1 else f"{again:,} times"
             begun += f"; the connection broke and was made again {times}, events may be missing"
         return f"{begun}."
 
-    def _faults(self) -> list[str]:
+    def _describe_faults(self) -> list[str]:
         """Return what went wrong, a line each."""
         with self._lock:
-            faulty, lines = self._faulty, list(self._fault)
+            faulty, lines = self._events_with_errors, list(self._last_errors)
         if faulty:
-            lines.insert(0, f"{counted(faulty, 'event')} came with errors; the last of them:")
+            lines.insert(0, f"{format_count(faulty, 'event')} came with errors; the last of them:")
         if self.error is not None:
-            lines += [plain(line, WORDS) for line in self.error.splitlines()]
+            lines += [sanitize_text(line, WORDS) for line in self.error.splitlines()]
         return lines
 
-    def _bundle(self, hint: str = "") -> Bundle:
+    def _build_bundle(self, hint: str = "") -> MimeBundle:
         """Return what is shown now, as text and as HTML."""
-        from gqlnb.model.grid import IN_HTML, ROWS_SHOWN, grid_of
+        from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid
 
         try:
-            frame, said = self._made(ROWS_SHOWN)
+            frame, said = self._build_frame(ROWS_SHOWN)
         except GqlnbError as error:  # of the path that was asked for
-            faults = [plain(error, WORDS)]
-            return {"text/plain": faults[0], "text/html": wrapped(noted(faults))}
+            faults = [sanitize_text(error, WORDS)]
+            return {"text/plain": faults[0], "text/html": wrap_html(render_note(faults))}
         said = f"{said} {hint}".rstrip() if self.live else said
-        faults = self._faults()
-        table = [grid_of(frame).text()] if len(frame) else []
+        faults = self._describe_faults()
+        table = [build_grid(frame).to_text()] if len(frame) else []
         text = "\n".join([*table, said, *faults])
-        body = grid_of(frame, IN_HTML).html() if len(frame) else ""
+        body = build_grid(frame, IN_HTML).to_html() if len(frame) else ""
         below = f'<p style="opacity:.7;margin:2px 0">{escape(said)}</p>'
-        return {"text/plain": text, "text/html": wrapped(f"{body}{below}{noted(faults)}")}
+        return {"text/plain": text, "text/html": wrap_html(f"{body}{below}{render_note(faults)}")}
 
     def __repr__(self) -> str:
-        return self._bundle()["text/plain"]
+        return self._build_bundle()["text/plain"]
 
-    def _repr_mimebundle_(self, **_: object) -> Bundle:
-        return self._bundle()
+    def _repr_mimebundle_(self, **_: object) -> MimeBundle:
+        return self._build_bundle()
 
     def _ipython_display_(self) -> None:
         """Show it in place while it lives; what has ended is shown as any value is.
@@ -392,7 +400,7 @@ class LiveFrame:
         NotImplementedError
             Which IPython takes as the wish for that.
         """
-        if not self.live or not in_kernel():
+        if not self.live or not is_in_kernel():
             raise NotImplementedError
         self.show()
 
@@ -406,10 +414,10 @@ class LiveFrame:
         hint
             What to say beside it while it lives.
         """
-        self._painter.show(keep=keep, hint=hint)
+        self._output.show(keep=keep, hint=hint)
 
 
-def checked(source: Any) -> Any:
+def check_source(source: Any) -> Any:
     """Return an iterator over Results.
 
     Raises
@@ -424,12 +432,12 @@ def checked(source: Any) -> Any:
             return iter(source)
     msg = (
         "LiveFrame takes client.subscribe(...), or an iterator of Results, not "
-        f"{plain(type(source).__name__, 40)}."
+        f"{sanitize_text(type(source).__name__, 40)}."
     )
     raise OptionError(msg)
 
 
-def positive(name: str, value: SupportsIndex) -> int:
+def check_positive(name: str, value: SupportsIndex) -> int:
     """Return a whole number above 0.
 
     Raises
@@ -441,11 +449,11 @@ def positive(name: str, value: SupportsIndex) -> int:
         number = operator.index(value)
         if number > 0 and type(value) is not bool:
             return number
-    msg = f"{name}= takes a whole number above 0, not {plain(repr(value), 40)}."
+    msg = f"{name}= takes a whole number above 0, not {sanitize_text(repr(value), 40)}."
     raise OptionError(msg)
 
 
-def result_of(came: Any) -> Result:
+def to_result(came: Any) -> Result:
     """Return an event as a Result.
 
     Raises
@@ -461,10 +469,10 @@ def result_of(came: Any) -> Result:
     raise OptionError(msg)
 
 
-async def aside(source: Any) -> AsyncGenerator[Any, None]:
+async def iterate_in_thread(source: Any) -> AsyncGenerator[Any, None]:
     """Yield from a plain iterator, each step in a thread: it may wait for ever."""
     try:
-        while (found := await runtime.aside(partial(next, source, END))) is not END:
+        while (found := await background.run_in_thread(partial(next, source, END))) is not END:
             yield found
     finally:
         if isinstance(source, Generator):
@@ -472,7 +480,7 @@ async def aside(source: Any) -> AsyncGenerator[Any, None]:
                 source.close()
 
 
-async def ended(steps: Any) -> None:
+async def close_iterator(steps: Any) -> None:
     """End what was iterated, so that it runs its ``finally`` blocks."""
     close = getattr(steps, "aclose", None)
     if close is not None:
@@ -481,6 +489,6 @@ async def ended(steps: Any) -> None:
             await done
 
 
-def wrapped(body: str) -> str:
+def wrap_html(body: str) -> str:
     """Return HTML in an element of the package's own classes."""
-    return f'<div class="{CLASSES}">{body}</div>'
+    return f'<div class="{HTML_CLASSES}">{body}</div>'

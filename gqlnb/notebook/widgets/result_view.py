@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
-from gqlnb.errors import OptionError, plain
-from gqlnb.model.grid import ROWS_SHOWN, caption, grid_of
-from gqlnb.model.render import error_lines, frame_html, result_bundle, result_text
-from gqlnb.model.result import Result
-from gqlnb.model.tables import ALONE
-from gqlnb.notebook.shown import counted
+from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.notebook.display import format_count
 from gqlnb.notebook.widgets.base import TWIN, Widget
-from gqlnb.notebook.widgets.grid import GridSource
+from gqlnb.notebook.widgets.data_grid import GridSource
 from gqlnb.notebook.widgets.tree import TreeSource
+from gqlnb.result.renderer import (
+    ROWS_SHOWN,
+    build_caption,
+    build_grid,
+    format_errors,
+    render_bundle,
+    render_frame,
+    render_text,
+)
+from gqlnb.result.result import Result
+from gqlnb.result.tables import DATA_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,10 +71,10 @@ class ResultView(Widget):
 
     def __init__(self, result: Any) -> None:
         self.result = result if isinstance(result, Result) else None
-        self._frames = frames_of(result)
+        self._frames = list_frames(result)
         self._sources: dict[int, GridSource] = {}
         self._tree = None if self.result is None else TreeSource(lambda: result.data)
-        super().__init__(_twin=self._text()[:TWIN])
+        super().__init__(_twin=self._build_text()[:TWIN])
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -78,62 +85,64 @@ class ResultView(Widget):
         FrameError
             If the values of a result do not fit its columns.
         """
-        frame = self._first()
+        frame = self._get_first_frame()
         if isinstance(frame, pd.DataFrame):
             return frame
         made: pd.DataFrame = frame.to_pandas(types_mapper=pd.ArrowDtype)
         return made
 
-    def _first(self) -> Frame:
+    def _get_first_frame(self) -> Frame:
         return self._frames[0][1]()
 
     def __repr__(self) -> str:
         name = type(self).__name__
         if self.result is not None:
             return f"{name}({', '.join(label for label, _ in self._frames)})"
-        rows, columns = self._first().shape
-        return f"{name}({counted(rows, 'row')}, {counted(columns, 'column')})"
+        rows, columns = self._get_first_frame().shape
+        return f"{name}({format_count(rows, 'row')}, {format_count(columns, 'column')})"
 
-    def _text(self) -> str:
+    def _build_text(self) -> str:
         if self.result is not None:
-            return result_text(self.result)
-        frame, rows = self._beginning()
-        return f"{grid_of(frame).text()}\n{caption(frame, rows)}"
+            return render_text(self.result)
+        frame, rows = self._get_first_rows()
+        return f"{build_grid(frame).to_text()}\n{build_caption(frame, rows)}"
 
-    def _html(self) -> str:
+    def _build_html(self) -> str:
         if self.result is not None:
-            bundle = result_bundle(self.result)
+            bundle = render_bundle(self.result)
             html: str = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
             return html
-        frame, rows = self._beginning()
-        return frame_html(frame, caption(frame, rows))
+        frame, rows = self._get_first_rows()
+        return render_frame(frame, build_caption(frame, rows))
 
-    def _beginning(self) -> tuple[pd.DataFrame, int]:
+    def _get_first_rows(self) -> tuple[pd.DataFrame, int]:
         """Return the first rows of the frame, and how many there are in all."""
-        frame = self._first()
+        frame = self._get_first_frame()
         if isinstance(frame, pd.DataFrame):
             return frame.head(ROWS_SHOWN), len(frame)
         first = frame.slice(0, ROWS_SHOWN).to_pandas(types_mapper=pd.ArrowDtype)
         return first, frame.num_rows
 
-    def _heard(self, message: Message, _buffers: Sequence[memoryview], /) -> Message | None:
+    def _handle_view_message(
+        self, message: Message, _buffers: Sequence[memoryview], /
+    ) -> Message | None:
         match message:
             case {"kind": "hello"}:
-                errors = [] if self.result is None else error_lines(self.result)
-                self.send({"kind": "state", "tabs": self._tabs(), "errors": errors})
+                errors = [] if self.result is None else format_errors(self.result)
+                self.send({"kind": "state", "tabs": self._build_tabs(), "errors": errors})
             case {"kind": "grid", "tab": int(at)} if 0 <= at < len(self._frames):
-                self._apart(lambda: self._source(at).answer(message), message)
+                self._run_in_thread(lambda: self._get_source(at).answer(message), message)
             case {"kind": "tree"} if self._tree is not None:
-                self._apart(partial(self._tree.answer, message), message)
+                self._run_in_thread(partial(self._tree.answer, message), message)
         return None
 
-    def _source(self, at: int) -> GridSource:
+    def _get_source(self, at: int) -> GridSource:
         with self._lock:
             if at not in self._sources:
                 self._sources[at] = GridSource(self._frames[at][1]())
             return self._sources[at]
 
-    def _tabs(self) -> list[dict[str, Any]]:
+    def _build_tabs(self) -> list[dict[str, Any]]:
         """Return the tabs: the frames and the data; the data first where there is no list."""
         tabs = [
             {"kind": "grid", "tab": at, "label": label}
@@ -141,25 +150,25 @@ class ResultView(Widget):
         ]
         if self._tree is None:
             return tabs
-        first = 0 if self._frames[0][0] == ALONE else len(tabs)
+        first = 0 if self._frames[0][0] == DATA_TABLE else len(tabs)
         return [*tabs[:first], {"kind": "tree", "tab": -1, "label": "JSON"}, *tabs[first:]]
 
 
-def frames_of(shown: Any) -> list[tuple[str, Callable[[], Frame]]]:
+def list_frames(shown: Any) -> list[tuple[str, Callable[[], Frame]]]:
     """Return the frames of what is shown: a name, and a function that gives the frame."""
     if not isinstance(shown, Result):
-        frame = frame_of(shown)
+        frame = to_frame(shown)
         return [("rows", lambda: frame)]
     tables = shown.tables(strict=False, quiet=True)
     found: list[tuple[str, Callable[[], Frame]]] = [
-        (plain(name, LABEL), partial(tables.__getitem__, name)) for name in tables
+        (sanitize_text(name, LABEL), partial(tables.__getitem__, name)) for name in tables
     ]
     if shown.errors:
         found.append(("Errors", shown.errors_frame))
     return found
 
 
-def frame_of(shown: Any) -> Frame:
+def to_frame(shown: Any) -> Frame:
     """Return what is no result as a frame.
 
     Raises

@@ -15,18 +15,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import traitlets
 
-from gqlnb.errors import QueryError, blame, plain
-from gqlnb.github.entry import opened
-from gqlnb.github.expressions import read
-from gqlnb.github.starsearch import collect
-from gqlnb.model.grid import ROWS_SHOWN
-from gqlnb.model.render import frame_html
-from gqlnb.notebook.widgets.base import Widget, in_words, names_of_the_notebook
-from gqlnb.notebook.widgets.charts import pictures, spread
-from gqlnb.notebook.widgets.grid import GridSource
-from gqlnb.notebook.widgets.kept import Kept
-from gqlnb.notebook.widgets.repeating import code_of, shown_client, text_of
-from gqlnb.notebook.widgets.star_run import IDLE, Run, caption, read_limit
+from gqlnb.errors import QueryError, describe_exception, sanitize_text
+from gqlnb.github.builtin_connections import open_client
+from gqlnb.github.star_query import parse_star_query
+from gqlnb.github.star_results import collect_stars
+from gqlnb.notebook.widgets.base import Widget, describe_error, get_notebook_names
+from gqlnb.notebook.widgets.data_grid import GridSource
+from gqlnb.notebook.widgets.live_output import SavedOutput
+from gqlnb.notebook.widgets.search_run import (
+    IDLE,
+    StarRun,
+    format_client,
+    read_limit,
+    write_caption,
+    write_python,
+    write_query_text,
+)
+from gqlnb.notebook.widgets.star_charts import build_charts, build_histogram_grid
+from gqlnb.result.renderer import ROWS_SHOWN, render_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -98,22 +104,22 @@ class StarSearch(Widget):
     ) -> None:
         # All of it before the comm opens: its first message may come in another thread.
         self._client = client
-        self._run: Run | None = None
+        self._current_run: StarRun | None = None
         self._frame: pd.DataFrame | None = None
-        self._copy: pd.DataFrame | None = None  # the frame may be changed by whoever has it
-        self._found: dict[str, Any] | None = None
+        self._frame_copy: pd.DataFrame | None = None  # the frame may be changed by whoever has it
+        self._result_message: dict[str, Any] | None = None
         self._source: GridSource | None = None
-        self._wrong: str | None = None
+        self._callback_errors: str | None = None
         self._callbacks: list[OnResult] = []
-        self._kept = Kept()
-        super().__init__(query=str(read(query)), limit=read_limit(limit))
+        self._saved_output = SavedOutput()
+        super().__init__(query=str(parse_star_query(query)), limit=read_limit(limit))
 
     @traitlets.validate("query")
-    def _readable(self, proposal: Mapping[str, Any]) -> str:
-        return str(read(proposal["value"]))
+    def _validate_query(self, proposal: Mapping[str, Any]) -> str:
+        return str(parse_star_query(proposal["value"]))
 
     @traitlets.validate("limit")
-    def _positive(self, proposal: Mapping[str, Any]) -> int | None:
+    def _validate_limit(self, proposal: Mapping[str, Any]) -> int | None:
         return read_limit(proposal["value"])
 
     @property
@@ -128,12 +134,12 @@ class StarSearch(Widget):
         None if nothing did.
         """
         with self._lock:
-            run, wrong = self._run, self._wrong
-        return in_words(run.error) if run is not None and run.error is not None else wrong
+            run, wrong = self._current_run, self._callback_errors
+        return describe_error(run.error) if run is not None and run.error is not None else wrong
 
     def start(self) -> None:
         """Begin to search in a thread, instead of the search that runs, if one does."""
-        self._start(self.query, self.limit)
+        self._start_thread(self.query, self.limit)
 
     def run(self) -> pd.DataFrame:
         """Search here and now.
@@ -150,15 +156,15 @@ class StarSearch(Widget):
         Exception
             What a function of :meth:`on_result` raised; the result is in :attr:`frame`.
         """
-        run = self._begin(self.query, self.limit)
+        run = self._begin_run(self.query, self.limit)
         try:
-            self._work(run)
+            self._execute_run(run)
         except BaseException:  # the interrupt button
             self.cancel()
             raise
-        found = run.outcome()
-        self._kept.put(self._html)
-        wrong = self._call_back(run)
+        found = run.get_frame()
+        self._saved_output.put(self._build_html)
+        wrong = self._call_callbacks(run)
         if wrong:
             raise wrong[0]
         return found
@@ -166,8 +172,8 @@ class StarSearch(Widget):
     def cancel(self) -> None:
         """Stop the search that runs, if one does; :attr:`frame` stays what it was."""
         with self._lock:
-            if self._run is not None and self._run.end(stopped=True):
-                self._tell()
+            if self._current_run is not None and self._current_run.end(stopped=True):
+                self._send_status()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until no search runs.
@@ -183,8 +189,8 @@ class StarSearch(Widget):
             Whether the search has ended; how is in :attr:`frame` and :attr:`error`.
         """
         with self._lock:
-            run = self._run
-        return run is None or run.over.wait(timeout)
+            run = self._current_run
+        return run is None or run.finished.wait(timeout)
 
     def on_result(self, function: OnResult, *, remove: bool = False) -> OnResult:
         """Have a function called with the frame of each complete result.
@@ -217,37 +223,39 @@ class StarSearch(Widget):
         super().close()
 
     def __repr__(self) -> str:
-        asked = shown_client(self._client)
+        asked = format_client(self._client)
         return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={asked})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the view; its HTML beside it, where the results that will come take its place."""
         bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is not None and self._kept.show(self._html()):
+        if bundle is not None and self._saved_output.show(self._build_html()):
             del bundle[0]["text/html"]
         return bundle
 
-    def _html(self) -> str:
+    def _build_html(self) -> str:
         with self._lock:
-            frame = self._copy
+            frame = self._frame_copy
         if frame is None:
             return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
         note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
-        bins = spread(frame)
-        return f"{frame_html(frame, f'{caption(frame)}{note}')}{bins.html() if bins.rows else ''}"
+        bins = build_histogram_grid(frame)
+        return f"{render_frame(frame, f'{write_caption(frame)}{note}')}{bins.to_html() if bins.rows else ''}"
 
-    def _heard(self, message: Message, _buffers: Sequence[memoryview], /) -> Message | None:
+    def _handle_view_message(
+        self, message: Message, _buffers: Sequence[memoryview], /
+    ) -> Message | None:
         match message:
             case {"kind": "hello"}:
-                self._tell(found=True)
+                self._send_status(found=True)
             case {"kind": "cancel"}:
                 self.cancel()
                 return HEARD
             case {"kind": "run", "query": str(query), "limit": str(limit)}:
-                self._clicked(query, limit)
+                self._start_from_view(query, limit)
                 return HEARD
             case {"kind": "grid"}:
-                self._apart(partial(self._answer_grid, message), message)
+                self._run_in_thread(partial(self._answer_grid, message), message)
         return None
 
     def _answer_grid(self, message: Message) -> dict[str, Any]:
@@ -258,123 +266,127 @@ class StarSearch(Widget):
             raise QueryError(msg)
         return source.answer(message)
 
-    def _clicked(self, query: str, limit: str) -> None:
+    def _start_from_view(self, query: str, limit: str) -> None:
         """Search for what stands in the boxes."""
         try:
-            asked, most = str(read(query)), read_limit(limit)
+            asked, most = str(parse_star_query(query)), read_limit(limit)
         except QueryError as error:
-            self._fail(self._begin(plain(query, 80), None), error)
+            self._fail_run(self._begin_run(sanitize_text(query, 80), None), error)
             return
         self.query, self.limit = asked, most
-        self._start(asked, most)
+        self._start_thread(asked, most)
 
-    def _start(self, query: str, limit: int | None) -> None:
-        run = self._begin(query, limit)
-        Thread(target=self._alone, args=[run], name="gqlnb-star-search", daemon=True).start()
+    def _start_thread(self, query: str, limit: int | None) -> None:
+        run = self._begin_run(query, limit)
+        Thread(
+            target=self._run_in_background, args=[run], name="gqlnb-star-search", daemon=True
+        ).start()
 
-    def _begin(self, query: str, limit: int | None) -> Run:
+    def _begin_run(self, query: str, limit: int | None) -> StarRun:
         """Put a new search in the place of the one before, which stops if it still runs."""
-        run = Run(query, limit)
+        run = StarRun(query, limit)
         with self._lock:
-            if self._run is not None:
-                self._run.end(stopped=True)
-            self._run, self._wrong = run, None
-            self._tell()
+            if self._current_run is not None:
+                self._current_run.end(stopped=True)
+            self._current_run, self._callback_errors = run, None
+            self._send_status()
         return run
 
-    def _alone(self, run: Run) -> None:
+    def _run_in_background(self, run: StarRun) -> None:
         """Carry out a search in a thread of its own, with all that follows from its result."""
-        self._work(run)
+        self._execute_run(run)
         if run.frame is not None:
-            self._kept.put(self._html)
-            self._call_back(run)
+            self._saved_output.put(self._build_html)
+            self._call_callbacks(run)
 
-    def _work(self, run: Run) -> None:
+    def _execute_run(self, run: StarRun) -> None:
         """Carry out a search, in the thread that calls."""
         try:
-            with opened(self._client) as asked:
+            with open_client(self._client) as asked:
 
                 def on_page(got: int, wanted: int, _total: int) -> bool:
                     with self._lock:
-                        if run.over.is_set():
+                        if run.finished.is_set():
                             return False
-                        run.got, run.wanted, run.pages = got, wanted, run.pages + 1
+                        run.received, run.wanted, run.pages = got, wanted, run.pages + 1
                         run.budget = str(asked.budget)
-                        self._tell_in_time(run)
+                        self._send_state_soon(run)
                     return True
 
-                frame = collect(run.query, limit=run.limit, client=asked, on_page=on_page)
+                frame = collect_stars(run.query, limit=run.limit, client=asked, on_page=on_page)
             copied = frame.copy()
-            found, source = self._presented(run, copied), GridSource(copied)
+            found, source = self._describe_result(run, copied), GridSource(copied)
         except Exception as error:  # whatever it is: a thread has nobody else to tell
-            self._fail(run, error)
+            self._fail_run(run, error)
             return
         with self._lock:
-            if run.over.is_set():
+            if run.finished.is_set():
                 return
-            found["number"] = 1 + (self._found["number"] if self._found else 0)
+            found["number"] = 1 + (self._result_message["number"] if self._result_message else 0)
             # Before it ends: who waits for the end looks at these next.
-            self._frame, self._copy, run.got = frame, copied, len(frame)
-            self._found, self._source = found, source
+            self._frame, self._frame_copy, run.received = frame, copied, len(frame)
+            self._result_message, self._source = found, source
             self._twin = found["caption"]
             run.end(frame=frame)
-            self._tell(found=True)
+            self._send_status(found=True)
 
-    def _presented(self, run: Run, frame: pd.DataFrame) -> dict[str, Any]:
+    def _describe_result(self, run: StarRun, frame: pd.DataFrame) -> dict[str, Any]:
         """Return what a view shows of a result beside its rows."""
         return {
-            "caption": caption(frame),
+            "caption": write_caption(frame),
             "rows": len(frame),
-            "text": text_of(frame, run.limit),
-            "code": code_of(run.query, run.limit, self._client, names_of_the_notebook()),
-            **pictures(frame),
+            "text": write_query_text(frame, run.limit),
+            "code": write_python(run.query, run.limit, self._client, get_notebook_names()),
+            **build_charts(frame),
         }
 
-    def _call_back(self, run: Run) -> list[Exception]:
+    def _call_callbacks(self, run: StarRun) -> list[Exception]:
         """Call who waits for results; show what they raise, and return it."""
         with self._lock:
             callbacks = list(self._callbacks)
         wrong = []
         for function in callbacks:
             try:
-                function(run.outcome())
+                function(run.get_frame())
             except Exception as error:  # it is the user's: the search is done all the same
                 wrong.append(error)
-                self._complain(run, function, error)
+                self._report_callback_error(run, function, error)
         return wrong
 
-    def _complain(self, run: Run, function: OnResult, error: Exception) -> None:
+    def _report_callback_error(self, run: StarRun, function: OnResult, error: Exception) -> None:
         """Show what a function of the user's raised, unless another search has begun."""
-        name = plain(getattr(function, "__name__", type(function).__name__), 80)
-        said = f"The result is here, but {name}, called with it, raised {blame(error)}"
+        name = sanitize_text(getattr(function, "__name__", type(function).__name__), 80)
+        said = f"The result is here, but {name}, called with it, raised {describe_exception(error)}"
         with self._lock:
-            if self._run is run:
-                self._wrong = f"{self._wrong}\n{said}" if self._wrong else said
-                self._tell()
+            if self._current_run is run:
+                self._callback_errors = (
+                    f"{self._callback_errors}\n{said}" if self._callback_errors else said
+                )
+                self._send_status()
 
-    def _fail(self, run: Run, error: Exception) -> None:
+    def _fail_run(self, run: StarRun, error: Exception) -> None:
         with self._lock:
             if run.end(error=error):
-                self._tell()
+                self._send_status()
 
-    def _tell_in_time(self, run: Run) -> None:
+    def _send_state_soon(self, run: StarRun) -> None:
         """Send the state now, or as soon as the last one is old enough: the next page may hang."""
-        wait = run.told + SECONDS_BETWEEN_STATES - time.monotonic()
+        wait = run.sent_at + SECONDS_BETWEEN_STATES - time.monotonic()
         if wait <= 0:
-            self._tell()
-        elif not run.due:
-            run.due = True
-            timer = Timer(wait, self._tell)
+            self._send_status()
+        elif not run.send_pending:
+            run.send_pending = True
+            timer = Timer(wait, self._send_status)
             timer.daemon = True
             timer.start()
 
-    def _tell(self, *, found: bool = False) -> None:
+    def _send_status(self, *, found: bool = False) -> None:
         """Send the state to every view, with the result if asked; under the lock, to keep order."""
         with self._lock:
-            run = self._run
-            message = {"kind": "state", **(run.state() if run else IDLE), "error": self.error}
+            run = self._current_run
+            message = {"kind": "state", **(run.to_state() if run else IDLE), "error": self.error}
             if found:
-                message["found"] = self._found
+                message["found"] = self._result_message
             if run is not None:
-                run.told, run.due = time.monotonic(), False
+                run.sent_at, run.send_pending = time.monotonic(), False
             self.send(message)

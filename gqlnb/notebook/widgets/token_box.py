@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import traitlets
 
-from gqlnb.errors import AuthError, plain
+from gqlnb.auth import Token
+from gqlnb.errors import AuthError, sanitize_text
 from gqlnb.notebook.widgets.base import Widget
-from gqlnb.token import Token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ class TokenBox(Widget):
         held = self._held
         if held is None:
             msg = (
-                f"Nothing was typed into the box {plain(self.label, 40)!r} yet. Type the token "
+                f"Nothing was typed into the box {sanitize_text(self.label, 40)!r} yet. Type the token "
                 "there and press Enter, then run this cell again."
             )
             raise AuthError(msg)
@@ -80,7 +80,7 @@ class TokenBox(Widget):
 
     def forget(self) -> None:
         """Empty the box; clients that were made with its token keep it."""
-        self._take(None)
+        self._hold_token(None)
 
     def close(self) -> None:
         """Forget the token and take the widget out of all its views."""
@@ -91,27 +91,27 @@ class TokenBox(Widget):
         filled = "empty" if self._held is None else repr(self._held)
         return f"{type(self).__name__}({self.label!r}, {filled})"
 
-    def _html(self) -> str:
+    def _build_html(self) -> str:
         return f"<p>{escape(self.label)}: run this notebook to type one.</p>"
 
-    def _heard(self, message: Message, buffers: Sequence[memoryview], /) -> None:
+    def _handle_view_message(self, message: Message, buffers: Sequence[memoryview], /) -> None:
         """Do what the front end asks, in whichever thread its message came."""
         match message:
             case {"kind": "hello"}:
-                self._tell()
+                self._send_status()
             case {"kind": "token"} if buffers:
                 try:
                     typed = Token(bytes(buffers[0]).decode("utf-8", "replace"), self._scheme)
                 except AuthError as error:
-                    self._tell(str(error))  # what was held before is held still
+                    self._send_status(str(error))  # what was held before is held still
                 else:
-                    self._take(typed)
+                    self._hold_token(typed)
 
-    def _take(self, token: Token | None) -> None:
+    def _hold_token(self, token: Token | None) -> None:
         with self._lock:
             self._held = token
-            self._tell()
+            self._send_status()
 
-    def _tell(self, error: str = "") -> None:
+    def _send_status(self, error: str = "") -> None:
         """Send every view whether there is a token, and what was wrong with the last one typed."""
         self.send({"kind": "state", "held": self._held is not None, "error": error})

@@ -10,8 +10,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from gqlnb.errors import QueryError, plain
-from gqlnb.model.grid import named
+from gqlnb.errors import QueryError, sanitize_text
+from gqlnb.result.renderer import describe_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ FEW = 8  # children of a value that its line shows
 CHILDREN = 200  # of one answer at most; the front end asks for 100
 FOUND = 200  # places of one search
 COPIED = 2_000_000  # characters of JSON; more is a file's task
-ENCODER = json.JSONEncoder(ensure_ascii=False, default=named)
+ENCODER = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
 class TreeSource:
@@ -48,24 +48,26 @@ class TreeSource:
         """
         match message:
             case {"ask": "root"}:
-                return {"item": {**item("", self._data()), "step": ""}}
+                return {"item": {**build_item("", self._data()), "step": ""}}
             case {"ask": "children", "at": list(at), "start": int(start), "end": int(end)}:
                 count = min(end - start, CHILDREN)
-                pairs = islice(children(self.value(at)), max(0, start), max(0, start) + count)
-                return {"items": [item(key, value) for key, value in pairs]}
+                pairs = islice(
+                    iterate_children(self.get_value(at)), max(0, start), max(0, start) + count
+                )
+                return {"items": [build_item(key, value) for key, value in pairs]}
             case {"ask": "find", "words": str(words)}:
-                return found(self._data(), words)
+                return find_words(self._data(), words)
             case {"ask": "copy", "at": list(at)}:
-                return {"text": written(self.value(at))}
+                return {"text": to_json(self.get_value(at))}
         msg = "The tree asked for what there is not. Run the cell again."
         raise QueryError(msg)
 
-    def value(self, at: Sequence[Any]) -> Any:
+    def get_value(self, at: Sequence[Any]) -> Any:
         """Return the value at the end of some positions."""
         value = self._data()
         for position in at:
             step = isinstance(position, int) and next(
-                islice(children(value), max(0, position), None), None
+                islice(iterate_children(value), max(0, position), None), None
             )
             if not step:
                 msg = "There is no such value in the data. Run the cell again."
@@ -74,7 +76,7 @@ class TreeSource:
         return value
 
 
-def children(value: Any) -> Iterator[tuple[Any, Any]]:
+def iterate_children(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the keys and values in a mapping or list."""
     if isinstance(value, dict):
         yield from value.items()
@@ -82,26 +84,26 @@ def children(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(value)
 
 
-def item(key: Any, value: Any) -> dict[str, Any]:
+def build_item(key: Any, value: Any) -> dict[str, Any]:
     """Return a value as one line of the tree.
 
     Returns
     -------
     dict
-        ``key``, as text; ``step``, which leads to it in Python; ``kind`` (``"object"``,
+        ``key``, as text; ``step``, which leads to it in Python; ``get_kind`` (``"object"``,
         ``"array"`` and those of leaves); ``text``, the beginning of it; ``size``, how many
         children it has.
     """
     return {
-        "key": plain(key, LINE),
-        "step": plain(f"[{key!r}]", 10 * LINE),
-        "kind": kind(value),
-        "text": line(value),
+        "key": sanitize_text(key, LINE),
+        "step": sanitize_text(f"[{key!r}]", 10 * LINE),
+        "kind": get_kind(value),
+        "text": format_line(value),
         "size": len(value) if isinstance(value, (dict, list, tuple)) else 0,
     }
 
 
-def kind(value: Any) -> str:
+def get_kind(value: Any) -> str:
     """Return what JSON calls a value."""
     if value is None:
         return "null"
@@ -109,22 +111,24 @@ def kind(value: Any) -> str:
     return kinds.get(type(value), "array" if isinstance(value, (list, tuple)) else "other")
 
 
-def line(value: Any) -> str:
+def format_line(value: Any) -> str:
     """Return a leaf as JSON writes it, and of what has children the leaves that it begins with."""
     if isinstance(value, dict):
         pairs = islice(value.items(), FEW)
-        shown = ", ".join(f"{plain(key, 40)}: {leaf(inner, 40)}" for key, inner in pairs)
+        shown = ", ".join(
+            f"{sanitize_text(key, 40)}: {format_leaf(inner, 40)}" for key, inner in pairs
+        )
         return "{" + shown + (", …" if len(value) > FEW else "") + "}"
     if isinstance(value, (list, tuple)):
         few = value[:FEW]
         if any(isinstance(inner, (dict, list, tuple)) for inner in few):
             return ""  # how many there are says all
-        shown = ", ".join(leaf(inner, 40) for inner in few)
+        shown = ", ".join(format_leaf(inner, 40) for inner in few)
         return f"[{shown}{', …' if len(value) > FEW else ''}]"
-    return leaf(value, LINE)
+    return format_leaf(value, LINE)
 
 
-def leaf(value: Any, limit: int) -> str:
+def format_leaf(value: Any, limit: int) -> str:
     """Return a leaf as JSON writes it, and of what has children no more than its brackets."""
     if isinstance(value, dict):
         return "{…}" if value else "{}"
@@ -133,16 +137,16 @@ def leaf(value: Any, limit: int) -> str:
     if isinstance(value, str) and len(value) > limit:
         value = value[:limit] + "…"
     try:
-        return plain(ENCODER.encode(value), 2 * limit)
+        return sanitize_text(ENCODER.encode(value), 2 * limit)
     except ValueError:  # a number of more digits than Python writes
         return f"<{type(value).__name__}>"
 
 
-def found(data: Any, words: str) -> dict[str, Any]:
+def find_words(data: Any, words: str) -> dict[str, Any]:
     """Return where words stand in keys or values, in any case; the first places in their order."""
     wanted = words.strip().casefold()
     places: list[list[int]] = []
-    stack: list[tuple[list[int], Iterator[tuple[Any, Any]]]] = [([], children(data))]
+    stack: list[tuple[list[int], Iterator[tuple[Any, Any]]]] = [([], iterate_children(data))]
     numbers = [0]
     while stack and wanted:
         at, left = stack[-1]
@@ -153,27 +157,27 @@ def found(data: Any, words: str) -> dict[str, Any]:
             continue
         here = [*at, numbers[-1]]
         numbers[-1] += 1
-        if holds(step, wanted):
+        if has_words(step, wanted):
             if len(places) == FOUND:
                 return {"places": places, "more": True}
             places.append(here)
         if isinstance(step[1], (dict, list, tuple)):
-            stack.append((here, children(step[1])))
+            stack.append((here, iterate_children(step[1])))
             numbers.append(0)
     return {"places": places, "more": False}
 
 
-def holds(step: tuple[Any, Any], wanted: str) -> bool:
+def has_words(step: tuple[Any, Any], wanted: str) -> bool:
     """Tell whether a key or a leaf has these words in it."""
     key, value = step
     if isinstance(key, str) and wanted in key.casefold():
         return True
     if isinstance(value, str):
         return wanted in value.casefold()
-    return not isinstance(value, (dict, list, tuple)) and wanted in line(value).casefold()
+    return not isinstance(value, (dict, list, tuple)) and wanted in format_line(value).casefold()
 
 
-def written(value: Any) -> str:
+def to_json(value: Any) -> str:
     """Return a value as JSON.
 
     Raises
@@ -183,7 +187,9 @@ def written(value: Any) -> str:
     """
     parts = []
     size = 0
-    for part in json.JSONEncoder(ensure_ascii=False, indent=2, default=named).iterencode(value):
+    for part in json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value).iterencode(
+        value
+    ):
         parts.append(part)
         size += len(part)
         if size > COPIED:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait a thousandth of what would be waited before subscribing again."""
-    monkeypatch.setattr("gqlnb.client.subscriptions.FIRST", 0.0005)
+    monkeypatch.setattr("gqlnb.client.subscriptions.FIRST_DELAY", 0.0005)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from gqlnb import (
     TransportError,
     serve,
 )
-from gqlnb.client.events import Reading
+from gqlnb.client.event_streams import StreamedAnswer
 from tests.client.faults import Endpoint, stalled
 from tests.client.subscriptions.tickers import (
     BOTH,
@@ -77,7 +77,7 @@ def test_attempts_in_a_row_end(relay, way):
 @BOTH
 def test_a_server_that_starts_anew_is_found_again(ticker, way, monkeypatch):
     """Nobody is there for a while, and it was there before."""
-    monkeypatch.setattr("gqlnb.client.subscriptions.LONGEST", 0.01)
+    monkeypatch.setattr("gqlnb.client.subscriptions.MAX_DELAY", 0.01)
     with serve(ticker.schema, port=0) as server:
         stream = Client(server.url).subscribe(SUBSCRIPTION, transport=way, reconnect=10**6)
         assert [next(stream)["ticks"], next(stream)["ticks"]] == [1, 1]
@@ -103,7 +103,7 @@ def test_nobody_there_at_first_is_an_error_at_once(way):
 
 def test_who_does_not_answer_pings_is_given_up(relay, monkeypatch):
     """A line that is dead without having been closed."""
-    monkeypatch.setattr("gqlnb.client.websocket.SILENCE", 0.1)
+    monkeypatch.setattr("gqlnb.client.websocket_client.PING_AFTER", 0.1)
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="ws", reconnect=0)
     next(stream), next(stream)
     relay.flowing.clear()
@@ -113,7 +113,7 @@ def test_who_does_not_answer_pings_is_given_up(relay, monkeypatch):
 
 def test_who_answers_pings_is_waited_for(ticker, relay, monkeypatch):
     """Silence alone is no reason to leave."""
-    monkeypatch.setattr("gqlnb.client.websocket.SILENCE", 0.2)
+    monkeypatch.setattr("gqlnb.client.websocket_client.PING_AFTER", 0.2)
     pongs = threading.Semaphore(0)
     from websockets.asyncio.client import ClientConnection
 
@@ -140,12 +140,12 @@ def test_who_answers_pings_is_waited_for(ticker, relay, monkeypatch):
 def test_a_stream_of_events_watches_its_peer():
     """The system asks whether it is there; where it is not, that is a connection that broke."""
     with Endpoint(stalled(HEAD + b"event: next\n")) as endpoint:
-        reading = Reading(Client(endpoint.url)._transport, b"{}", PATIENCE)
-        assert reading.begin() is None
-        assert reading._call.line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-        assert reading.more() == []
-        reading._call.until = 0.0  # as the system's own timeout, it is a TimeoutError
-        error = reading.more()
+        reading = StreamedAnswer(Client(endpoint.url)._transport, b"{}", PATIENCE)
+        assert reading.begin_stream() is None
+        assert reading._call.socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert reading.read_more() == []
+        reading._call.deadline = 0.0  # as the system's own timeout, it is a TimeoutError
+        error = reading.read_more()
         assert error.broken
         assert "nobody is there any more" in str(error)
         reading.close()
@@ -153,7 +153,7 @@ def test_a_stream_of_events_watches_its_peer():
 
 def test_a_person_who_waits_is_told_once(relay, monkeypatch, capsys):
     """In a notebook, or at a terminal."""
-    monkeypatch.setattr("gqlnb.client.subscriptions.watched", lambda: True)
+    monkeypatch.setattr("gqlnb.client.subscriptions.is_interactive", lambda: True)
     stream = Client(relay.url).subscribe(SUBSCRIPTION, transport="sse")
     for number in (1, 2, 3):
         assert [next(stream)["ticks"], next(stream)["ticks"]] == [number, number]
@@ -167,10 +167,10 @@ def test_the_waits_grow_and_end():
     """Between half and all of a step that doubles."""
     from gqlnb.client import subscriptions
 
-    subscriptions.FIRST = 0.5  # the fixture gives back what it had
-    waits = [subscriptions.backoff(tried, lambda: 0.999) for tried in (1, 2, 3, 9, 99)]
+    subscriptions.FIRST_DELAY = 0.5  # the fixture gives back what it had
+    waits = [subscriptions.compute_backoff(tried, lambda: 0.999) for tried in (1, 2, 3, 9, 99)]
     assert waits == pytest.approx([0.5, 1, 2, 30, 30], rel=0.01)
-    assert subscriptions.backoff(1, lambda: 0.0) == 0.25
+    assert subscriptions.compute_backoff(1, lambda: 0.0) == 0.25
 
 
 @BOTH
@@ -227,13 +227,13 @@ def test_a_stream_that_is_dropped_ends(ticker, url, way):
 
 def test_a_stream_of_events_is_read_in_one_thread(url, monkeypatch):
     """From its first step to its last."""
-    threads, more = [], Reading.more
+    threads, more = [], StreamedAnswer.read_more
 
-    def noted(self: Reading) -> Any:
+    def noted(self: StreamedAnswer) -> Any:
         threads.append(threading.current_thread())
         return more(self)
 
-    monkeypatch.setattr(Reading, "more", noted)
+    monkeypatch.setattr(StreamedAnswer, "read_more", noted)
     stream = Client(url).subscribe("subscription { flood(size: 9) { number } }", transport="sse")
     with stream:
         assert [next(stream)["flood"]["number"] for _ in range(500)] == list(range(1, 501))

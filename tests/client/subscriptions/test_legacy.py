@@ -17,7 +17,7 @@ from strawberry.subscriptions import GRAPHQL_WS_PROTOCOL
 from gqlnb import AnswerError, AuthError, Client, QueryError, Token, TransportError
 from tests.client.relays import Relay
 from tests.client.subscriptions.speaking import speaking
-from tests.client.test_subscriptions_elsewhere import Query, Subscription, apps, running
+from tests.client.test_foreign_subscriptions import Query, Subscription, apps, running
 from tests.servers.processes import start_server
 
 if TYPE_CHECKING:

@@ -85,7 +85,7 @@ def functions(frame: Any) -> set[str]:
     """Return what runs in a thread, in files of the package."""
     found = set()
     while frame is not None:
-        if frame.f_code.co_filename.endswith("gqlnb/runtime.py"):
+        if frame.f_code.co_filename.endswith("gqlnb/background.py"):
             found.add(frame.f_code.co_name)
         frame = frame.f_back
     return found

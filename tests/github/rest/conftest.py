@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import requests
 
-from gqlnb.github.data import Language, Owner, Repository
-from gqlnb.github.finding import Population
-from gqlnb.github.rest.endpoints import app
-from gqlnb.github.rest.hosting import RestServer
-from gqlnb.token import Token
+from gqlnb.auth import Token
+from gqlnb.github.repositories import Language, Owner, Repository
+from gqlnb.github.rest.rest_app import app
+from gqlnb.github.rest.rest_server import RestServer
+from gqlnb.github.standin.repository_columns import Population
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ def rows(count: int = 5) -> Population:
     """Return repositories of one owner, ada, with 100, 99, ... stars."""
     ada, python = Owner("ada", "User"), Language("Python")
     day = "2026-08-01T00:00:00Z"
-    return Population.of(
+    return Population.from_repositories(
         Repository(f"r{it}", ada, 100 - it, it, python if it else None, day) for it in range(count)
     )
 
@@ -45,7 +45,7 @@ class Asking(requests.Session):
 
     def log_in(self, login: str) -> Asking:
         """Log in and keep the token."""
-        password = PASSWORDS[login].header().split()[1]
+        password = PASSWORDS[login].build_header().split()[1]
         answer = self.post("/login", json={"login": login, "password": password})
         self.headers["Authorization"] = f"Bearer {answer.json()['token']}"
         return self

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gqlnb.github.rest.endpoints import app
-from gqlnb.github.rest.hosting import RestServer
+from gqlnb.github.rest.rest_app import app
+from gqlnb.github.rest.rest_server import RestServer
 from tests.github.rest.conftest import PASSWORDS, Asking, rows
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from gqlnb import QueryError
-from gqlnb.notebook.widgets import fronts
-from gqlnb.notebook.widgets.base import Widget, forget_route, in_words
-from gqlnb.notebook.widgets.fronts import front_of
+from gqlnb.notebook.widgets import base
+from gqlnb.notebook.widgets.base import Widget, describe_error, forget_route, load_front_end
 
 SECONDS = 20
 
@@ -34,12 +33,12 @@ class Counter(Widget):
         self.sent.append(json.loads(json.dumps(content)))
         self.news.set()
 
-    def _heard(self, message: Any, buffers: Any) -> Any:
+    def _handle_view_message(self, message: Any, buffers: Any) -> Any:
         match message:
             case {"kind": "add", "one": int(one), "two": int(two)}:
                 return {"kind": "sum", "sum": one + two}
             case {"kind": "apart", "for": seconds}:
-                return self._apart(lambda: {"kind": "slept", "for": 1 / seconds}, message)
+                return self._run_in_thread(lambda: {"kind": "slept", "for": 1 / seconds}, message)
             case {"kind": "unsendable"}:
                 return {"kind": "set", "of": {1}}
             case {"kind": "wrong"}:
@@ -47,7 +46,7 @@ class Counter(Widget):
                 raise QueryError(msg)
         return None
 
-    def _html(self) -> str:
+    def _build_html(self) -> str:
         return "<p>counted</p>"
 
 
@@ -100,7 +99,7 @@ def test_other_messages_do_nothing(counter: Counter, message: Any) -> None:
 def test_what_a_notebook_keeps_is_small_and_names_the_code(counter: Counter) -> None:
     """The loader is the same for all; the code is known by a hash of all its files."""
     state = counter.get_state()
-    assert state["_front"] == front_of("result_view.js")["hash"]
+    assert state["_front"] == load_front_end("result_view.js")["hash"]
     assert len(json.dumps({key: str(value) for key, value in state.items()})) < 6_000
     counter._twin = "x" * 10_000
     assert len(counter._twin) < 4_010
@@ -117,17 +116,17 @@ def test_the_code_is_sent_when_it_is_asked_for(counter: Counter) -> None:
     for at, file in enumerate(front["files"]):
         assert set(re.findall(r'from "\./([\w-]+\.js)"', file["text"])) <= set(names[:at])
     sheets = {file["name"]: file["css"] for file in front["files"]}
-    assert sheets["common.js"] == (fronts.HERE / "common.css").read_text()
+    assert sheets["common.js"] == (base.FRONT_END_FOLDER / "common.css").read_text()
 
 
 def test_a_change_in_what_is_imported_makes_another_module(tmp_path: Path) -> None:
     """Two kernels with different versions may show widgets in one page."""
     (tmp_path / "a.js").write_text('import { b } from "./b.js";')
     (tmp_path / "b.js").write_text("export const b = 1;")
-    before = front_of("a.js", tmp_path)
-    front_of.cache_clear()
+    before = load_front_end("a.js", tmp_path)
+    load_front_end.cache_clear()
     (tmp_path / "b.css").write_text("p {}")
-    after = front_of("a.js", tmp_path)
+    after = load_front_end("a.js", tmp_path)
     hashes = [{file["hash"] for file in front["files"]} for front in (before, after)]
     assert hashes[0] & hashes[1] == set()
 
@@ -137,7 +136,7 @@ def test_modules_in_a_circle_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text('import "x";\nimport { b } from "./b.js";')
     (tmp_path / "b.js").write_text('import { a } from "./a.js";')
     with pytest.raises(ValueError, match=r"a\.js imports b\.js imports a\.js: modules in a circle"):
-        front_of("a.js", tmp_path)
+        load_front_end("a.js", tmp_path)
 
 
 def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
@@ -166,4 +165,4 @@ def test_the_front_end_chooses_the_thread() -> None:
 
 def test_foreign_words_are_one_harmless_line() -> None:
     """And say which type of error it was."""
-    assert in_words(OSError("\x1b[31ma\nb")) == "OSError: [31ma b"
+    assert describe_error(OSError("\x1b[31ma\nb")) == "OSError: [31ma b"

@@ -96,7 +96,7 @@ def test_each_tab_answers_for_itself(schema: Schema) -> None:
     wrong = listener.ask(kind="grid", tab=0, query={"filters": {"2": "x"}}, id="y", **ROWS)
     assert wrong["kind"] == "failed"
     assert "'x' of column 'stars' is no number" in wrong["text"]
-    assert listener.view._heard({"kind": "grid", "tab": 9}, []) is None
+    assert listener.view._handle_view_message({"kind": "grid", "tab": 9}, []) is None
 
 
 def test_data_without_a_list_are_shown_first(schema: Schema) -> None:

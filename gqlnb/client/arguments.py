@@ -1,0 +1,281 @@
+"""Which certificates are trusted: those asked for, else those the environment names."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import ssl
+from dataclasses import replace
+from math import isfinite
+from numbers import Real
+from operator import is_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.recording.recording_transport import RecordingTransport
+from gqlnb.client.recording.session import build_unrecordable_error
+from gqlnb.client.transports import AsgiTransport, InProcessTransport
+from gqlnb.document.json_codec import iter_faults
+from gqlnb.document.limits import Limits
+from gqlnb.document.upload import Upload, is_file
+from gqlnb.errors import (
+    MAX_PROBLEMS_SHOWN,
+    KeywordError,
+    OptionError,
+    QueryError,
+    TargetError,
+    sanitize_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gqlnb.client.transports import Transport
+    from gqlnb.document.document import Document
+
+__all__ = [
+    "add_target_hint",
+    "check_json",
+    "check_keywords",
+    "find_option_error",
+    "is_asgi_app",
+    "prepare_files",
+    "resolve_verify",
+]
+
+# In the order of requests, curl and OpenSSL; the first that is set counts.
+BUNDLE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def resolve_verify(
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+) -> bool | str | ssl.SSLContext:
+    """Return what the TLS certificate of an endpoint is checked against, as requests takes it.
+
+    Parameters
+    ----------
+    verify
+        False for no check at all; the path of a CA bundle, or of a folder of certificates; an
+        SSLContext, which may hold a client certificate and is used as it is; True or None for what
+        the environment names in ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or
+        ``SSL_CERT_DIR``, else the authorities that requests brings along.
+
+    Raises
+    ------
+    TargetError
+        If the path leads to no certificates; the message says where it was named.
+    """
+    if verify is False:
+        return False
+    if isinstance(verify, ssl.SSLContext):
+        return verify
+    if verify is not None and verify is not True:
+        return _check_bundle(os.fspath(verify), "verify=")
+    for name in BUNDLE_VARIABLES:
+        path = os.environ.get(name, "").strip()
+        if path:
+            return _check_bundle(path, f"The environment variable {name}")
+    return True
+
+
+def _check_bundle(path: str, said: str) -> str:
+    file = Path(path).expanduser()
+    if not file.exists():
+        msg = f"{said} names no file: {sanitize_text(path, 80)!r}."
+        raise TargetError(msg)
+    if file.is_file() and not _has_certificates(file):
+        msg = f"{said} names a file without certificates in PEM form: {sanitize_text(path, 80)!r}."
+        raise TargetError(msg)
+    return str(file)
+
+
+def _has_certificates(file: Path) -> bool:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except OSError:  # ssl.SSLError is one
+        return False
+    return True
+
+
+CLIENT_KEYWORDS = ("token", "headers", "schema", "timeout", "limits", "verify", "recording", "mode")
+
+
+def is_asgi_app(target: Any) -> bool:
+    """Tell whether something is called as an ASGI application: (scope, receive, send)."""
+    if not callable(target):
+        return False
+    called = target if inspect.isroutine(target) else target.__call__
+    if not inspect.iscoroutinefunction(called):
+        return False
+    return len(inspect.signature(target).parameters) == 3
+
+
+def check_json(variables: Mapping[str, Any]) -> bool:
+    """Check that variables can be written as JSON, but for files, for every transport alike.
+
+    Returns
+    -------
+    bool
+        Whether there are files among them.
+
+    Raises
+    ------
+    QueryError
+        If one cannot: the message names the variable and the place in it, never the value.
+    """
+    files = False
+    for name, value in variables.items():
+        fault = next(iter_faults(value, ()), None)
+        if fault is not None:  # only then a look for files is worth its time
+            rest = strip_files(value)
+            files, fault = files or rest is not value, next(iter_faults(rest, ()), None)
+        if fault is not None:
+            msg = f"Variable '${name}': {fault}"
+            raise QueryError(msg)
+    return files
+
+
+def strip_files(value: Any) -> Any:
+    """Return a value with null for each file in it; the very value where there is none."""
+    if is_file(value):
+        return None
+    if isinstance(value, dict):
+        made = {key: strip_files(item) for key, item in value.items()}
+        return value if all(made[key] is value[key] for key in made) else made
+    if isinstance(value, list):
+        rows = list(map(strip_files, value))
+        return value if all(map(is_, rows, value)) else rows
+    return value
+
+
+def check_keywords(function: str, given: Mapping[str, Any]) -> None:
+    """Check that keyword arguments are options of a client.
+
+    Raises
+    ------
+    KeywordError
+        If one is not; the message names it, what it is like, and all that there are, no value.
+    """
+    unknown = [name for name in given if name not in CLIENT_KEYWORDS]
+    if not unknown:
+        return
+    near = difflib.get_close_matches(unknown[0], CLIENT_KEYWORDS, 1)
+    guess = f" Did you mean {near[0]}=?" if near else ""
+    listed = ", ".join(f"{name}=" for name in CLIENT_KEYWORDS)
+    msg = (
+        f"{function}() has no argument {sanitize_text(unknown[0], 40)}=.{guess} It takes {listed}."
+    )
+    raise KeywordError(msg)
+
+
+def add_target_hint(error: QueryError, whence: str) -> None:
+    """Add to an error how the endpoint was chosen, where the caller did not name one."""
+    if not whence:
+        return
+    said = f"Asked of {whence}."
+    if not error.problems:
+        error.args = (f"{error.args[0]} {said}",)
+        return
+    last = min(len(error.problems), MAX_PROBLEMS_SHOWN) - 1
+    shown = error.problems[last]
+    hint = f"{shown.hint}\n  {said}" if shown.hint else said
+    error.problems = (
+        *error.problems[:last],
+        replace(shown, hint=hint),
+        *error.problems[last + 1 :],
+    )
+
+
+def find_option_error(timeout: object, limits: object, verify: object) -> str:
+    """Say what is wrong with options of a client; nothing if they can be used."""
+    number = isinstance(timeout, Real) and not isinstance(timeout, bool)
+    if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
+        return (
+            f"timeout= takes a number of seconds above 0, not {sanitize_text(repr(timeout), 40)}."
+        )
+    if limits is not None and not isinstance(limits, Limits):
+        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
+    if verify is None or isinstance(verify, (bool, ssl.SSLContext)):
+        return ""
+    if not isinstance(verify, (str, os.PathLike)):
+        return (
+            "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
+            f"{type(verify).__name__}."
+        )
+    return "" if Path(verify).exists() else f"verify= names no file: {sanitize_text(verify, 80)!r}."
+
+
+def prepare_files(values: dict[str, Any], document: Document, road: Transport) -> dict[str, Any]:
+    """Return variables with files in the form that a transport carries.
+
+    Parameters
+    ----------
+    values
+        Variables, some of which are files or hold some.
+    document
+        What they are the variables of.
+    road
+        What carries the request: in this process resolvers get the very objects, over HTTP each
+        becomes an Upload.
+
+    Raises
+    ------
+    QueryError
+        If nothing but JSON can travel that way, or a file can't be read.
+    ReplayError
+        If the request would be recorded or replayed.
+    """
+    if isinstance(road, RecordingTransport):
+        why = "a file is no JSON, and is not there when a request is looked up."
+        raise build_unrecordable_error(road.recording, "requests with files", why)
+    if isinstance(road, InProcessTransport):
+        return values
+    if isinstance(road, HttpTransport) and document.kind != "subscription":
+        made: dict[int, Upload] = {}
+        return {name: wrap_files(name, value, made) for name, value in values.items()}
+    name = next(name for name, value in values.items() if has_file(value))
+    where = "a transport of one's own"
+    if isinstance(road, (AsgiTransport, HttpTransport)):
+        where = road.source if isinstance(road, AsgiTransport) else "a subscription"
+    msg = (
+        f"Variable '${name}' holds a file, which {where} can't take: files travel over HTTP, as "
+        "queries and mutations of an endpoint that is asked itself."
+    )
+    raise QueryError(msg)
+
+
+def has_file(value: Any) -> bool:
+    """Tell whether a value is a file, or holds one."""
+    if isinstance(value, dict):
+        return any(map(has_file, value.values()))
+    if isinstance(value, list):
+        return any(map(has_file, value))
+    return is_file(value)
+
+
+def wrap_files(name: str, value: Any, made: dict[int, Upload]) -> Any:
+    """Return a value with an Upload for each file in it, one for a file that stands in it twice.
+
+    Raises
+    ------
+    QueryError
+        If a file can't be read, naming the variable.
+    """
+    if isinstance(value, dict):
+        dotted = next((key for key in value if "." in key and has_file(value[key])), None)
+        if dotted is not None:  # dots lead to where a file goes
+            msg = f"Variable '${name}': no file can stand below the key {sanitize_text(dotted, 80)!r}."
+            raise QueryError(msg)
+        return {key: wrap_files(name, item, made) for key, item in value.items()}
+    if isinstance(value, list):
+        return [wrap_files(name, item, made) for item in value]
+    if not is_file(value) or isinstance(value, Upload):
+        return value
+    try:
+        return made.setdefault(id(value), Upload(value))
+    except OptionError as error:
+        reason = str(error)
+    msg = f"Variable '${name}': {reason}"
+    raise QueryError(msg)

@@ -1,0 +1,428 @@
+"""Asking through a client of the library gql, with whatever transport and authentication it has."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from graphql import ExecutionResult, print_ast, separate_operations
+
+from gqlnb import background
+from gqlnb.client.urls import strip_url
+from gqlnb.document.upload import Upload
+from gqlnb.errors import (
+    AnswerError,
+    AuthError,
+    GqlnbError,
+    OptionError,
+    QueryError,
+    TargetError,
+    TransportError,
+    sanitize_text,
+)
+from gqlnb.http.messages import Response
+from gqlnb.optional_imports import import_optional
+from gqlnb.redact import redact_text, strip_traceback
+from gqlnb.result.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.client.batches import BatchItem, BatchOutcome
+    from gqlnb.http.messages import Request
+
+__all__ = [
+    "AsyncGqlTransport",
+    "GqlClientTransport",
+    "GqlTransport",
+    "is_gql_client",
+    "make_gql_transport",
+]
+
+
+def is_gql_client(target: object) -> bool:
+    """Tell whether something is a client of gql, without importing it."""
+    return any(
+        kind.__name__ == "Client" and kind.__module__.partition(".")[0] == "gql"
+        for kind in type(target).__mro__
+    )
+
+
+class GqlClientTransport:
+    """Sends through a client of gql 4; it connects and closes for each request, as gql does.
+
+    Parameters
+    ----------
+    client
+        The client.
+
+    Raises
+    ------
+    TargetError
+        If it is of an older gql.
+    """
+
+    def __init__(self, client: Any) -> None:
+        kind: Any = getattr(sys.modules.get("gql"), "GraphQLRequest", None)
+        if kind is None:
+            msg = "This client is of a gql before 4. Update gql, or ask the address itself."
+            raise TargetError(msg)
+        self._request_class = make_verbatim_request_class(kind)
+        self._client = client
+        self._lock = Lock()  # gql's transports are for one thread
+        url = getattr(client.transport, "url", None)
+        self.source = strip_url(str(url)) if url is not None else "gql client"
+
+    @property
+    def schema(self) -> GraphQLSchema | None:
+        """The schema that the client was given or has fetched."""
+        return self._client.schema  # type: ignore[no-any-return]
+
+    def send(self, request: Request) -> Response:
+        """Send a request and wait for the response.
+
+        Raises
+        ------
+        TransportError, AnswerError
+            If there is no usable response.
+        """
+        if hasattr(self._client.transport, "subscribe"):  # of asynchronous transports alone
+            return background.run(self.asend(request))
+        with self._lock:
+            try:
+                found = self._client.execute_sync(
+                    self._build_gql_request(request), **EXECUTE_OPTIONS
+                )
+            except Exception as error:  # of gql, and of any library below it
+                failure = self._convert_error(error)
+            else:
+                return convert_gql_result(found)
+        return return_or_raise(failure)
+
+    async def asend(self, request: Request) -> Response:
+        """Send a request and await the response.
+
+        Raises
+        ------
+        TransportError, AnswerError
+            If there is no usable response.
+        """
+        if not hasattr(self._client.transport, "subscribe"):
+            return await background.run_in_thread(lambda: self.send(request))
+        try:
+            found = await self._client.execute_async(
+                self._build_gql_request(request), **EXECUTE_OPTIONS
+            )
+        except Exception as error:  # of gql, and of any library below it
+            failure = self._convert_error(error)
+        else:
+            return convert_gql_result(found)
+        return return_or_raise(failure)
+
+    def _build_gql_request(self, request: Request) -> Any:
+        made = self._request_class(
+            request.query,
+            variable_values=request.variables or None,
+            operation_name=request.operation_name,
+        )
+        made.text = request.query
+        return made
+
+    def _convert_error(self, error: Exception) -> Response | GqlnbError:
+        """Return the response that an exception of gql is about, or the error that it means."""
+        kind = type(error).__name__
+        if kind == "TransportQueryError":
+            return convert_gql_result(error)
+        status = getattr(error, "code", None)
+        if isinstance(status, int):
+            return Response(status)
+        said = redact_text(sanitize_text(error, 200))
+        if kind == "TransportProtocolError":
+            return AnswerError(f"{self.source}: {said}")
+        return TransportError(f"{self.source}: {kind}: {said}")
+
+    def close(self) -> None:
+        """Do nothing: gql closes after each request."""
+
+
+EXECUTE_OPTIONS = {
+    "serialize_variables": False,
+    "parse_result": False,
+    "get_execution_result": True,
+}
+
+
+@cache
+def make_verbatim_request_class(kind: Any) -> Any:
+    """Return a kind of gql's requests whose text is sent as it is written.
+
+    gql prints texts anew, and errors would then point at lines that nobody wrote.
+    """
+
+    def payload(self: Any) -> dict[str, Any]:
+        return {**kind.payload.fget(self), "query": self.text}
+
+    return type("GraphQLRequest", (kind,), {"payload": property(payload)})
+
+
+def convert_gql_result(found: Any) -> Response:
+    """Return the response that gql has read."""
+    errors = [getattr(error, "formatted", error) for error in found.errors or ()]
+    members: dict[str, Any] = {}
+    # gql does not tell null from nothing; an error that has a path is of something executed.
+    if found.data is not None or (errors and any(error.get("path") for error in errors)):
+        members["data"] = found.data
+    members.update({k: v for k, v in (("errors", errors), ("extensions", found.extensions)) if v})
+    return Response(200, members=members)
+
+
+def return_or_raise(failure: Response | GqlnbError) -> Response:
+    """Return a response, or raise; here, so that no exception of a library is behind it.
+
+    Raises
+    ------
+    TransportError, AnswerError
+        If there is no response.
+    """
+    if isinstance(failure, Response):
+        return failure
+    raise failure
+
+
+class GqlTransport:
+    """A client as a transport of gql.
+
+    What gql calls connecting and closing does nothing here: connections are the client's, which
+    stays open for whoever made it.
+
+    Parameters
+    ----------
+    client
+        The client, with its token, its pace, its limits and its recording.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def connect(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def execute(
+        self,
+        request: Any,
+        *,
+        upload_files: bool = False,  # noqa: ARG002 - those of gql have it
+    ) -> ExecutionResult:
+        """Execute a request of gql.
+
+        Parameters
+        ----------
+        request
+            A ``GraphQLRequest``.
+        upload_files
+            As gql's own transports have it; files are sent in any case.
+
+        Raises
+        ------
+        gql.transport.exceptions.TransportError
+            If there is no answer; which of them it is follows gql's own transports.
+        """
+        try:
+            outcome: BatchOutcome = self._client.execute(
+                *read_gql_request(request), **read_operation_option(request)
+            )
+        except GqlnbError as error:
+            outcome = strip_traceback(error)
+        return convert_outcome(outcome)
+
+    def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
+        """Execute requests of gql, several at a time, and return what came of them in order."""
+        items = [isolate_operation(request) for request in requests]
+        return [
+            convert_outcome(each) for each in self._client.execute_many(items, return_errors=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._client!r})"
+
+
+class AsyncGqlTransport:
+    """A client as an asynchronous transport of gql, which alone carries subscriptions.
+
+    Parameters
+    ----------
+    client
+        As for :class:`GqlTransport`.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    async def connect(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def execute(
+        self,
+        request: Any,
+        *,
+        upload_files: bool = False,  # noqa: ARG002 - as above
+    ) -> ExecutionResult:
+        """Do as :meth:`GqlTransport.execute`, without blocking the running loop.
+
+        Raises
+        ------
+        gql.transport.exceptions.TransportError
+            As there.
+        """
+        try:
+            outcome: BatchOutcome = await self._client.aexecute(
+                *read_gql_request(request), **read_operation_option(request)
+            )
+        except GqlnbError as error:
+            outcome = strip_traceback(error)
+        return convert_outcome(outcome)
+
+    async def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
+        """Do as :meth:`GqlTransport.execute_batch`, without blocking the running loop."""
+        items = [isolate_operation(request) for request in requests]
+        return [
+            convert_outcome(each)
+            for each in await self._client.aexecute_many(items, return_errors=True)
+        ]
+
+    async def subscribe(self, request: Any) -> AsyncGenerator[ExecutionResult, None]:
+        """Yield the events of a subscription, beginning again where its connection breaks.
+
+        Raises
+        ------
+        gql.transport.exceptions.TransportError
+            If there is no stream, or it ends before it is complete.
+        """
+        try:
+            async with self._client.asubscribe(
+                *read_gql_request(request), **read_operation_option(request)
+            ) as events:
+                async for result in events:
+                    yield convert_outcome(result)
+        except GqlnbError as error:
+            outcome = strip_traceback(error)
+        else:
+            return
+        yield convert_outcome(outcome)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._client!r})"
+
+
+def make_gql_transport(client: Any, *, asynchronous: bool) -> Any:
+    """Return a client as a transport of gql.
+
+    Raises
+    ------
+    MissingExtraError
+        If gql is not installed.
+    """
+    base: Any = import_optional("gql.transport", "gql", "ask through a client of gql")
+    if asynchronous:
+        base.AsyncTransport.register(AsyncGqlTransport)
+        return AsyncGqlTransport(client)
+    base.Transport.register(GqlTransport)
+    return GqlTransport(client)
+
+
+def read_gql_request(request: Any) -> tuple[str, dict[str, Any] | None]:
+    """Return text and variables of a request of gql.
+
+    Raises
+    ------
+    OptionError
+        If there is more in it than that.
+    """
+    if getattr(request, "extensions", None):
+        msg = "extensions= of a GraphQLRequest are not sent by a gqlnb client. Leave them out."
+        raise OptionError(msg)
+    variables = request.variable_values
+    return request.payload["query"], None if variables is None else replace_file_vars(variables)
+
+
+def read_operation_option(request: Any) -> dict[str, Any]:
+    """Return which operation a request of gql means."""
+    return {"operation": request.operation_name}
+
+
+def isolate_operation(request: Any) -> BatchItem:
+    """Return a request of gql as a document of several, with no other operation in it."""
+    text, variables = read_gql_request(request)
+    if request.operation_name is None:
+        return text, variables
+    parts = separate_operations(request.document)
+    found = parts.get(request.operation_name)
+    return (text if found is None else print_ast(found)), variables
+
+
+def replace_file_vars(value: Any) -> Any:
+    """Return variables with an Upload in the place of each ``FileVar`` of gql."""
+    if isinstance(value, dict):
+        return {name: replace_file_vars(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [replace_file_vars(each) for each in value]
+    if type(value).__name__ == "FileVar" and type(value).__module__.startswith("gql."):
+        return Upload(value.f, value.filename, value.content_type)
+    return value
+
+
+def convert_outcome(outcome: BatchOutcome) -> ExecutionResult:
+    """Return an outcome as gql has it.
+
+    Raises
+    ------
+    Exception
+        Where there is none: an error of gql, caused by ours. One that gql has no word for, of a
+        recording say, is raised as it is.
+    """
+    if isinstance(outcome, Result):
+        return build_execution_result(outcome)
+    if isinstance(outcome, QueryError):
+        return ExecutionResult(None, format_query_error(outcome), None)
+    if isinstance(outcome, (TransportError, AnswerError)):
+        raise convert_to_gql_error(outcome) from outcome
+    raise outcome
+
+
+def build_execution_result(result: Result) -> ExecutionResult:
+    """Return a result as graphql-core's."""
+    errors: Any = [dict(error) for error in result.errors] or None
+    return ExecutionResult(result.data, errors, dict(result.extensions) or None)
+
+
+def format_query_error(error: QueryError) -> Any:
+    """Return what is wrong with a request as the errors of an answer, which gql raises."""
+    said: Any = getattr(error.result, "errors", ())
+    if said:
+        return [dict(each) for each in said]
+    return [problem.formatted for problem in error.problems] or [{"message": str(error)}]
+
+
+def convert_to_gql_error(error: TransportError | AnswerError) -> Exception:
+    """Return the error of gql that its own transports would raise."""
+    known: Any = import_module("gql.transport.exceptions")
+    said = str(error)
+    made: Exception
+    if isinstance(error, AnswerError):
+        made = known.TransportProtocolError(said)
+    elif error.status is not None or isinstance(error, AuthError):
+        made = known.TransportServerError(said, error.status)
+    else:
+        made = known.TransportConnectionFailed(said)
+    return made

@@ -1,0 +1,372 @@
+"""HTTP over requests and urllib3: one POST, one deadline, no cookies, no surprises with tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from time import monotonic
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.utils import get_environ_proxies, urldefragauth
+from urllib3.exceptions import ClosedPoolError
+from urllib3.util import Retry, Timeout
+
+from gqlnb.client.connections import DEFAULT_URL, SERVE_HINT
+from gqlnb.client.deadline_sockets import Call, DeadlineAdapter, TooLargeError
+from gqlnb.client.network_errors import (
+    MAYBE_EXECUTED,
+    NOTHING_LISTENS,
+    PROXY_LOGIN,
+    InvalidLengthError,
+    explain_failure,
+    is_broken,
+)
+from gqlnb.client.transports import ACCEPT, get_user_agent
+from gqlnb.client.urls import check_url, is_loopback, parse_origin, redact_url
+from gqlnb.document.limits import MIB
+from gqlnb.errors import GqlnbError, TransportError
+from gqlnb.http.decompress import BodyTooLargeError, accepted_encodings, decompress_body
+from gqlnb.http.error_responses import is_login_path
+from gqlnb.http.messages import Response
+from gqlnb.http.multipart_request import MultipartBody, build_body
+from gqlnb.redact import strip_traceback
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
+
+    from gqlnb.client.auth_headers import Credentials
+    from gqlnb.http.messages import Request
+
+    Body = bytes | MultipartBody  # the latter is read while it is sent
+
+__all__ = ["CHUNK_BYTES", "CONNECT_SECONDS", "MAX_CONNECTIONS", "HttpTransport", "read_head"]
+
+FOLLOWED_STATUSES = frozenset({307, 308})  # the two that keep method and body
+MAX_REDIRECTS = 5
+CONNECT_SECONDS = 10.0  # seconds; a host that does not answer the handshake by then is not there
+DEFAULT_CAP = 64 * MIB  # bytes of an answer, as it travels and unpacked
+CHUNK_BYTES = 1 << 18  # bytes read at a time
+MAX_CONNECTIONS = 32  # connections kept alive, and threads of `asend`
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+NO_RETRIES = Retry(total=False, redirect=False)  # whether to ask again is not urllib3's to say
+
+
+class Route(NamedTuple):
+    """How requests travel: resolved once, of the environment and the address.
+
+    Attributes
+    ----------
+    adapter
+        Holds the pools.
+    pool
+        The connections to the endpoint, or to the proxy before it.
+    uses_absolute_target
+        Whether the first line of a request names the whole address, as a proxy needs it.
+    process
+        Who opened it; a forked child must not share its connections.
+    """
+
+    adapter: DeadlineAdapter
+    pool: HTTPConnectionPool
+    uses_absolute_target: bool
+    process: int
+
+
+class HttpTransport:
+    """Sends requests to an endpoint over HTTP; safe to use from several threads.
+
+    Parameters
+    ----------
+    url
+        The endpoint.
+    credentials
+        Its token and headers; sent to the origin of `url` alone.
+    timeout
+        Longest time for one answer, from connecting to its last byte, in seconds.
+    verify
+        Whether TLS certificates are checked, the path of a CA bundle, or what checks them.
+    cap
+        Bytes an answer may have, as it travels and unpacked; None for any number.
+
+    Raises
+    ------
+    TargetError
+        If `url` is no http or https address, or holds a password.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        secrets: Credentials,
+        *,
+        timeout: float = 60.0,
+        verify: bool | str | ssl.SSLContext = True,
+        cap: int | None = DEFAULT_CAP,
+    ) -> None:
+        self.url = url
+        self.source = check_url(url)
+        self.credentials = secrets
+        self.timeout = timeout
+        self.cap = cap
+        self.verify = verify
+        self.stream_kind: str | None = None  # "ws" or "sse": how it streams, once that is known
+        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
+        self._current_route: Route | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._threads_process = 0  # the process that has the threads
+        self._lock = threading.Lock()
+
+    def send(self, request: Request) -> Response:
+        """Send a request and wait for the response.
+
+        Raises
+        ------
+        TransportError
+            If no response came; the message says why and what to do.
+        """
+        # No exception leaves the frames below: a traceback may show their locals, and those hold
+        # the headers and the address with all its parts.
+        outcome = self._try_send(request, self._start_call(request))
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def asend(self, request: Request) -> Response:
+        """Send a request from a thread and await the response; if cancelled, end the call."""
+        call = self._start_call(request)
+        loop = asyncio.get_running_loop()
+        try:
+            outcome = await loop.run_in_executor(
+                self._get_executor(), self._try_send, request, call
+            )
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def close(self) -> None:
+        """Close the connections that are kept alive; sending after it opens new ones."""
+        with self._lock:
+            route, self._current_route = self._current_route, None
+            threads, self._threads = self._threads, None
+        if route is not None and route.process == os.getpid():
+            route.adapter.close()
+        if threads is not None and not self._is_forked():
+            threads.shutdown(wait=False)
+
+    def _start_call(self, request: Request) -> Call:
+        until = monotonic() + self.timeout if request.deadline is None else request.deadline
+        return Call(until, self.cap)
+
+    def _try_send(self, request: Request, call: Call) -> Response | BaseException:
+        """Return the response, or the exception to raise."""
+        asks = request.document is not None and request.document.kind == "query"
+        try:
+            body = build_body(request)
+            return self.follow_redirects(lambda url: self._exchange(url, body, call, again=asks))
+        except BaseException as error:
+            return self.convert_failure(error, call, changes=not asks)
+
+    def convert_failure(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
+        """Return the error of ours for what ended a call, without its frames.
+
+        Parameters
+        ----------
+        changes
+            Whether it may have changed something, so that nobody should repeat it blindly.
+        """
+        if isinstance(error, GqlnbError) or not isinstance(error, Exception):
+            return strip_traceback(error)
+        lost = False
+        if isinstance(error, (TooLargeError, BodyTooLargeError)):
+            why = f"the answer is larger than {self._format_cap()}. Ask for fewer rows at a time."
+        else:
+            lost = is_broken(error)
+            why = self._explain_error(error, call)
+        if changes and call.socket is not None:  # whatever it was, it had been sent
+            why = f"{why.partition(' Try again')[0].rstrip('.')}. {MAYBE_EXECUTED}"
+        return TransportError(f"POST {self.source}: {why}", broken=lost)
+
+    def follow_redirects(self, ask: Callable[[str], Response]) -> Response:
+        """Ask an address, and then where its redirects lead."""
+        url = self.url
+        for _ in range(MAX_REDIRECTS):
+            response = ask(url)
+            if response.status == 407:
+                msg = f"POST {self.source}: {PROXY_LOGIN}"
+                raise TransportError(msg, status=407)
+            if not 300 <= response.status < 400:
+                return self.credentials.redact_echoes(response)
+            url = self._resolve_redirect(url, response)
+        msg = f"POST {self.source}: redirected more than {MAX_REDIRECTS} times."
+        raise TransportError(msg)
+
+    def _exchange(self, url: str, body: Body, call: Call, *, again: bool) -> Response:
+        """Send a request; a kept connection that turns out to be closed is replaced once.
+
+        Only for queries: the endpoint may have closed it after it had taken the request.
+        """
+        try:
+            return self._post_body(url, body, call)
+        except ClosedPoolError:
+            pass  # another thread closed the client; nothing was sent
+        except Exception as error:
+            again = again and getattr(body, "is_repeatable", True)
+            if not (again and call.is_reused and not call.received and is_broken(error)):
+                raise
+        return self._post_body(url, body, call)
+
+    def _post_body(self, url: str, body: Body, call: Call) -> Response:
+        said = body.headers if isinstance(body, MultipartBody) else NO_HEADERS
+        with call:
+            return self.read_answer(self.open_answer(url, body, call, said))
+
+    def open_answer(
+        self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NO_HEADERS
+    ) -> BaseHTTPResponse:
+        """Send a request, and return its answer as far as the head; within ``with call``."""
+        route = self._get_route()
+        return route.pool.urlopen(
+            "POST",
+            build_request_target(url, whole=route.uses_absolute_target),
+            body=body,
+            headers={**build_fixed_headers(), **headers, **self.credentials.build_headers()},
+            retries=NO_RETRIES,
+            redirect=False,
+            assert_same_host=False,
+            timeout=Timeout(connect=min(CONNECT_SECONDS, call.get_remaining()), read=None),
+            preload_content=False,
+            decode_content=False,
+        )
+
+    def read_answer(self, answer: BaseHTTPResponse) -> Response:
+        """Read the rest of an answer."""
+        head = read_head(answer)
+        try:
+            self._check_length(head)
+            read = decompress_body(read_body_parts(answer), self.get_encoding(head), self.cap)
+        except BaseException:
+            answer.close()  # what was not read would be taken for the next answer
+            raise
+        return Response(answer.status, head, read)
+
+    def get_encoding(self, head: Mapping[str, str]) -> str:
+        """Return the ``Content-Encoding`` of an answer, without secrets: an error may name it."""
+        return self.credentials.redact(head.get("content-encoding", ""))
+
+    def _check_length(self, headers: dict[str, str]) -> None:
+        """Refuse a length that is none, or too large, before a byte of it is read."""
+        length = headers.get("content-length")
+        if length is None:
+            return
+        lengths = {each.strip() for each in length.split(",")}  # the same one twice is harmless
+        if len(lengths) > 1 or not all(each.isdecimal() and each.isascii() for each in lengths):
+            raise InvalidLengthError
+        if self.cap is not None and int(lengths.pop()) > self.cap:
+            raise BodyTooLargeError
+
+    def _resolve_redirect(self, url: str, response: Response) -> str:
+        """Return where a redirect leads, if a request with a token may follow it."""
+        location = response.headers.get("location", "")
+        try:
+            to = urljoin(url, location)
+            same = parse_origin(to) == parse_origin(self.url)
+        except ValueError:
+            to, same = location, False
+        if response.status in FOLLOWED_STATUSES and same and location:
+            return to
+        msg = (
+            f"POST {self.source}: HTTP {response.status} redirects to "
+            f"{redact_url(self.credentials.redact(to))}. Connect to that address itself if you trust it."
+        )
+        if is_login_path(location):
+            msg += " It looks like a login page: the endpoint may want a token."
+        raise TransportError(msg, status=response.status)
+
+    def _get_route(self) -> Route:
+        """Return how requests travel."""
+        route = self._current_route
+        if route is not None and route.process == os.getpid():
+            return route
+        with self._lock:
+            if self._current_route is None or self._current_route.process != os.getpid():
+                self._current_route = open_route(self.url, self.verify)
+            return self._current_route
+
+    def _get_executor(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None or self._is_forked():
+                self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, thread_name_prefix="gqlnb-http")
+                self._threads_process = os.getpid()
+            return self._threads
+
+    def _is_forked(self) -> bool:
+        """Tell whether the threads were left behind in the process that this one came from."""
+        return self._threads_process != os.getpid()
+
+    def _format_cap(self) -> str:
+        cap = self.cap or 0
+        return f"{cap // MIB} MiB" if cap >= MIB else f"{cap} bytes"
+
+    def _explain_error(self, error: Exception, call: Call) -> str:
+        host = urlsplit(self.url).hostname or ""
+        limits = (min(CONNECT_SECONDS, self.timeout), self.timeout)
+        why = explain_failure(error, host, *limits, begun=call.received > 0)
+        return (
+            f"{why} {SERVE_HINT}"
+            if why == NOTHING_LISTENS and parse_origin(self.url) == parse_origin(DEFAULT_URL)
+            else why
+        )
+
+
+def open_route(url: str, verify: bool | str | ssl.SSLContext) -> Route:
+    """Return the route to an address: through the proxy that the environment names, if any."""
+    proxies = {} if is_loopback(url) else get_environ_proxies(url)
+    context = verify if isinstance(verify, ssl.SSLContext) else None
+    adapter = DeadlineAdapter(context, pool_connections=1, pool_maxsize=MAX_CONNECTIONS)
+    if isinstance(verify, ssl.SSLContext):  # urllib3 would change its mode to that of `verify`
+        verify = verify.verify_mode is not ssl.CERT_NONE
+    request = requests.Request("POST", url).prepare()
+    pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
+    whole = adapter.request_url(request, proxies) != request.path_url
+    return Route(adapter, pool, whole, os.getpid())
+
+
+@lru_cache(maxsize=64)
+def build_request_target(url: str, *, whole: bool) -> str:
+    """Return what the first line of a request names, quoted: a path, or the whole address."""
+    request = requests.Request("POST", url).prepare()
+    return urldefragauth(request.url or "") if whole else request.path_url
+
+
+def read_head(answer: BaseHTTPResponse) -> dict[str, str]:
+    """Return the headers of an answer by lower-case name."""
+    return {name.lower(): answer.headers[name] for name in answer.headers}
+
+
+def read_body_parts(answer: BaseHTTPResponse) -> Iterator[bytes]:
+    """Yield the body of an answer as it comes."""
+    while part := answer.read(CHUNK_BYTES):
+        yield part
+
+
+@lru_cache(maxsize=1)
+def build_fixed_headers() -> dict[str, str]:
+    """Return what every request says."""
+    return {
+        "Accept": ACCEPT,
+        "Accept-Encoding": accepted_encodings(),
+        "Content-Type": "application/json",
+        "User-Agent": get_user_agent(),
+    }

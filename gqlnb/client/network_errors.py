@@ -1,0 +1,249 @@
+"""Why no answer came, in our own words: the library's hold the address with its secrets."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+import requests
+from urllib3 import exceptions as urllib3
+
+from gqlnb.errors import sanitize_text
+from gqlnb.http.decompress import DecompressionError, TruncatedBodyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "CLIENT_CERTIFICATE",
+    "MAYBE_EXECUTED",
+    "NOTHING_LISTENS",
+    "PROXY_LOGIN",
+    "InvalidLengthError",
+    "explain_failure",
+    "is_about_socks",
+    "is_broken",
+    "iterate_causes",
+]
+
+NOTHING_LISTENS = "Nothing listens there."
+MAYBE_EXECUTED = "It may have been executed all the same: look before you send it again."
+BREAKS_OFF = "the answer could not be read: it breaks off before its end. Try again."
+
+BUNDLE_ADVICE = "If you trust it, pass its CA bundle as verify=."
+CLIENT_CERTIFICATE = (
+    "Pass one with verify=context: context = ssl.create_default_context(); "
+    "context.load_cert_chain(certificate_file, key_file)."
+)
+PROXY_ADVICE = (
+    "Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY in the environment, or list {host} in NO_PROXY."
+)
+PROXY_LOGIN = (
+    "the proxy asks for a user name and a password (HTTP 407). Write them into the proxy's address "
+    "in the environment, as in HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
+)
+NAME_ADVICE = "Connect to a name that the certificate is for."
+# What to do about a certificate, by OpenSSL's code of what is wrong with it (X509_V_ERR_*).
+CERTIFICATE_ADVICE = {
+    9: "It is not valid yet: check the clock of this machine.",
+    10: "It has to be renewed at the endpoint; check the clock of this machine too.",
+    62: NAME_ADVICE,
+    64: NAME_ADVICE,
+}
+# As http.client words the answer of a proxy that opens no tunnel.
+TUNNEL_ANSWER = re.compile(r"Tunnel connection failed: (\d{3})(.*)")
+MAX_CHAIN = 12  # exceptions that requests, urllib3 and the standard library wrap around each other
+
+ReasonTable = tuple[tuple[tuple[type[BaseException], ...], "Callable[[BaseException], str]"], ...]
+
+
+class InvalidLengthError(Exception):
+    """An answer gives no length that it could have, or several."""
+
+
+def explain_failure(
+    error: BaseException, host: str, connect: float, read: float, *, begun: bool = False
+) -> str:
+    """Return why a request failed, as the end of a sentence.
+
+    Parameters
+    ----------
+    error
+        What requests raised.
+    host
+        The host that was asked.
+    connect, read
+        The time limits of connecting and of the whole answer, in seconds.
+    begun
+        Whether some of the answer had come.
+    """
+    chain = list(iterate_causes(error))
+    if begun and any(isinstance(found, ssl.SSLEOFError) for found in chain):
+        return BREAKS_OFF
+    if begun and any(isinstance(found, TimeoutError) for found in chain):
+        return (
+            f"the answer was not complete within {read:g} s. "
+            "Ask for less at a time. Try again, or pass a longer timeout=."
+        )
+    socks = next((found for found in chain if is_about_socks(found)), None)
+    if socks is not None:
+        return _explain_socks(socks).format(host=host)
+    for kinds, words in REASONS:
+        for found in chain:
+            if isinstance(found, kinds):
+                return words(found).format(host=host, connect=f"{connect:g}", read=f"{read:g}")
+    return f"the request failed ({type(chain[-1]).__name__})."
+
+
+def is_broken(error: BaseException) -> bool:
+    """Tell whether a connection that stood has ended before the whole answer had come."""
+    chain = list(iterate_causes(error))
+    return any(isinstance(found, ENDED_ERRORS) for found in chain) and not any(
+        isinstance(found, (TimeoutError, urllib3.ProxyError)) for found in chain
+    )
+
+
+def iterate_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and those it was made from, outermost first."""
+    waiting: list[object] = [error]
+    seen: set[int] = set()
+    while waiting and len(seen) < MAX_CHAIN:
+        found = waiting.pop(0)
+        if not isinstance(found, BaseException) or id(found) in seen:
+            continue
+        seen.add(id(found))
+        yield found
+        inner = getattr(found, "reason", None)
+        waiting += [inner, *found.args, found.__cause__, found.__context__]
+
+
+def _explain_certificate(error: BaseException) -> str:
+    said = getattr(error, "verify_message", None) or getattr(error, "reason", None)
+    why = f": {sanitize_text(said, 120).rstrip('.')}" if isinstance(said, str) else ""
+    advice = CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), BUNDLE_ADVICE)
+    return f"the TLS certificate was not accepted{escape_braces(why)}. {advice}"
+
+
+def _explain_handshake(error: BaseException) -> str:
+    said = getattr(error, "reason", None)
+    reason = said if isinstance(said, str) else ""
+    why = f" ({sanitize_text(reason, 60)})" if reason else ""
+    if "CERTIFICATE_REQUIRED" in reason:
+        return (
+            f"the endpoint asks for a client certificate{escape_braces(why)}. {CLIENT_CERTIFICATE}"
+        )
+    if any(word in reason for word in ("UNKNOWN_CA", "_CERTIFICATE", "CERTIFICATE_")):
+        return f"the endpoint did not accept the client certificate{escape_braces(why)}."
+    if "HANDSHAKE_FAILURE" in reason or isinstance(error, ssl.SSLEOFError):
+        return (
+            f"TLS failed{escape_braces(why)}. Does the endpoint speak https? It may also ask for a "
+            f"client certificate. {CLIENT_CERTIFICATE}"
+        )
+    return f"TLS failed{escape_braces(why)}. Does the endpoint speak https?"
+
+
+def _explain_proxy(error: BaseException) -> str:
+    """Return why a proxy did not lead to the endpoint."""
+    found = next(
+        (m for each in iterate_causes(error) if (m := TUNNEL_ANSWER.match(str(each)))), None
+    )
+    if found is None:
+        return f"the proxy did not answer. {PROXY_ADVICE}"
+    if found[1] == "407":
+        return PROXY_LOGIN
+    words = escape_braces(sanitize_text(f"{found[1]} {found[2]}", 80))
+    return f"the proxy did not connect (HTTP {words}). {PROXY_ADVICE}"
+
+
+def _explain_socks(error: BaseException) -> str:
+    """Return why a SOCKS proxy did not lead to the endpoint."""
+    if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
+        package = "python-socks[asyncio]" if "python-socks" in str(error) else "requests[socks]"
+        return (
+            "the environment names a SOCKS proxy, and the library for that is not installed. "
+            f"Install it with: pip install '{package}'"
+        )
+    said = sanitize_text(getattr(error, "msg", None) or error, 120).rstrip(".")
+    return f"the SOCKS proxy did not lead there: {escape_braces(said)}. {PROXY_ADVICE}"
+
+
+def is_about_socks(error: BaseException) -> bool:
+    """Return whether an exception is about a SOCKS proxy, whose libraries may be missing."""
+    if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
+        return "socks" in str(error).lower()
+    return type(error).__module__.partition(".")[0] in ("socks", "python_socks")
+
+
+def _explain_os_error(error: BaseException) -> str:
+    said = getattr(error, "strerror", None)
+    why = sanitize_text(said, 120) if isinstance(said, str) else type(error).__name__
+    return f"the connection failed: {escape_braces(why)}."
+
+
+def _explain_decompression(error: BaseException) -> str:
+    return f"the answer could not be read: {escape_braces(str(error))}"
+
+
+def escape_braces(text: str) -> str:
+    """Return foreign text with its braces doubled, for ``str.format``."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _make_constant(text: str) -> Callable[[BaseException], str]:
+    return lambda _: text
+
+
+CUT_ERRORS = (http.client.IncompleteRead, urllib3.IncompleteRead, TruncatedBodyError)
+GONE_ERRORS = (
+    http.client.RemoteDisconnected,
+    ConnectionResetError,
+    BrokenPipeError,
+    ssl.SSLEOFError,
+)
+ENDED_ERRORS = (*GONE_ERRORS, *CUT_ERRORS)
+
+# The first row that fits any of the exceptions behind a failure; special ones before general ones.
+REASONS: ReasonTable = (
+    ((urllib3.ProxyError, requests.exceptions.ProxyError), _explain_proxy),
+    ((ConnectionRefusedError,), _make_constant(NOTHING_LISTENS)),
+    (
+        (socket.gaierror, urllib3.NameResolutionError),
+        _make_constant("the name {host} was not found. Check the address, and the network."),
+    ),
+    ((ssl.SSLCertVerificationError,), _explain_certificate),
+    (
+        (urllib3.ConnectTimeoutError,),
+        _make_constant("no connection within {connect} s. Check the address, and the network."),
+    ),
+    (
+        (requests.Timeout, urllib3.ReadTimeoutError, TimeoutError),
+        _make_constant("no answer within {read} s. Try again, or pass a longer timeout=."),
+    ),
+    ((ssl.SSLError,), _explain_handshake),
+    (
+        GONE_ERRORS,
+        _make_constant("the connection failed: it was closed before an answer came. Try again."),
+    ),
+    (
+        CUT_ERRORS,
+        _make_constant(BREAKS_OFF),
+    ),
+    (
+        (InvalidLengthError, urllib3.InvalidHeader),
+        _make_constant("the answer could not be read: it does not say what its length is."),
+    ),
+    ((DecompressionError,), _explain_decompression),
+    (
+        (requests.exceptions.InvalidProxyURL,),
+        _make_constant("the proxy's address could not be used."),
+    ),
+    (
+        (http.client.HTTPException,),
+        _make_constant("the connection failed: what answers there does not speak HTTP."),
+    ),
+    ((requests.exceptions.InvalidURL,), _make_constant("the address could not be used.")),
+    ((OSError,), _explain_os_error),
+)

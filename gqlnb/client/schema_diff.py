@@ -1,0 +1,343 @@
+"""What has changed between two schemas that may break queries, and which queries."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    GraphQLError,
+    OperationDefinitionNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    find_breaking_changes,
+    find_dangerous_changes,
+    get_named_type,
+    is_input_object_type,
+    parse,
+    visit,
+)
+
+from gqlnb.document.document import find_errors
+from gqlnb.errors import sanitize_text
+from gqlnb.result.renderer import Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+    from graphql import GraphQLSchema
+
+__all__ = ["SchemaChange", "SchemaChanges", "compare_schemas"]
+
+BREAKING, DANGEROUS = "breaking", "dangerous"
+MAX_SHOWN = 50  # changes
+MAX_NAMES = 3  # operations named beside a change
+MAX_LABEL = 40  # characters of an operation without a name
+# Where a change is, in the words of graphql-core 3.2 and 3.3.
+OF_DIRECTIVE = (r"@(\w+)", r"on directive (\w+)", r"removed from (\w+)", r"^(\w+) was removed")
+OF_FIELD = re.compile(r"arg (?P<arg>\w+) on (?P<type>\w+)\.(?P<member>\w+)")
+OF_TYPE = re.compile(r"(?P<type>\w+)\.(?P<member>\w+)(?:\((?P<arg>\w+):\)| arg (?P<other>\w+))?")
+OF_INPUT = re.compile(r"field (?P<member>\w+) on input type (?P<type>\w+)")
+OF_ENUM = re.compile(r"(?P<member>\w+) was (?:added to|removed from) enum type (?P<type>\w+)")
+OF_UNION = re.compile(r"was (?:added to|removed from) union type (?P<type>\w+)")
+OF_INTERFACE = re.compile(r"implemented by (?P<type>\w+)")
+FIRST_WORD = re.compile(r"(?:Standard scalar )?(?P<type>\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """One change of a schema.
+
+    Attributes
+    ----------
+    severity
+        ``"breaking"`` or ``"dangerous"``.
+    kind
+        What graphql-core calls it, such as ``"FIELD_REMOVED"``.
+    place
+        Where it is, as a schema coordinate such as ``"Query.stars(first:)"``.
+    description
+        What it is, in a sentence.
+    touches
+        The operations that were asked and use that place: their names, or how they begin.
+    """
+
+    severity: str
+    kind: str
+    place: str
+    description: str
+    touches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChanges:
+    """The changes between two schemas that may break queries; those that touch some come first.
+
+    Its length is their number, and iterating gives each.
+
+    Attributes
+    ----------
+    changes
+        Every :class:`SchemaChange`.
+    broken
+        Operations that were asked, were right, and are wrong by the new schema, each with what is
+        wrong.
+    source
+        Whose schema it is.
+    first
+        Whether the schema was asked for now for the first time, so that there was nothing to
+        compare it with.
+    """
+
+    changes: tuple[SchemaChange, ...]
+    broken: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+    first: bool = False
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    def __iter__(self) -> Iterator[SchemaChange]:
+        return iter(self.changes)
+
+    def __getitem__(self, index: int) -> SchemaChange:
+        return self.changes[index]
+
+    @property
+    def breaking(self) -> tuple[SchemaChange, ...]:
+        """The changes that break queries which use the place."""
+        return tuple(change for change in self.changes if change.severity == BREAKING)
+
+    @property
+    def dangerous(self) -> tuple[SchemaChange, ...]:
+        """The changes that may surprise a program: another default, a new kind of value."""
+        return tuple(change for change in self.changes if change.severity == DANGEROUS)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the changes as a DataFrame, with a column for each attribute."""
+        import pandas as pd
+
+        rows = [
+            (each.severity, each.kind, each.place, each.description, list(each.touches))
+            for each in self.changes
+        ]
+        return pd.DataFrame(rows, columns=["severity", "kind", "place", "description", "touches"])
+
+    def __repr__(self) -> str:
+        lines = [self._summarize(), *self._list_broken()]
+        if self.changes:
+            lines.append(self._build_grid().to_text())
+        return "\n".join([*lines, *self._list_rest()])
+
+    def _repr_html_(self) -> str:
+        above = "<br>".join(map(escape, [self._summarize(), *self._list_broken()]))
+        table = self._build_grid().to_html() if self.changes else ""
+        below = "".join(f"<p>{escape(line)}</p>" for line in self._list_rest())
+        return f"<p>{above}</p>{table}{below}"
+
+    def _summarize(self) -> str:
+        counts = Counter(change.severity for change in self.changes)
+        parts = [format_count(counts[word], word) for word in (BREAKING, DANGEROUS) if counts[word]]
+        if self.first:
+            return (
+                f"There is no earlier schema of {self.source} to compare with: it was asked for "
+                "now, for the first time. Later calls compare with this one."
+            )
+        if not parts:
+            return f"No breaking and no dangerous change in the schema of {self.source}."
+        touching = sum(bool(change.touches) for change in self.changes)
+        used = f"{touching} of them" if touching else "None of them"
+        end = "s" if touching == 1 else ""
+        said = f"{' and '.join(parts)} in the schema of {self.source}."
+        return f"{said} {used} touch{'es' if end else ''} what was asked."
+
+    def _list_broken(self) -> list[str]:
+        return [f"{name} is wrong now: {why}" for name, why in self.broken.items()][:MAX_SHOWN]
+
+    def _list_rest(self) -> list[str]:
+        more = len(self.changes) - MAX_SHOWN
+        return [f"… and {more:,} more; .frame() has all."] if more > 0 else []
+
+    def _build_grid(self) -> Grid:
+        rows = [
+            [each.severity, sanitize_text(each.description, 120), join_names(each.touches)]
+            for each in self.changes[:MAX_SHOWN]
+        ]
+        index = [sanitize_text(each.place, 60) for each in self.changes[:MAX_SHOWN]]
+        return Grid(["severity", "change", "touches"], [False] * 3, rows, index, [])
+
+
+def format_count(count: int, severity: str) -> str:
+    """Return a number of changes in words."""
+    return f"{count} {severity} change{'' if count == 1 else 's'}"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names as one line."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"{', '.join(names[:MAX_NAMES])}{more}"
+
+
+def compare_schemas(
+    before: GraphQLSchema, now: GraphQLSchema, texts: Sequence[str], source: str
+) -> SchemaChanges:
+    """Compare two schemas.
+
+    Parameters
+    ----------
+    before, now
+        The schemas.
+    texts
+        The documents that were asked while `before` held.
+    source
+        Whose schemas they are.
+    """
+    if before is now:
+        return SchemaChanges((), {}, source)
+    found = [
+        *((BREAKING, *change) for change in find_breaking_changes(before, now)),
+        *((DANGEROUS, *change) for change in find_dangerous_changes(before, now)),
+    ]
+    used: dict[str, frozenset[str]] = {}
+    for text in texts if found else ():
+        name = label_operation(text)
+        used[name] = used.get(name, frozenset()) | find_used_places(text, before)
+    changes = [build_change(severity, kind.name, said, used) for severity, kind, said in found]
+    changes.sort(key=lambda change: not change.touches)  # stable: breaking ones first in each part
+    return SchemaChanges(tuple(changes), dict(find_broken(before, now, texts)), source)
+
+
+def build_change(
+    severity: str, kind: str, said: str, used: dict[str, frozenset[str]]
+) -> SchemaChange:
+    """Return a change as ours, with the operations that it touches."""
+    parent, member, arg = locate_change(kind, said)
+    keys = {parent} if not member else {f"{parent}.{member}"}
+    if kind.endswith(("_ENUM", "INPUT_FIELD_ADDED")):
+        keys = {parent}  # whoever uses the type may give or get it
+    touches = tuple(name for name, places in used.items() if not keys.isdisjoint(places))
+    place = f"{parent}.{member}" if member else parent
+    return SchemaChange(severity, kind, f"{place}({arg}:)" if arg else place, said, touches)
+
+
+def locate_change(kind: str, said: str) -> tuple[str, str, str]:
+    """Return where a change is: type or ``@directive``, its member, and that one's argument."""
+    if "DIRECTIVE" in kind:
+        found = (match for each in OF_DIRECTIVE if (match := re.search(each, said)))
+        match = next(found, None)
+        return (f"@{match[1]}" if match else said), "", ""
+    if kind in ("TYPE_REMOVED", "TYPE_CHANGED_KIND"):
+        patterns = []
+    elif "UNION" in kind or "INTERFACE" in kind:
+        patterns = [OF_UNION, OF_INTERFACE]
+    else:
+        patterns = [OF_FIELD, OF_INPUT, OF_ENUM, OF_TYPE]
+    for each in patterns:
+        if match := each.search(said):
+            groups = match.groupdict()
+            arg = groups.get("arg") or groups.get("other") or ""
+            return groups["type"], groups.get("member") or "", arg
+    match = FIRST_WORD.match(said)
+    return (match["type"] if match else said), "", ""
+
+
+def label_operation(text: str) -> str:
+    """Return what an operation is called: its name, or how it begins."""
+    try:
+        nodes = parse(text, no_location=True).definitions
+    except (GraphQLError, RecursionError):
+        return sanitize_text(text, MAX_LABEL)
+    named = [node.name for node in nodes if isinstance(node, OperationDefinitionNode)]
+    names = [name.value for name in named if name is not None]
+    return sanitize_text(", ".join(names) or text, MAX_LABEL)
+
+
+def find_used_places(text: str, schema: GraphQLSchema) -> frozenset[str]:
+    """Return the places of a schema that a document uses: types, ``Type.field``, ``@directive``."""
+    types = TypeInfo(schema)
+    places = PlaceCollector(types)
+    try:
+        visit(parse(text, no_location=True), TypeInfoVisitor(types, places))
+    except (GraphQLError, RecursionError):
+        return frozenset()
+    return frozenset(places.found)
+
+
+class PlaceCollector(Visitor):
+    """Collects what a document uses.
+
+    Parameters
+    ----------
+    types
+        Follows the visit through the schema.
+    """
+
+    def __init__(self, types: TypeInfo) -> None:
+        super().__init__()
+        self.types = types
+        self.found: set[str] = set()
+
+    def enter_field(self, node: Any, *_: object) -> None:
+        """Note a field, the type it is of and the one it gives."""
+        parent, kind = self.types.get_parent_type(), self.types.get_type()
+        if parent is not None:
+            self.found |= {parent.name, f"{parent.name}.{node.name.value}"}
+        if kind is not None:
+            self.found.add(get_named_type(kind).name)
+
+    def enter_inline_fragment(self, *_: object) -> None:
+        """Note what a fragment is on."""
+        self._add_type(self.types.get_type())
+
+    def enter_fragment_definition(self, *_: object) -> None:
+        """Note what a fragment is on."""
+        self._add_type(self.types.get_type())
+
+    def enter_directive(self, node: Any, *_: object) -> None:
+        """Note a directive."""
+        self.found.add(f"@{node.name.value}")
+
+    def enter_argument(self, *_: object) -> None:
+        """Note what an argument takes, and all that may be in it."""
+        self._add_input_types(self.types.get_input_type())
+
+    def enter_variable_definition(self, *_: object) -> None:
+        """Note what a variable takes, and all that may be in it."""
+        self._add_input_types(self.types.get_input_type())
+
+    def _add_type(self, kind: Any) -> None:
+        if kind is not None:
+            self.found.add(get_named_type(kind).name)
+
+    def _add_input_types(self, kind: Any) -> None:
+        waiting = [get_named_type(kind)] if kind is not None else []
+        while waiting:
+            taken = waiting.pop()
+            self.found.add(taken.name)
+            if is_input_object_type(taken):
+                for name, value in taken.fields.items():
+                    inner = get_named_type(value.type)
+                    self.found.add(f"{taken.name}.{name}")
+                    if inner.name not in self.found:
+                        waiting.append(inner)
+
+
+def find_broken(
+    before: GraphQLSchema, now: GraphQLSchema, texts: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the documents that were right and are wrong now, each with what is wrong."""
+    for text in texts:  # each was parsed when it was asked
+        why = find_first_error(text, now)
+        if why and not find_first_error(text, before):
+            yield label_operation(text), why
+
+
+def find_first_error(text: str, schema: GraphQLSchema) -> str:
+    """Return what is wrong with a document first; nothing if it is right."""
+    errors = find_errors(text, parse(text), schema, None, True)
+    return sanitize_text(errors[0].message, 120) if errors else ""

@@ -1,0 +1,554 @@
+"""Schemas of endpoints on disk: one compressed file each, which holds no secret.
+
+A file is named by a hash of the endpoint's address and of the names, not the values, of the headers
+that go with its requests: who sends a token may be told more than who sends none. Two tokens share
+one entry, as nothing that is made from a token is written; a document that the schema kept does not
+allow is checked again with one that was just asked for, so the difference harms nobody.
+
+Kept are the schemas of other machines; with ``GQLNB_CACHE=1`` those of this machine too, which
+change often and are quick to ask for, and with ``GQLNB_CACHE=0`` none. An address with a query
+string is not kept, since a secret may stand in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import threading
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
+from gqlnb.client.schema_sources import (
+    IntrospectionRefusedError,
+    fetch_introspection,
+    read_introspection,
+    read_schema,
+)
+from gqlnb.client.urls import find_secret_segments, is_loopback, strip_url
+from gqlnb.config import replace_file
+from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json
+from gqlnb.engine.schema import MAX_CACHED_TEXT
+from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, pause_collector
+from gqlnb.errors import AuthError, GqlnbError, SchemaError, TransportError
+from gqlnb.redact import strip_traceback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from graphql import GraphQLSchema
+
+    from gqlnb.result.result import Result
+
+__all__ = [
+    "CACHE_VARIABLE",
+    "CachedSchema",
+    "SchemaEndpoint",
+    "SchemaStore",
+    "find_cache_path",
+    "read_cache",
+    "remove_cached",
+    "unpack_schema",
+    "write_cache",
+]
+
+CACHE_VARIABLE = "GQLNB_CACHE"
+CACHE_FORMAT = 1
+CACHE_SUFFIX = ".schema"
+MAX_FILES = 64  # the oldest make room
+MAX_HEADER_BYTES = 4096  # bytes that the first line may have
+MAX_UNPACKED_BYTES = 512 * 2**20  # bytes unpacked: a hundred times GitHub's
+PIECE_BYTES = 2**20  # bytes; an expression that searches lets no other thread run, 100 MB/s
+ZLIB_LEVEL = 6  # a third smaller than level 1, and as quick to unpack
+# A member that is null says no more than one that is absent, and is a third of most results. In a
+# string there would be a backslash before the quotation mark.
+NULL_MEMBER = re.compile(rb',"\w+":null')
+_LOG = logging.getLogger("gqlnb")
+
+
+def split_json(body: bytes) -> Iterator[bytes]:
+    """Yield JSON in pieces, cut before commas: no member that is null is in two of them."""
+    begin = 0
+    while begin < len(body):
+        end = body.find(b",", begin + PIECE_BYTES)
+        end = len(body) if end < 0 else end
+        yield body[begin:end]
+        begin = end
+
+
+class CachedSchema(NamedTuple):
+    """An introspection result that is kept.
+
+    Attributes
+    ----------
+    packed
+        Its JSON, compressed by zlib.
+    fetched
+        When the endpoint gave it, in seconds since the epoch.
+    """
+
+    packed: bytes
+    fetched: float
+
+    @classmethod
+    def pack(cls, body: bytes, fetched: float) -> CachedSchema:
+        """Return the entry of an introspection result as JSON."""
+        packing = zlib.compressobj(ZLIB_LEVEL)
+        packed = [packing.compress(NULL_MEMBER.sub(b"", piece)) for piece in split_json(body)]
+        return cls(b"".join([*packed, packing.flush()]), fetched)
+
+    def unpack(self) -> Any:
+        """Return the introspection result.
+
+        Raises
+        ------
+        ValueError
+            If there is none in it.
+        """
+        unpacking = zlib.decompressobj()
+        try:
+            body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+        if not unpacking.eof:
+            msg = "it is cut, or too large"
+            raise ValueError(msg)
+        return read_introspection(body)
+
+    def compute_age(self) -> float:
+        """Return how many seconds ago it was given; what comes from the future is old."""
+        age = time.time() - self.fetched
+        return age if age >= 0 else float("inf")
+
+
+def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
+    """Return the file for the schema of an endpoint; None if it is not kept.
+
+    Parameters
+    ----------
+    url
+        Its address; empty for none.
+    headers
+        The names of the headers that go with its requests.
+    """
+    switch = os.environ.get(CACHE_VARIABLE, "").strip()
+    secret = urlsplit(url).query or find_secret_segments(url)
+    if not url or switch == "0" or secret or (is_loopback(url) and switch != "1"):
+        return None
+    names = ",".join(sorted(name.lower() for name in headers))
+    digest = hashlib.sha256(f"{strip_url(url)}\n{names}".encode()).hexdigest()
+    return get_cache_folder() / f"{digest[:32]}{CACHE_SUFFIX}"
+
+
+def get_cache_folder() -> Path:
+    """Return where schemas are kept: in the person's own cache."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("gqlnb", appauthor=False) / "schemas"
+
+
+def read_cache(path: Path) -> CachedSchema | None:
+    """Return what is kept in a file; None if there is none, or one that is not ours or broken."""
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return None
+        with path.open("rb") as file:
+            head = load_json(file.readline(MAX_HEADER_BYTES))
+            packed = file.read(MAX_UNPACKED_BYTES)
+    except (OSError, JSONError):
+        return None
+    if (
+        not isinstance(head, dict)
+        or head.get("gqlnb") != "schema"
+        or head.get("format") != CACHE_FORMAT
+    ):
+        return None
+    fetched = head.get("fetched")
+    if isinstance(fetched, bool) or not isinstance(fetched, (int, float)):
+        return None
+    return CachedSchema(packed, float(fetched))
+
+
+def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
+    """Keep an entry: all of it or nothing, for this person's eyes. That it fails is no error.
+
+    Parameters
+    ----------
+    path
+        The file, as :func:`find_cache_path` gives it.
+    entry
+        What to keep.
+    source
+        The address as it is shown, so that a person who looks at the file knows what it is.
+    """
+    head = {
+        "gqlnb": "schema",
+        "format": CACHE_FORMAT,
+        "source": source,
+        "fetched": int(entry.fetched),
+    }
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_file(path, dump_valid_json(head) + b"\n" + entry.packed, keep_mode=False)
+        remove_oldest(path.parent)
+    except OSError as error:
+        _LOG.info("The schema of %s is not kept: %s.", source, error.strerror)
+
+
+def remove_oldest(where: Path) -> None:
+    """Remove the files that were written longest ago, beyond the number that is kept."""
+    files = [(file.stat().st_mtime, file) for file in where.glob(f"*{CACHE_SUFFIX}")]
+    for _, file in sorted(files)[:-MAX_FILES]:
+        remove_cached(file)
+
+
+def remove_cached(path: Path) -> None:
+    """Remove a file; one that is not there is no error."""
+    with suppress(OSError):
+        path.unlink()
+
+
+DAY = 86_400.0  # seconds
+FRESH_SECONDS = 7 * DAY  # GitHub's schema changes about weekly
+MAX_TEXTS = 512  # texts; a notebook has fewer
+GIVEN, CACHED, FETCHED = "given", "cached", "asked"
+TEXT_MEMBERS = ("description", "deprecationReason", "specifiedByURL", "defaultValue")
+UNCHECKED_HINT = (
+    "Queries are sent all the same, without being checked first. To have them checked, pass "
+    "schema= the path of its SDL or introspection JSON; client.refresh_schema() asks again."
+)
+UNCHANGED_HINT = "The schema that was known is used as before."
+_LOG = logging.getLogger("gqlnb")
+
+
+class SchemaEndpoint(NamedTuple):
+    """What loading a schema takes from a client.
+
+    Attributes
+    ----------
+    execute
+        Executes a text without checking it.
+    source
+        Where answers are from, without secrets.
+    redact
+        Replaces known secrets in text.
+    url
+        The address; empty for what is not asked over HTTP.
+    header_names
+        The names of the headers that go with requests.
+    """
+
+    execute: Callable[[str], Result]
+    source: str
+    redact: Callable[[str], str]
+    url: str = ""
+    header_names: Iterable[str] = ()
+
+
+class SchemaStore:
+    """The schema of one endpoint, what it was before, and the texts that were asked with it.
+
+    Attributes
+    ----------
+    schema : GraphQLSchema or None
+        The schema, once it is there.
+    """
+
+    def __init__(self) -> None:
+        self.schema: GraphQLSchema | None = None
+        self._notes: tuple[str, ...] = ()
+        self._origin = ""  # GIVEN, CACHED or ASKED
+        self._entry: CachedSchema | None = None  # what `schema` was built from
+        self._baseline: CachedSchema | GraphQLSchema | None = None  # what this session began with
+        self._refusal = ""  # of the endpoint, which is then not asked again
+        self._pending_warning = ""  # a warning for whoever asks for the schema next
+        self._is_loading = False  # whether it was begun in the background
+        self._is_revalidated = False  # whether the endpoint was asked since the cache
+        self._has_tried = False  # whether an answer without a schema made us look for one
+        self._texts: dict[str, None] = {}
+        self._lock = threading.RLock()  # held while loading
+        self._start_lock = threading.Lock()
+
+    def set_schema(self, schema: Any) -> None:
+        """Take a schema from a person, in any form that ``schema=`` has.
+
+        Raises
+        ------
+        SchemaError
+            If it is none.
+        """
+        described = read_schema(schema)
+        self.schema, self._notes, self._origin = *described, GIVEN
+        self._baseline = described.graphql
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known about the schema, a sentence each."""
+        if self._origin != CACHED or self._entry is None:
+            return self._notes
+        return (f"It was kept {format_age(self._entry.compute_age())} ago.", *self._notes)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a person gave the schema."""
+        return self._origin == GIVEN
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the schema is from the cache, and the endpoint was not asked since."""
+        return self._origin == CACHED and not self._is_revalidated
+
+    def get_schema(self, endpoint: SchemaEndpoint) -> GraphQLSchema:
+        """Return the schema; wait for it if need be.
+
+        Raises
+        ------
+        SchemaError
+            If the endpoint does not tell it, or described none.
+        TransportError, AuthError, AnswerError
+            If it gave no usable answer, and none is kept.
+        """
+        with self._lock:
+            if self.schema is None:
+                self._load(endpoint)
+            said, self._pending_warning = self._pending_warning, ""
+            known = self.schema
+        if said:
+            warnings.warn(said, stacklevel=4)  # the property, and who asked it
+        assert known is not None  # noqa: S101 - _load raises otherwise
+        return known
+
+    def peek_schema(self, endpoint: SchemaEndpoint) -> GraphQLSchema | None:
+        """Return the schema if it is there; else None, and loading begins in the background."""
+        if self.schema is not None:
+            return self.schema
+        with self._start_lock:
+            first, self._is_loading = not self._is_loading, True
+        if first:
+            thread = threading.Thread(
+                target=self._load_quietly, args=(endpoint,), name="gqlnb-schema", daemon=True
+            )
+            thread.start()
+        return self.schema
+
+    def try_load(self, endpoint: SchemaEndpoint) -> GraphQLSchema | None:
+        """Return the schema, asked for now unless that failed before; None if it can't be had."""
+        with self._lock:
+            if not self._has_tried:
+                self._load_quietly(endpoint)
+                self._has_tried = True  # not before: an interrupt is no failure
+            return self.schema
+
+    def refresh(self, endpoint: SchemaEndpoint) -> GraphQLSchema:
+        """Ask the endpoint for its schema anew, and return it.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            As :meth:`get_schema`; the schema that was known stays.
+        """
+        with self._lock:
+            return self._fetch(endpoint).graphql
+
+    def revalidate(self, endpoint: SchemaEndpoint) -> None:
+        """Ask the endpoint once whether a schema from the cache still holds; a failure is none."""
+        with self._lock:
+            if not self.is_doubtful:
+                return
+            self._is_revalidated = True
+            try:
+                self._fetch(endpoint)
+            except GqlnbError as error:
+                _LOG.info("%s: its schema could not be asked for again: %s", endpoint.source, error)
+
+    def load_recorded(self, endpoint: SchemaEndpoint) -> None:
+        """Ask for the schema through a recording, which answers or keeps it.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError, ReplayError
+            If there is none in it and the endpoint gave none; the schema that was known stays.
+        """
+        with self._lock:
+            self._fetch(endpoint)
+
+    def find_changes(
+        self, endpoint: SchemaEndpoint, since: Any = None, documents: Iterable[str] = ()
+    ) -> SchemaChanges:
+        """Compare the endpoint's schema with the one this session began with, or with `since`.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            As :meth:`get_schema`, or if `since` is no schema.
+        """
+        before = None if since is None else read_schema(since).graphql
+        with self._lock:
+            first = self._baseline is None
+            if first:
+                self._load(endpoint)  # from the cache, or as it is today
+            if before is None:
+                before = self._get_baseline()
+            if self._origin == FETCHED and first:
+                if since is None:
+                    return SchemaChanges((), {}, endpoint.source, first=True)
+                now = self.schema
+            else:
+                now = self._fetch(endpoint, adopt=self._origin != GIVEN).graphql
+        assert now is not None  # noqa: S101 - _load raises otherwise
+        texts = tuple(dict.fromkeys([*self._texts, *documents]))
+        return compare_schemas(before, now, texts, endpoint.source)
+
+    def inherit_history(self, other: SchemaStore) -> None:
+        """Compare with what another one of the same endpoint began with; take over its texts."""
+        self._baseline = other._baseline
+        self._texts.update(other._texts)
+
+    def record_text(self, text: str) -> None:
+        """Note a text that was asked, for :meth:`find_changes`."""
+        if text in self._texts or len(text) > MAX_CACHED_TEXT:
+            return
+        self._texts[text] = None
+        while len(self._texts) > MAX_TEXTS:
+            with suppress(StopIteration, KeyError, RuntimeError):  # another thread was sooner
+                del self._texts[next(iter(self._texts))]
+
+    def _get_baseline(self) -> GraphQLSchema:
+        """Return the schema that this session began with."""
+        if isinstance(self._baseline, CachedSchema):
+            return unpack_schema(self._baseline).graphql
+        assert self._baseline is not None  # noqa: S101 - called when it is known
+        return self._baseline
+
+    def _load(self, endpoint: SchemaEndpoint) -> None:
+        """Take the schema from the cache if it is young, else from the endpoint.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If it is in neither.
+        """
+        if self._refusal:
+            raise SchemaError(self._refusal)
+        entry = self._load_cached(endpoint)
+        if entry is not None and entry.compute_age() <= FRESH_SECONDS:
+            return
+        try:
+            self._fetch(endpoint)
+        except (TransportError, SchemaError) as error:
+            if entry is None or isinstance(error, AuthError):
+                raise
+            self._pending_warning = (
+                f"{endpoint.source} gave no schema now, so the one of {format_age(entry.compute_age())} ago is "
+                f"used. client.refresh_schema() asks again. ({error})"
+            )
+
+    def _load_cached(self, endpoint: SchemaEndpoint) -> CachedSchema | None:
+        """Take the schema that is kept, and return its entry; None if there is none."""
+        place = find_cache_path(endpoint.url, endpoint.header_names)
+        entry = read_cache(place) if place is not None else None
+        if entry is None:
+            return None
+        try:
+            described = unpack_schema(entry)
+        except ValueError:  # broken; SchemaError is one too
+            return None
+        self._adopt(described, CACHED, entry)
+        return entry
+
+    def _fetch(self, endpoint: SchemaEndpoint, *, adopt: bool = True) -> LoadedSchema:
+        """Ask the endpoint for its schema; take and keep it.
+
+        Raises
+        ------
+        SchemaError, TransportError, AuthError, AnswerError
+            If it gave none.
+        """
+        try:
+            data, remarks = fetch_introspection(endpoint.execute, endpoint.source)
+        except IntrospectionRefusedError as error:
+            said = f"{error} {UNCHECKED_HINT if self.schema is None else UNCHANGED_HINT}"
+            if self.schema is None:
+                self._refusal = said
+            raise SchemaError(said) from None
+        body = dump_valid_json({"__schema": data["__schema"]})
+        if not (clean := is_free_of_secrets(body, endpoint)):  # it writes our token into its schema
+            data = read_introspection(body)
+            redact_texts(data, endpoint.redact)
+            body = dump_valid_json(data)
+            clean = is_free_of_secrets(body, endpoint)
+        described = load_introspection(data, f"The answer of {endpoint.source}")
+        described = LoadedSchema(described.graphql, (*remarks, *described.notes))
+        entry = CachedSchema.pack(body, time.time())
+        if adopt:
+            self._adopt(described, FETCHED, entry)
+        place = find_cache_path(endpoint.url, endpoint.header_names)
+        if place is not None and clean:
+            write_cache(place, entry, endpoint.source)
+        return described
+
+    def _adopt(self, described: LoadedSchema, whence: str, entry: CachedSchema) -> None:
+        if self._baseline is None:
+            self._baseline = entry
+        self._notes, self._origin, self._entry = described.notes, whence, entry
+        self.schema = described.graphql  # last: who does not hold the lock sees it whole
+        self._refusal = ""
+
+    def _load_quietly(self, endpoint: SchemaEndpoint) -> None:
+        """Load in the background; what goes wrong is said when somebody waits for the schema."""
+        with self._lock:
+            if self.schema is not None:
+                return
+            try:
+                self._load(endpoint)
+            except Exception as error:
+                failure = strip_traceback(error)
+                _LOG.info("%s: its schema could not be loaded: %s", endpoint.source, failure)
+
+
+def unpack_schema(entry: CachedSchema) -> LoadedSchema:
+    """Return the schema that is kept.
+
+    Raises
+    ------
+    ValueError
+        If there is none in it; also as :class:`SchemaError`.
+    """
+    with pause_collector():
+        return load_introspection(entry.unpack(), "The schema kept")
+
+
+def is_free_of_secrets(body: bytes, endpoint: SchemaEndpoint) -> bool:
+    """Tell whether no secret of the client is in an answer, in any spelling."""
+    text = body.decode()
+    return endpoint.redact(text) == text
+
+
+def redact_texts(data: Any, hide: Callable[[str], str]) -> None:
+    """Hide secrets in the texts of an introspection result; a name may be like one by chance."""
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            texts = {name: value[name] for name in TEXT_MEMBERS if isinstance(value.get(name), str)}
+            value.update({name: hide(text) for name, text in texts.items()})
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def format_age(seconds: float) -> str:
+    """Return an age in words."""
+    for name, length in (("day", DAY), ("hour", 3600.0), ("minute", 60.0)):
+        count = int(min(seconds, 1e9) // length)
+        if count:
+            return f"{count} {name}{'s' if count > 1 else ''}"
+    return "less than a minute"

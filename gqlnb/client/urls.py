@@ -1,0 +1,166 @@
+"""Addresses of endpoints: which are some, and how they are shown without secrets."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from itertools import pairwise
+from urllib.parse import unquote, urlsplit
+
+from gqlnb.errors import TargetError, sanitize_text
+from gqlnb.redact import MASK, has_token_prefix
+
+__all__ = [
+    "check_url",
+    "find_secret_segments",
+    "format_origin",
+    "is_loopback",
+    "mask_path",
+    "parse_origin",
+    "redact_url",
+    "strip_url",
+]
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+# Services that take their key in the path (Infura, Alchemy, The Graph) use 32 characters or more.
+# Shorter segments are names: versions, tenants, project ids such as Hygraph's of 25 characters.
+MIN_KEY_LENGTH = 32
+HEX_KEY = re.compile(r"[0-9a-fA-F]{32,}")
+KEY_CHARACTERS = re.compile(r"[A-Za-z0-9._~=-]{32,}")
+KEY_RUN = re.compile(r"[A-Za-z0-9]{20,}")
+# Shown in full: RFC 9562, section 8, warns against UUIDs as secrets, and many services have one per
+# project, without which endpoints could not be told apart; IPFS names public content by its hash.
+PUBLIC_ID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}",
+    re.IGNORECASE,
+)
+MIN_KIND_CHANGES = 4  # between letters of either case and digits: names in words have fewer
+
+
+def strip_url(url: str) -> str:
+    """Return a URL without user, password, query and fragment, and without keys in its path.
+
+    Raises
+    ------
+    TargetError
+        If it is no http or https address; the message shows it without these parts too.
+    """
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        parts, port = urlsplit(""), ""
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        msg = (
+            f"{redact_url(url)!r} is no address of an endpoint. "
+            "Write it in full, such as http://127.0.0.1:4000/graphql."
+        )
+        raise TargetError(msg)
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{port}{mask_path(parts.path)}"
+
+
+def is_key(segment: str) -> bool:
+    """Return whether a segment of a path is a token by its beginning, or a key by its looks."""
+    text = unquote(segment)
+    if has_token_prefix(text):
+        return True
+    if len(text) < MIN_KEY_LENGTH or PUBLIC_ID.fullmatch(text):
+        return False
+    if HEX_KEY.fullmatch(text):
+        return True
+    if not KEY_CHARACTERS.fullmatch(text):
+        return False
+    kinds = [classify_character(character) for character in text if character.isalnum()]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    if "digit" not in kinds or changes < MIN_KIND_CHANGES:
+        return False
+    return KEY_RUN.search(text) is not None or (
+        len(set(kinds)) == 3 and changes >= 2 * MIN_KIND_CHANGES
+    )
+
+
+def classify_character(character: str) -> str:
+    """Return whether a character is a digit, a capital or a small letter."""
+    if character.isdigit():
+        return "digit"
+    return "capital" if character.isupper() else "small"
+
+
+def find_secret_segments(url: str) -> list[str]:
+    """Return the segments of a URL's path that are keys or tokens, as they stand in it."""
+    path = urlsplit(url).path
+    return [segment for segment in path.split("/") if is_key(segment)]
+
+
+def mask_path(path: str) -> str:
+    """Return a path with each key or token in it replaced.
+
+    Two addresses of one host that differ in such a segment alone look the same then, in recordings
+    too. The alternative, a part or a hash of the key, would say something about it.
+    """
+    return "/".join(MASK if is_key(segment) else segment for segment in path.split("/"))
+
+
+def check_url(url: str) -> str:
+    """Return what is shown of a URL that a client may ask.
+
+    Raises
+    ------
+    TargetError
+        If it is no http or https address, or holds a user name or password.
+    """
+    source = strip_url(url)
+    if "@" in urlsplit(url).netloc:
+        msg = (
+            f"The address of {source} holds a user name or a password, which would be saved with "
+            "the notebook. Leave them out, and pass token= or headers={'Authorization': Token(...)}"
+            " instead."
+        )
+        raise TargetError(msg)
+    return source
+
+
+def redact_url(text: str) -> str:
+    """Return an address, a path or a name as text that may be shown: cut before secrets.
+
+    Whatever stands before an ``@`` or after a ``?`` or ``#`` is left out; keys in the path are
+    replaced.
+
+    Examples
+    --------
+    >>> shown("ftp://me:password@host/graphql?key=1")
+    'ftp://host/graphql'
+    >>> shown("demo")
+    'demo'
+    """
+    scheme, slashes, rest = text.rpartition("://") if "://" in text else ("", "", text)
+    rest = mask_path(rest.rpartition("@")[2].partition("?")[0].partition("#")[0])
+    return sanitize_text(f"{scheme.rpartition('@')[2]}{slashes}{rest}", 80)
+
+
+def parse_origin(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    port = parts.port or DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), port
+
+
+def format_origin(url: str) -> str:
+    """Return scheme, host and port of a URL as text; a port of its own scheme is left out."""
+    scheme, host, port = parse_origin(url)
+    host = f"[{host}]" if ":" in host else host
+    return (
+        f"{scheme}://{host}" if port == DEFAULT_PORTS.get(scheme) else f"{scheme}://{host}:{port}"
+    )
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether a URL leads to this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,438 @@
+"""Subscriptions over WebSocket: the socket and the clock around the rules of the protocol.
+
+The library is :mod:`websockets`. It follows no redirect here, logs nothing, unpacks nothing, and
+none of its exceptions, which hold headers, leaves this file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+import urllib3.exceptions
+
+from gqlnb import background
+from gqlnb.client.http_transport import CONNECT_SECONDS
+from gqlnb.client.network_errors import (
+    CLIENT_CERTIFICATE,
+    PROXY_LOGIN,
+    explain_failure,
+    is_about_socks,
+    is_broken,
+    iterate_causes,
+)
+from gqlnb.client.transports import get_user_agent
+from gqlnb.client.urls import is_loopback
+from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, sanitize_text
+from gqlnb.http.graphql_ws_client import (
+    BAD_MESSAGE_CODE,
+    LEGACY_SUBPROTOCOL,
+    WRONG_SUBPROTOCOL_CODES,
+    BadMessageError,
+    ClientProtocol,
+    LegacyClientProtocol,
+    RefusedError,
+    explain_close_code,
+)
+from gqlnb.http.graphql_ws_server import SUBPROTOCOL, SendMessage
+from gqlnb.http.messages import Response
+from gqlnb.redact import strip_traceback
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+
+    from gqlnb.client.http_transport import HttpTransport
+
+__all__ = [
+    "LEGACY_ONLY",
+    "OPERATIONS",
+    "NetworkLink",
+    "NotOfferedError",
+    "SilentHandshakeError",
+    "SocketClosed",
+    "WebSocketLink",
+    "build_not_spoken_error",
+    "exchange_messages",
+    "open_network_link",
+]
+
+PING_AFTER = 20.0  # seconds after which a ping asks whether anybody is still there
+CLOSE_SECONDS = 1.0  # seconds for the other side to agree that it is over
+READ_AHEAD = 2  # messages the library reads ahead; the buffer behind it is ours
+# The subprotocols that are offered, in the order of preference, and what speaks each.
+OPERATIONS: Mapping[str, type[ClientProtocol]] = {
+    SUBPROTOCOL: ClientProtocol,
+    LEGACY_SUBPROTOCOL: LegacyClientProtocol,
+}
+LEGACY_ONLY = (LEGACY_SUBPROTOCOL,)
+FRAME_OVERHEAD = 1 << 10  # bytes of a close frame and such beside the event
+# A logger in no tree, so that nobody turns it on: the library logs headers.
+SILENT_LOGGER = logging.Logger("gqlnb.websocket", logging.CRITICAL + 1)
+HANDSHAKE_BROKEN = "the connection failed: it was closed before the WebSocket was open. Try again."
+CERTIFICATE_HINT = f"If the endpoint asks for a client certificate, p{CLIENT_CERTIFICATE[1:]}"
+TOKEN_HINT = "Pass a token the endpoint knows; some look for it in connection_init: init=True."  # noqa: S105
+
+# What we close with, and why: RFC 6455, section 7.4.1.
+OWN_CLOSE_REASONS = {
+    1002: "what it sent is no WebSocket.",
+    1007: "it sent text that is no UTF-8.",
+    1009: "an event is larger than limits.answer allows. Ask for fewer fields.",
+}
+
+
+class NotOfferedError(TransportError):
+    """The endpoint opens no WebSocket for these subprotocols.
+
+    Attributes
+    ----------
+    subprotocol : str or None
+        The subprotocol that it chose, and then did not speak.
+    """
+
+    subprotocol: str | None = None
+
+
+class SilentHandshakeError(TransportError):
+    """The endpoint did not answer the handshake of a WebSocket in time."""
+
+
+class SocketClosed(NamedTuple):
+    """The other side has closed.
+
+    Attributes
+    ----------
+    code
+        Its close code; None where there was none.
+    reason
+        Its words.
+    own_code
+        The code we closed with before, for what it had sent; None if we had not.
+    """
+
+    code: int | None
+    reason: str = ""
+    own_code: int | None = None
+
+
+class WebSocketLink(Protocol):
+    """A WebSocket that is open.
+
+    Attributes
+    ----------
+    subprotocol
+        The one that the other side chose.
+    """
+
+    subprotocol: str
+
+    async def send(self, text: str) -> None:
+        """Send a message; where the other side has closed, :meth:`receive` says so in its turn."""
+
+    async def receive(self) -> str | bytes | SocketClosed:
+        """Wait for the next message."""
+
+    async def close(self, code: int = 1000) -> None:
+        """Close it; it never fails."""
+
+
+class NetworkLink:
+    """A WebSocket over the network."""
+
+    def __init__(self, connection: Any) -> None:
+        self.subprotocol = str(connection.subprotocol)
+        self._connection = connection
+
+    async def send(self, text: str) -> None:
+        """Send a message; what came before the other side closed is still to be read."""
+        from websockets.exceptions import ConnectionClosed
+
+        with suppress(ConnectionClosed):
+            await self._connection.send(text)
+
+    async def receive(self) -> str | bytes | SocketClosed:
+        """Wait for the next message; where none comes for long, ask whether anybody is there."""
+        from websockets.exceptions import ConnectionClosed
+
+        pong: Any = None
+        while True:
+            try:
+                async with asyncio.timeout(PING_AFTER):
+                    return await self._connection.recv()  # type: ignore[no-any-return]
+            except ConnectionClosed as error:
+                return read_closure(error)
+            except TimeoutError:
+                if pong is not None and not pong.done():
+                    return SocketClosed(None, "it does not answer any more")
+            try:
+                pong = await self._connection.ping()
+            except ConnectionClosed as error:
+                return read_closure(error)
+
+    async def close(self, code: int = 1000) -> None:
+        """Close it; the other side has a second to agree."""
+        with suppress(Exception):
+            await self._connection.close(code)
+
+
+def read_closure(error: Any) -> SocketClosed:
+    """Return what an exception of the library says."""
+    sent, received = error.sent, error.rcvd
+    if sent is not None and not error.rcvd_then_sent:
+        return SocketClosed(None, own_code=sent.code)
+    return SocketClosed(None) if received is None else SocketClosed(received.code, received.reason)
+
+
+async def open_network_link(
+    http: HttpTransport, seconds: float, offered: Sequence[str]
+) -> NetworkLink | Response | TransportError:
+    """Open a WebSocket to an endpoint; return the answer of one that refused, or what went wrong.
+
+    Nothing is raised but what cancels it: the frames below hold headers.
+    """
+    try:
+        made = await connect_socket(http, seconds, offered)
+    except Exception as error:
+        return explain_unopened(http, error, seconds)
+    if made.subprotocol in offered:
+        return NetworkLink(made)
+    await NetworkLink(made).close()
+    return build_not_spoken_error(http.source, offered)
+
+
+def build_not_spoken_error(source: str, offered: Sequence[str]) -> NotOfferedError:
+    """Return the error for WebSockets that speak none of the subprotocols offered."""
+    return NotOfferedError(f"{source}: its WebSockets do not speak {' or '.join(offered)}.")
+
+
+def explain_unopened(
+    http: HttpTransport, error: Exception, seconds: float
+) -> Response | TransportError:
+    """Return the answer of an endpoint that refused, or in our words why there is no WebSocket."""
+    from websockets.exceptions import InvalidHandshake, InvalidProxy, InvalidStatus, ProxyError
+
+    host = urlsplit(http.url).hostname or ""
+    if isinstance(error, (ProxyError, InvalidProxy)) or any(
+        map(is_about_socks, iterate_causes(error))
+    ):
+        return explain_proxy_refusal(http, error, seconds)
+    if isinstance(error, InvalidStatus):
+        said = error.response
+        head = {name.lower(): value for name, value in said.headers.raw_items()}
+        return http.credentials.redact_echoes(
+            Response(said.status_code, head, bytes(said.body or b""))
+        )
+    if isinstance(error, InvalidHandshake) and not isinstance(error.__cause__, (EOFError, OSError)):
+        return NotOfferedError(f"{http.source}: what answers there does not speak WebSocket.")
+    if isinstance(error, InvalidHandshake):
+        hint = f" {CERTIFICATE_HINT}" if http.url.startswith("https:") else ""
+        return TransportError(f"{http.source}: {HANDSHAKE_BROKEN}{hint}", broken=True)
+    if isinstance(error, TimeoutError):
+        return SilentHandshakeError(f"{http.source}: no WebSocket was open within {seconds:.3g} s.")
+    if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and find_proxy(http):
+        error = urllib3.exceptions.ProxyError("", error)
+    why = explain_failure(error, host, min(CONNECT_SECONDS, seconds), seconds)
+    return TransportError(f"{http.source}: {why}", broken=is_broken(error))
+
+
+def explain_proxy_refusal(http: HttpTransport, error: Exception, seconds: float) -> TransportError:
+    """Return in our words why a proxy let no WebSocket through."""
+    host = urlsplit(http.url).hostname or ""
+    if getattr(getattr(error, "response", None), "status_code", None) == 407:
+        return TransportError(f"{http.source}: {PROXY_LOGIN}", status=407)
+    if any(map(is_about_socks, iterate_causes(error))):
+        return TransportError(f"{http.source}: {explain_failure(error, host, seconds, seconds)}")
+    return NotOfferedError(f"{http.source}: the proxy did not let a WebSocket through.")
+
+
+async def connect_socket(http: HttpTransport, seconds: float, offered: Sequence[str]) -> Any:
+    """Return the library's connection."""
+    options: dict[str, Any] = {}
+    if http.url.startswith("https:"):
+        options["ssl"] = await background.run_in_thread(lambda: build_ssl_context(http.verify))
+    return await get_connect_class()(
+        f"ws{http.url.removeprefix('http')}",
+        subprotocols=list(offered),
+        additional_headers=http.credentials.build_headers(),
+        user_agent_header=get_user_agent(),
+        proxy=find_proxy(http),
+        compression=None,
+        open_timeout=seconds,
+        ping_interval=None,
+        close_timeout=CLOSE_SECONDS,
+        max_size=None if http.cap is None else http.cap + FRAME_OVERHEAD,
+        max_queue=READ_AHEAD,
+        logger=SILENT_LOGGER,
+        **options,
+    )
+
+
+def find_proxy(http: HttpTransport) -> str | None:
+    """Return the address of the proxy that the environment names for an endpoint, if any."""
+    from requests.utils import get_environ_proxies, select_proxy
+
+    proxies = {} if is_loopback(http.url) else get_environ_proxies(http.url)
+    return select_proxy(http.url, proxies)
+
+
+@cache
+def get_connect_class() -> Any:
+    """Return the library's ``connect``, but one that follows no redirect."""
+    from websockets.asyncio.client import connect
+
+    class DirectConnect(connect):
+        """Goes where it is told to: on a redirect, headers would travel along."""
+
+        def process_redirect(self, exc: Exception) -> Exception:
+            """Return the answer as what it is."""
+            return exc
+
+    return DirectConnect
+
+
+def build_ssl_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
+    """Return what a certificate is checked against, as :mod:`requests` would."""
+    if isinstance(verify, ssl.SSLContext):
+        return verify
+    from requests.utils import DEFAULT_CA_BUNDLE_PATH
+
+    path = Path(DEFAULT_CA_BUNDLE_PATH if verify is True or not verify else verify)
+    place = {"capath": path} if path.is_dir() else {"cafile": path}
+    made = ssl.create_default_context(**place)  # type: ignore[arg-type]
+    if verify is False:
+        made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+    return made
+
+
+async def exchange_messages(
+    link: WebSocketLink,
+    operation: ClientProtocol,
+    source: str,
+    hide: Callable[[str], str],
+    seconds: float,
+) -> AsyncGenerator[Response | None, None]:
+    """Subscribe over an open WebSocket, and close it in the end.
+
+    Parameters
+    ----------
+    source
+        Where it leads, as it is shown.
+    hide
+        Hides secrets in words of the other side.
+    seconds
+        Until the other side must have let us in.
+
+    Yields
+    ------
+    Response or None
+        None when it has, then a response for each event; one without data ends the stream.
+
+    Raises
+    ------
+    NotOfferedError
+        If the other side closes since it does not speak the subprotocol that it chose.
+    TransportError, AuthError
+        If it closes otherwise, or refuses.
+    AnswerError
+        If it sends what is no message of the protocol.
+    """
+    code = 1000
+    ended: GqlnbError | None = None
+    try:
+        gone = await perform_init(link, operation, source, seconds)
+        if gone is None:
+            yield None
+        while gone is None and not operation.ended:
+            response, gone = await process_message(link, operation)
+            if response is not None:
+                yield response
+        if gone is not None:
+            ended = build_end_error(gone, operation, source, hide)
+    except BadMessageError as error:
+        code = BAD_MESSAGE_CODE
+        what = f"what is no message of {operation.subprotocol}"
+        ended = AnswerError(f"{source} sent {what}: {hide(str(error))}")
+    except RefusedError as error:
+        words = sanitize_text(hide(str(error)), 200).rstrip(".")
+        ended = AuthError(f"{source}: the endpoint refused the connection: {words}. {TOKEN_HINT}")
+    finally:
+        if code == 1000:
+            await send_goodbye(link, operation)
+        await link.close(code)
+    if ended is not None:
+        raise strip_traceback(ended)
+
+
+async def perform_init(
+    link: WebSocketLink, operation: ClientProtocol, source: str, seconds: float
+) -> SocketClosed | None:
+    """Send the first message, and wait to be let in; return how the other side closed instead.
+
+    Raises
+    ------
+    TransportError
+        If it takes too long.
+    """
+    gone: SocketClosed | None = None
+    try:
+        async with asyncio.timeout(seconds):
+            await link.send(operation.build_init())
+            while not operation.acknowledged and gone is None:
+                _, gone = await process_message(link, operation)
+    except TimeoutError:
+        msg = f"{source}: the WebSocket is open, but nobody greeted in time."
+        raise TransportError(msg) from None
+    return gone
+
+
+async def send_goodbye(link: WebSocketLink, operation: ClientProtocol) -> None:
+    """Tell the other side that this one leaves, if it takes that soon."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            for text in operation.build_end_messages():
+                await link.send(text)
+
+
+async def process_message(
+    link: WebSocketLink, operation: ClientProtocol
+) -> tuple[Response | None, SocketClosed | None]:
+    """Take one message, and answer it where it is to be answered."""
+    message = await link.receive()
+    if isinstance(message, SocketClosed):
+        return None, message
+    action = operation.receive(message)
+    if not isinstance(action, SendMessage):
+        return action, None
+    await link.send(action.text)
+    return None, None
+
+
+def build_end_error(
+    gone: SocketClosed, operation: ClientProtocol, source: str, hide: Callable[[str], str]
+) -> GqlnbError:
+    """Return the error for a WebSocket that the other side has closed during an operation."""
+    error = build_closed_error(gone, source, hide)
+    if operation.acknowledged or gone.code not in WRONG_SUBPROTOCOL_CODES:
+        return error
+    unspoken = NotOfferedError(str(error))
+    unspoken.subprotocol = operation.subprotocol
+    return unspoken
+
+
+def build_closed_error(gone: SocketClosed, source: str, hide: Callable[[str], str]) -> GqlnbError:
+    """Return the error for a WebSocket that the other side has closed."""
+    if gone.own_code in OWN_CLOSE_REASONS:
+        return AnswerError(f"{source}: {OWN_CLOSE_REASONS[gone.own_code]}")
+    what = explain_close_code(gone.code)
+    said = sanitize_text(hide(gone.reason), 120)
+    words = f" ({said.rstrip('.')})" if said else ""
+    number = f", close code {gone.code}" if gone.code else ""
+    msg = f"{source}: {what.description}{words}{number}."
+    if what.refused:
+        return AuthError(f"{msg} {TOKEN_HINT}")
+    return strip_traceback(TransportError(msg, broken=what.transient))

@@ -1,0 +1,461 @@
+"""Kinds of scalars: the dtype and the Arrow type of a column, and the functions for its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from gqlnb.document import scalar_values as values
+from gqlnb.document.scalar_values import (
+    build_epoch_reader,
+    build_epoch_sender,
+    build_integer_reader,
+    read_boolean,
+    read_byte,
+    read_date,
+    read_decimal,
+    read_id,
+    read_local_datetime,
+    read_local_nanoseconds,
+    read_money,
+    read_number,
+    read_number_text,
+    read_object_text,
+    read_text,
+    read_time,
+    read_timestamp,
+    read_zoned_datetime,
+    read_zoned_nanoseconds,
+    read_zoned_time,
+    send_date,
+    send_datetime,
+    send_local_datetime,
+    send_number,
+)
+
+__all__ = [
+    "BIG_INTEGER",
+    "BOOLEAN",
+    "BYTE",
+    "DATE",
+    "DATETIME",
+    "DECIMAL",
+    "DURATION",
+    "DURATION_SECONDS",
+    "EPOCH_MILLISECONDS",
+    "EPOCH_SECONDS",
+    "FLOAT",
+    "ID",
+    "INT",
+    "JSON",
+    "KNOWN_SCALARS",
+    "LOCAL_DATETIME",
+    "LONG",
+    "MONEY",
+    "NUMBER",
+    "OBJECT_TEXT",
+    "TEXT",
+    "TIME",
+    "TIMESTAMP",
+    "UNKNOWN",
+    "ZONED_TIME",
+    "OtherForm",
+    "Scalar",
+    "get_known_scalar",
+    "recognize_scalar",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """How the values of a scalar are read and sent.
+
+    Attributes
+    ----------
+    dtype
+        The pandas dtype of a column; ``"object"`` for Python values as they are.
+    arrow
+        The Arrow type of a column; None where it depends on the values.
+    stored
+        The Arrow type that values are read as on the way there, where it is another: 32 bits check
+        the range of an Int, and Arrow parses the text of a moment.
+    wire
+        The Python types that the JSON values have, None apart.
+    exact
+        Those of `wire` that Arrow takes as they are.
+    fix
+        Makes a value of any other type right, or raises; None where values stay as they are.
+    serialise
+        Makes a Python value of a variable a JSON value; None for the usual way.
+    wider
+        The kind of a column where `fix` raises `WiderError` for one of its values; None where
+        it never does.
+    others
+        The kinds of a column where `fix` raises `OtherFormError` for its first value, by the name
+        of the form: servers give one name to different things.
+    """
+
+    dtype: str
+    arrow: str | None = None
+    stored: str | None = None
+    wire: tuple[type, ...] = ()
+    exact: frozenset[type] = frozenset()
+    fix: Callable[[Any], Any] | None = None
+    serialise: Callable[[Any], Any] | None = None
+    wider: Scalar | None = None
+    others: Mapping[str, OtherForm] = field(default_factory=dict, compare=False)
+
+
+class OtherForm(NamedTuple):
+    """The kind of a column whose values are not what the name of their scalar says.
+
+    Attributes
+    ----------
+    scalar
+        The kind.
+    described
+        A noun for such values, where the difference is worth a warning; empty where the dtype of
+        the column says enough.
+    like
+        The known scalar that has these values.
+    """
+
+    scalar: Scalar
+    described: str = ""
+    like: str = ""
+
+
+_STR = frozenset({str})
+
+TEXT = Scalar("string", "large_string", None, (str,), _STR, read_text)
+OBJECT_TEXT = replace(TEXT, fix=read_object_text)
+ID = replace(TEXT, wire=(str, int), fix=read_id)
+INT = Scalar(
+    "Int64", "int64", "int32", (int,), frozenset({int}), build_integer_reader(32, texts=False)
+)
+LONG = Scalar(
+    "Int64", "int64", None, (int, str), frozenset({int}), build_integer_reader(64, texts=True)
+)
+FLOAT = Scalar(
+    "Float64", "float64", None, (float,), frozenset({float, int}), read_number, send_number
+)
+# As `FLOAT`, and text: PostgreSQL's infinities, and numbers of servers that write all as text.
+NUMBER = replace(FLOAT, wire=(float, str), fix=read_number_text)
+BOOLEAN = Scalar("boolean", "bool", None, (bool,), frozenset({bool}), read_boolean)
+# A number of more than 64 bits, and a moment with nanoseconds, make their columns hold that: either
+# is exact, which a declared dtype that cuts them would not be.
+BIG_INTEGER = replace(
+    LONG,
+    fix=build_integer_reader(64, texts=True, wider=True),
+    wider=Scalar(
+        "object", "decimal128(38)", wire=LONG.wire, fix=build_integer_reader(None, texts=True)
+    ),
+)
+BYTE = replace(
+    LONG, fix=read_byte, others={values.TEXT: OtherForm(TEXT, "text, not numbers", "String")}
+)
+DECIMAL = Scalar("object", "decimal128", wire=(Decimal,), fix=read_decimal)
+MONEY = replace(
+    DECIMAL,
+    fix=read_money,
+    others={values.AMOUNT: OtherForm(TEXT, "text, not plain numbers", "String")},
+)
+
+# Moments. Where the first value has a zone all must have one, and none where it has none: what a
+# name says of that is true of most servers, not of all (PostGraphile and Strawberry name both
+# alike). A moment without a zone is never taken for one in UTC.
+_PLAIN_DATETIME = Scalar(
+    "datetime64[us, UTC]",
+    "moment",
+    "large_string",
+    (str,),
+    _STR,
+    read_zoned_datetime,
+    send_datetime,
+    Scalar("datetime64[ns, UTC]", "instant", "large_string", (str,), fix=read_zoned_nanoseconds),
+)
+_PLAIN_LOCAL_DATETIME = Scalar(
+    "datetime64[us]",
+    "local moment",
+    "large_string",
+    (str,),
+    _STR,
+    read_local_datetime,
+    send_local_datetime,
+    Scalar("datetime64[ns]", "local instant", "large_string", (str,), fix=read_local_nanoseconds),
+)
+DATETIME = replace(_PLAIN_DATETIME, others={values.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME)})
+LOCAL_DATETIME = replace(
+    _PLAIN_LOCAL_DATETIME,
+    others={values.ZONED: OtherForm(_PLAIN_DATETIME, "timestamps with a time zone", "DateTime")},
+)
+TIMESTAMP = replace(
+    DATETIME,
+    fix=read_timestamp,
+    others={
+        values.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME),
+        values.COUNT: OtherForm(
+            replace(LONG, serialise=None), "numbers in a unit that is not known", "Long"
+        ),
+    },
+)
+_NUMERIC_DATETIME = replace(_PLAIN_DATETIME, wire=(int, float, str), exact=frozenset(), stored=None)
+EPOCH_SECONDS = replace(
+    _NUMERIC_DATETIME,
+    fix=build_epoch_reader("seconds"),
+    serialise=build_epoch_sender("seconds"),
+    wider=None,
+)
+EPOCH_MILLISECONDS = replace(
+    _NUMERIC_DATETIME,
+    fix=build_epoch_reader("milliseconds"),
+    serialise=build_epoch_sender("milliseconds"),
+    wider=None,
+)
+DATE = Scalar("datetime64[us]", "date32", "large_string", (str,), _STR, read_date, send_date)
+_PLAIN_TIME = Scalar("object", "time64[us]", fix=read_time)
+_PLAIN_ZONED_TIME = Scalar("object", "zoned time", fix=read_zoned_time)
+TIME = replace(
+    _PLAIN_TIME,
+    others={
+        values.ZONED: OtherForm(_PLAIN_ZONED_TIME),
+        values.ZONED_TIMESTAMP: OtherForm(
+            _PLAIN_DATETIME, "timestamps, not times of day", "DateTime"
+        ),
+        values.LOCAL_TIMESTAMP: OtherForm(
+            _PLAIN_LOCAL_DATETIME, "timestamps, not times of day", "LocalDateTime"
+        ),
+    },
+)
+ZONED_TIME = replace(_PLAIN_ZONED_TIME, others={values.LOCAL: OtherForm(_PLAIN_TIME)})
+DURATION = Scalar(
+    "object", "span"
+)  # of lengths that are all fixed a timedelta64, else as they came
+DURATION_SECONDS = Scalar("object", "seconds")  # the same, numbers being seconds
+JSON = Scalar("object", "json")  # text in Arrow and Parquet, which have no type of any JSON value
+UNKNOWN = Scalar("object")
+
+# (names, kind) by source; a later block does not repeat the names of an earlier one.
+_NAMES_BY_SOURCE: tuple[tuple[str, Scalar], ...] = (
+    # The five of the GraphQL specification, section 3.5.
+    ("Int", INT),
+    ("Float", FLOAT),
+    ("Boolean", BOOLEAN),
+    ("String", TEXT),
+    ("ID", ID),
+    # graphql-scalars 1.25, Apollo's and The Guild's common library: its `codegenScalarType`s and
+    # descriptions. `Byte` is Base64 there and a number on the JVM and .NET.
+    ("DateTime DateTimeISO", DATETIME),
+    ("LocalDateTime", LOCAL_DATETIME),
+    ("Date LocalDate", DATE),
+    ("Time LocalTime", TIME),
+    ("Timestamp", TIMESTAMP),
+    ("Duration ISO8601Duration", DURATION),
+    ("BigInt", BIG_INTEGER),
+    ("Long SafeInt", LONG),
+    ("NonNegativeInt PositiveInt NonPositiveInt NegativeInt UnsignedInt Port", LONG),
+    ("NonNegativeFloat PositiveFloat NonPositiveFloat NegativeFloat UnsignedFloat", NUMBER),
+    ("Latitude Longitude", NUMBER),
+    ("Byte", BYTE),
+    ("JSON JSONObject GeoJSON", JSON),
+    ("Void", UNKNOWN),
+    # `LocalEndTime` may be 24:00, which no time of Python is; a dewey decimal is a label.
+    (
+        "LocalEndTime TimeZone UtcOffset AccountNumber CountryCode CountryName Cuid Cuid2",
+        OBJECT_TEXT,
+    ),
+    ("Currency USCurrency DID DeweyDecimal EmailAddress GUID UUID HSL HSLA RGB RGBA", OBJECT_TEXT),
+    ("HexColorCode Hexadecimal IBAN IP IPv4 IPv6 IPCPatent ISBN JWT LCCSubclass", OBJECT_TEXT),
+    ("Locale MAC NonEmptyString ObjectID PhoneNumber PostalCode RoutingNumber SESSN", OBJECT_TEXT),
+    ("SemVer ULID URL", OBJECT_TEXT),
+    # PostGraphile 4 and 5: graphile-build-pg's PgTypesPlugin, PgCodecsPlugin and PgJWTPlugin.
+    # `Datetime` is both timestamp and timestamptz; intervals, ranges and points are objects.
+    ("Datetime", DATETIME),
+    ("BigFloat", DECIMAL),
+    ("Oid", LONG),
+    ("KeyValueHash", JSON),
+    ("Cursor BitString InternetAddress CidrAddress CidrRange MacAddress MacAddress8", OBJECT_TEXT),
+    ("LTree Xml XML JSONPath TSQuery TSVector JwtToken", OBJECT_TEXT),
+    ("Base64EncodedBinary RegProc RegProcedure RegOper RegOperator RegClass RegType", OBJECT_TEXT),
+    ("RegRole RegNamespace RegConfig RegDictionary FullText", OBJECT_TEXT),
+    # Hasura: "Supported PostgreSQL types", whose scalars bear the names of the database; those of
+    # its SQL Server and BigQuery sources too. Arrays (`_text`): :func:`get_known_scalar`.
+    ("timestamptz datetimeoffset", DATETIME),
+    ("timestamp datetime datetime2 smalldatetime", LOCAL_DATETIME),
+    ("date", DATE),
+    ("time", TIME),
+    ("timetz", ZONED_TIME),
+    ("interval", DURATION),
+    ("numeric decimal bigdecimal bignumeric", DECIMAL),
+    ("money smallmoney", MONEY),
+    ("bigint int8 int2 int4 smallint integer tinyint int serial bigserial oid", LONG),
+    ("float8 float4 float real double", NUMBER),
+    ("bool boolean bit", BOOLEAN),
+    ("json jsonb hstore geometry geography raster", JSON),
+    (
+        "uuid uniqueidentifier citext bpchar name bytea text varchar char nchar nvarchar",
+        OBJECT_TEXT,
+    ),
+    ("inet cidr macaddr macaddr8 xml ltree lquery ltxtquery tsvector tsquery point", OBJECT_TEXT),
+    ("line lseg box path polygon circle int4range int8range numrange tsrange", OBJECT_TEXT),
+    ("tstzrange daterange varbit int4multirange int8multirange nummultirange", OBJECT_TEXT),
+    ("tsmultirange tstzmultirange datemultirange pg_lsn pg_snapshot txid_snapshot", OBJECT_TEXT),
+    ("regproc regprocedure regoper regoperator regclass regtype regrole regnamespace", OBJECT_TEXT),
+    ("regconfig regdictionary regcollation jsonpath tid character box2d box3d", OBJECT_TEXT),
+    ("xid cid", LONG),
+    ("xid8", BIG_INTEGER),
+    # Of PostgreSQL's extensions pgvector, cube, seg and isn, written as text there.
+    ("vector halfvec sparsevec cube seg isbn isbn13 issn ismn ean13 upc", OBJECT_TEXT),
+    ("binary varbinary image ntext hierarchyid rowversion", OBJECT_TEXT),  # of SQL Server
+    # The same: "BigQuery: Supported Types", and the names of Hasura's DDN connectors.
+    ("bigquery_decimal Numeric Bigdecimal", DECIMAL),
+    ("bigquery_float Float4 Float8 Float32 Float64", NUMBER),
+    ("bigquery_int Bigint Smallint Int2 Int4 Int8", LONG),
+    ("Timestamptz", DATETIME),
+    ("Timetz", ZONED_TIME),
+    ("Jsonb Geography Geometry", JSON),
+    ("Bytes Bytea Citext Bpchar Varchar Inet Cidr Macaddr", OBJECT_TEXT),
+    # Strawberry: strawberry.schema.types.scalar.
+    ("Decimal", DECIMAL),
+    ("Base16 Base32 Base64", OBJECT_TEXT),
+    # Saleor: saleor/graphql/core/scalars.py. A `JSONString` (of graphene too) is text of JSON.
+    ("PositiveDecimal", DECIMAL),
+    ("Day Hour Minute", LONG),
+    ("Metadata GenericScalar WeightScalar", JSON),
+    ("JSONString JsonString", OBJECT_TEXT),
+    # graphql-java and graphql-java-extended-scalars, Netflix DGS: graphql.scalars.ExtendedScalars.
+    ("Instant OffsetDateTime ZonedDateTime", DATETIME),
+    ("OffsetTime", ZONED_TIME),
+    ("SecondsSinceEpoch", EPOCH_SECONDS),
+    ("AccurateDuration NominalDuration Period", DURATION),
+    ("Double", NUMBER),
+    ("BigDecimal", DECIMAL),
+    ("BigInteger", BIG_INTEGER),
+    ("Short", LONG),
+    ("Object Json", JSON),
+    ("Char Url Uri Country CountryCodeAlpha2 CountryCodeAlpha3 YearMonth", OBJECT_TEXT),
+    # HotChocolate and its NodaTime package: "Scalars" of chillicream.com/docs/hotchocolate.
+    ("TimeSpan", DURATION),
+    ("UnsignedByte UnsignedShort Int16 Int32 Int64 UInt16 UInt32 SignedByte", LONG),
+    ("UnsignedLong UInt64 ULong", BIG_INTEGER),
+    ("Any", JSON),
+    ("OffsetDate ByteArray DateTimeZone IsoDayOfWeek Isbn Rgb Rgba Hsl Hsla", OBJECT_TEXT),
+    ("LocalCurrency NonEmptyText", OBJECT_TEXT),
+    # Shopify: shopify.dev/docs/api/admin-graphql, scalars.
+    ("Money", MONEY),
+    ("UnsignedInt64", BIG_INTEGER),
+    ("DateTimeWithoutTimezone", LOCAL_DATETIME),
+    ("TimeWithoutTimezone", TIME),
+    ("FormattedString ARN Color StorefrontID Handle", OBJECT_TEXT),
+    # GitHub: docs.github.com/graphql/reference/scalars.
+    ("PreciseDateTime GitTimestamp", DATETIME),
+    ("URI HTML GitObjectID GitRefname GitSSHRemote Base64String X509Certificate", OBJECT_TEXT),
+    # GitLab: docs.gitlab.com/api/graphql/reference, scalar types. Its `Time` is a timestamp and its
+    # `Duration` a number of seconds; their descriptions say so: :func:`recognize_scalar`.
+    ("ISO8601Date", DATE),
+    ("UntrustedRegexp", OBJECT_TEXT),
+    # graphql-ruby: GraphQL::Types.
+    ("ISO8601DateTime", DATETIME),
+    # AWS AppSync: "Scalar types in AWS AppSync".
+    ("AWSDateTime", DATETIME),
+    ("AWSDate", DATE),
+    ("AWSTime", TIME),
+    ("AWSTimestamp", EPOCH_SECONDS),
+    ("AWSJSON", JSON),
+    ("AWSURL AWSEmail AWSPhone AWSIPAddress", OBJECT_TEXT),
+)
+KNOWN_SCALARS: dict[str, Scalar] = {
+    name: kind for names, kind in _NAMES_BY_SOURCE for name in names.split()
+}
+
+# What no name says, but the description of a scalar: names that no scalar of a schema can have.
+_MILLISECONDS_NAME, _DURATION_NAME = "Timestamp in milliseconds", "Duration in seconds"
+_DESCRIBED = {_MILLISECONDS_NAME: EPOCH_MILLISECONDS, _DURATION_NAME: DURATION_SECONDS}
+
+_FULL_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+# The name of a scalar, what its description says, and the scalar that it is then like.
+_DESCRIPTIONS = (
+    # GitLab: 'Time represented in ISO 8601. For example: "2021-03-09T14:58:50+00:00".'
+    ("Time", _FULL_TIME, "DateTime"),
+    # graphql-scalars: "number of milliseconds from start of UNIX epoch".
+    ("Timestamp", re.compile(r"milliseconds (?:from|since)"), _MILLISECONDS_NAME),
+    (
+        "Timestamp",
+        re.compile(r"(?<!milli)(?<!micro)(?<!nano)seconds (?:from|since)"),
+        "AWSTimestamp",
+    ),
+    # GitLab: "Duration between two instants, represented as a fractional number of seconds."
+    ("Duration", re.compile(r"number of seconds"), _DURATION_NAME),
+    # GitLab has a scalar for the ids of each type: `ProjectID`.
+    ("", re.compile(r"is a global ID\. It is encoded as a string"), "String"),
+)
+
+# Sites with a page for each scalar, whose last segment is its name in kebab case.
+_SCALAR_PAGES = re.compile(
+    r"https?://(?:www\.)?(?:scalars\.graphql\.org|ibm\.github\.io/graphql-specs"
+    r"|(?:the-guild\.dev/graphql/scalars|graphql-scalars\.(?:dev|com)))/(?:.*/)?([\w-]+)(?:\.html)?/?"
+)
+_NAMES_BY_SLUG = {name.lower(): name for name in reversed(KNOWN_SCALARS) if name[0].isupper()}
+_SPECIFICATIONS = (
+    (r"rfc-?(?:4122|9562)\b", "UUID"),
+    (r"rfc-?(?:3986|1738|6570)\b", "URL"),
+    (r"rfc-?(?:8259|7159|4627)\b|ecma-404", "JSON"),
+    (r"rfc-?(?:5321|5322|2822)\b", "EmailAddress"),
+    (r"rfc-?4648\b", "Base64"),
+    (r"rfc-?7946\b", "GeoJSON"),
+    (r"rfc-?9557\b", "ZonedDateTime"),
+)
+_RFC_3339 = re.compile(r"rfc-?3339\b|iso[-_]?8601|iso-date", re.IGNORECASE)
+
+
+def get_known_scalar(name: str) -> Scalar | None:
+    """Return the kind of a scalar by its name; None for one that is not known.
+
+    Hasura names arrays as PostgreSQL does, ``_text``; their values are JSON.
+    """
+    found = KNOWN_SCALARS.get(name) or _DESCRIBED.get(name)
+    if found is None and name[:1] == "_" and name[1:] in KNOWN_SCALARS:
+        return JSON
+    return found
+
+
+def recognize_scalar(name: str, url: str | None, description: str | None) -> str:
+    """Return the name of the known scalar that a schema's scalar is like; empty for none.
+
+    Parameters
+    ----------
+    name
+        Its own name.
+    url
+        Where it is specified, as ``@specifiedBy`` says.
+    description
+        Its description.
+    """
+    site = _SCALAR_PAGES.fullmatch(url.strip()) if url else None
+    if site is not None:
+        found = _NAMES_BY_SLUG.get(site[1].lower().replace("-", "").replace("_", ""))
+        if found is not None:
+            return found
+    for own, words, like in _DESCRIPTIONS:
+        if own in {"", name} and description and words.search(description):
+            return like
+    if get_known_scalar(name) is not None:
+        return name
+    for pattern, like in _SPECIFICATIONS:
+        if url and re.search(pattern, url, re.IGNORECASE):
+            return like
+    return _recognize_rfc_3339(name) if url and _RFC_3339.search(url) else ""
+
+
+def _recognize_rfc_3339(name: str) -> str:
+    """Return which of the forms of RFC 3339 a scalar has, by the end of its name."""
+    words: Iterable[str] = re.findall(r"[A-Z]?[a-z]+", name)
+    last = [word.lower() for word in words][-2:]
+    if last[-1:] == ["date"]:
+        return "Date"
+    if last[-1:] == ["duration"]:
+        return "Duration"
+    return "Time" if last[-1:] == ["time"] and last != ["date", "time"] else "DateTime"

@@ -1,0 +1,531 @@
+"""The texts that ask for the pages of a document's paged fields.
+
+The fields needed to follow a list are added where they are absent: ``pageInfo``, the size of a
+page, the count of all items, identifiers of the items and of the objects that lists stand in.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphql import (
+    EnumValueNode,
+    IntValueNode,
+    NullValueNode,
+    ObjectValueNode,
+    VariableNode,
+    get_named_type,
+    get_nullable_type,
+    is_abstract_type,
+    is_enum_type,
+    is_input_object_type,
+    is_list_type,
+    is_union_type,
+    print_ast,
+    value_from_ast_untyped,
+)
+
+from gqlnb.document.paged_fields import PLAIN_LIST_STEP, ItemList, PagedFieldFinder
+from gqlnb.document.paging_conventions import (
+    OFFSET_NAMES,
+    PAGE_NAMES,
+    ArgumentPath,
+    PageInfoPaths,
+    find_count,
+    find_identifier,
+    normalize_name,
+)
+from gqlnb.document.selections import (
+    ADDED_PREFIX,
+    EditableSelection,
+    SelectionWriter,
+    add_field,
+    add_path,
+    find_added_fields,
+    group_by_key,
+    iterate_variables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gqlnb.document.document import Document
+    from gqlnb.document.paged_fields import Anchor, PagedField
+
+__all__ = ["DEFAULT_PAGE_SIZE", "PagingPlan", "PlannedPage"]
+
+DEFAULT_PAGE_SIZE = 100  # items; GitHub and Saleor take no more
+
+ArgumentEdit = dict[str, "str | None"]  # arguments as GraphQL text by name; None leaves one out
+
+
+class PlannedPage(NamedTuple):
+    """A page to ask for.
+
+    Attributes
+    ----------
+    field
+        The paged field.
+    size
+        Items of the page; None where it takes no size.
+    on
+        The type of the object it is asked of; None for the data.
+    position
+        Where the page begins: written into the text where the argument stands in an input object,
+        else sent as the variable ``gqlnb_c<n>``.
+    """
+
+    field: PagedField
+    size: int | None
+    on: str | None = None
+    position: Any = None
+
+
+class PagingPlan:
+    """The paged fields of a document, and the texts that ask for their pages.
+
+    Parameters
+    ----------
+    document
+        A query; it is not changed.
+    path
+        The name of the list to follow, with those it stands in and those in it; None for all.
+    variables
+        Its JSON-like variables.
+
+    Attributes
+    ----------
+    fields
+        Its paged fields, outer ones before inner ones.
+    unfollowed
+        Fields that take paging arguments while nothing tells how they go on, and the argument.
+    hidden
+        The fields of the first answer that we added.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        path: str | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.document = document
+        self.schema = document.schema
+        self.variables = dict(variables or {})
+        self._finder = PagedFieldFinder(document, self.variables)
+        self.selections = self._finder.selections
+        self.fields = self._finder.fields
+        self.unfollowed = {
+            name: argument
+            for name, argument in self._finder.unfollowed.items()
+            if path is None or path == name or _is_nested(path, name)
+        }
+        self._added_counts: dict[int, None] = {}  # ids of selections
+        for each in self.fields:
+            each.followed = path is None or path == each.name or _is_nested(path, each.name)
+        for each in self.fields:
+            if each.followed:
+                self._add_needed_fields(each)
+        self.hidden = find_added_fields(self.selections)
+        for each in self.fields:
+            each.hidden = find_added_fields(
+                s for piece in each.selections for s in piece.inner or ()
+            )
+
+    # -- adding the fields that are needed
+
+    def _add_needed_fields(self, field: PagedField) -> None:
+        """Add the selections that are needed to follow a paged field."""
+        if field.is_connection:
+            self._add_page_info(field)
+        else:
+            self._add_other_info(field)
+        field.items = [self._add_identifiers(field, each) for each in field.items]
+        if field.is_connection and not any(each.ids or each.cursor for each in field.items):
+            field.items += self._add_cursors(field)
+        if self.schema is not None and field.rooted and not field.total and not field.is_plain:
+            self._add_count(field)
+        anchor = field.anchor
+        if anchor is None or field.rooted:
+            return
+        if self.schema is None:
+            anchor.typename = add_field(anchor.selections, "__typename")
+        else:
+            self._add_keys(field, anchor)
+
+    def _add_page_info(self, field: PagedField) -> None:
+        has, end = field.info_names
+        info = ""
+        for piece in field.selections:
+            info = add_field(piece.inner or [], "pageInfo", field.info_names)
+        if len(field.selections) > 1:  # each has its own, of the same name
+            info = ADDED_PREFIX + "pageInfo"
+            for piece in field.selections:
+                inner = piece.inner or []
+                if info not in group_by_key(inner):
+                    below = [EditableSelection(each, each) for each in field.info_names]
+                    inner.append(EditableSelection("pageInfo", info, inner=below, added=True))
+        field.info = PageInfoPaths((info, has), "flag", (info, end))
+
+    def _add_other_info(self, field: PagedField) -> None:
+        named = field.info
+        made = {"more": named.more, "cursor": named.cursor, "current": named.current}
+        for piece in field.selections:
+            for name, path in made.items():
+                if path and piece.inner is not None:
+                    made[name] = add_path(piece.inner, getattr(named, name))
+        field.info = PageInfoPaths(made["more"], named.meaning, made["cursor"], made["current"])
+
+    def _add_count(self, field: PagedField) -> None:
+        """Add the count of all items: it proves that all came, and shows how far one is."""
+        first = field.selections[0]
+        enums = {
+            name: node.value
+            for name, node in first.arguments.items()
+            if isinstance(node, EnumValueNode)
+        }
+        for name, node in first.arguments.items():
+            value = self._read_value(node) if isinstance(node, VariableNode) else None
+            if isinstance(value, str) and value.isupper():
+                enums[name] = value
+        path = find_count(first.kind, enums)
+        if not path:
+            return
+        for piece in field.selections:
+            if piece.inner is not None:
+                field.total = add_path(piece.inner, path)
+                if len(path) == 1:
+                    made = (s for s in piece.inner if s.key == field.total[0] and s.added)
+                    self._added_counts.update(dict.fromkeys(map(id, made)))
+
+    def _add_cursors(self, field: PagedField) -> list[ItemList]:
+        """Select the cursors of the edges beside nodes that nothing else identifies."""
+        edges = getattr(field.selections[0].kind, "fields", {}).get("edges")
+        edge = None if edges is None else get_named_type(edges.type)
+        if "cursor" not in getattr(edge, "fields", {}):
+            return []
+        key = ADDED_PREFIX + "edges"
+        for piece in field.selections:
+            below = [EditableSelection("cursor", "cursor")]
+            (piece.inner or []).append(EditableSelection("edges", key, inner=below, added=True))
+        return [ItemList(key, None, (), "cursor")]
+
+    def _add_keys(self, field: PagedField, anchor: Anchor) -> None:
+        """Select the key of the object that a list stands in."""
+        pieces = group_by_key(anchor.selections)[field.steps[anchor.depth]]
+        kind = self.schema.get_type(anchor.on) if self.schema is not None else None
+        scopes = [
+            s for s in self._finder.iterate_scopes(anchor.selections, kind, pieces) if s is not None
+        ]
+        anchor.keys = tuple(
+            tuple(dict.fromkeys(add_field(inner, key.field) for inner, _ in scopes))
+            for key in anchor.lookup.keys
+        )
+
+    def _add_identifiers(self, field: PagedField, items: ItemList) -> ItemList:
+        """Return items with the names of their identifiers, which are selected."""
+        ids: dict[str, None] = {}
+        typename = None
+        for piece in field.selections:
+            pieces = (
+                [piece]
+                if items.key == PLAIN_LIST_STEP
+                else group_by_key(piece.inner or ())[items.key]
+            )
+            for list_piece in pieces:
+                nodes = [list_piece]
+                if items.node is not None:
+                    nodes = group_by_key(list_piece.inner or ()).get(items.node, [])
+                for node in nodes:
+                    ids.update(dict.fromkeys(self._add_node_identifier(node)))
+                    if ids and is_abstract_type(node.kind) and node.inner is not None:
+                        typename = add_field(node.inner, "__typename")
+                has_cursor = "cursor" in getattr(list_piece.kind, "fields", {})
+                if not ids and has_cursor and list_piece.inner and field.is_connection:
+                    items = items._replace(cursor=add_field(list_piece.inner, "cursor"))
+        return items._replace(ids=tuple(sorted(ids)), typename=typename)
+
+    def _add_node_identifier(self, node: EditableSelection) -> Iterator[str]:
+        if node.inner is None:
+            return
+        if self.schema is None:
+            yield from (k for k, p in group_by_key(node.inner).items() if p[0].name == k == "id")
+            return
+        name = find_identifier(node.kind)
+        if name is not None:
+            yield add_field(node.inner, name)
+        elif is_union_type(node.kind):
+            interface = self._find_common_interface(node.kind)
+            if interface is not None:
+                yield add_field(node.inner, find_identifier(interface) or "id", on=interface.name)
+
+    def _find_common_interface(self, union: Any) -> Any:
+        """Return an interface with an identifier that members of a union implement."""
+        assert self.schema is not None  # noqa: S101 - the caller has looked
+        shared = [
+            interface
+            for member in self.schema.get_possible_types(union)
+            for interface in member.interfaces
+            if find_identifier(interface) is not None
+        ]
+        return max(dict.fromkeys(shared), key=shared.count, default=None)
+
+    @property
+    def has_added_counts(self) -> bool:
+        """Whether a count is asked for that the text does not select."""
+        return bool(self._added_counts)
+
+    def has_inner(self, names: Sequence[str]) -> bool:
+        """Return whether the field at a path of response names has selections."""
+        selections: list[EditableSelection] = self.selections
+        for name in names:
+            pieces = group_by_key(selections).get(name, [])
+            selections = [each for piece in pieces for each in piece.inner or ()]
+        return bool(selections)
+
+    # -- reading the arguments of the text
+
+    def _read_value(self, node: Any) -> Any:
+        """Return the JSON-like value of an argument; None if it is not given."""
+        if isinstance(node, VariableNode):
+            name = node.name.value
+            declared = self.document.variables.get(name)
+            default = None if declared is None else declared.default_value
+            return self.variables.get(name, default and value_from_ast_untyped(default))
+        if node is None or isinstance(node, NullValueNode):
+            return None
+        if isinstance(node, IntValueNode):
+            return int(node.value)
+        return value_from_ast_untyped(node, self.variables)
+
+    def read_argument(self, field: PagedField, path: ArgumentPath) -> Any:
+        """Return the value that the text gives an argument; None if it gives none."""
+        if not path:
+            return None
+        value = self._read_value(field.selections[0].arguments.get(path[0]))
+        for name in path[1:]:
+            value = value.get(name) if isinstance(value, dict) else None
+        return value
+
+    def read_size(self, field: PagedField) -> int | None:
+        """Return the page size that the text gives a field; None if it gives none."""
+        value = self.read_argument(field, field.arguments.size)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def read_start(self, field: PagedField) -> int | None:
+        """Return the offset or page number that the text begins at; None if it gives none."""
+        value = self.read_argument(field, field.arguments.position)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def has_late_start(self, field: PagedField) -> bool:
+        """Return whether the text skips items, so that a count says nothing about the pages."""
+        given = field.selections[0].arguments
+        for name, node in given.items():
+            value = self._read_value(node)
+            if field.is_connection and name in {"after", "before"} and value is not None:
+                return True
+            if field.kind == "cursor" and field.arguments.position == (name,) and value is not None:
+                return True
+            if _is_position(name) and not _is_first(name, value):
+                return True
+        start = self.read_start(field) if field.kind in {"offset", "page"} else None
+        from_zero = field.arguments.default_position == 0
+        return not _is_first((field.arguments.position or ("",))[-1], start) or (
+            from_zero and bool(start)
+        )
+
+    def has_early_end(self, field: PagedField) -> bool:
+        """Return whether the text says where a connection ends: `before` beside `write_first_request`."""
+        other = "after" if field.backward else "before"
+        return field.is_connection and self.read_argument(field, (other,)) is not None
+
+    def has_both_sizes(self, field: PagedField) -> bool:
+        """Return whether the text gives a connection `write_first_request` and `last`, which cut each other."""
+        sizes = (self.read_argument(field, (name,)) for name in ("first", "last"))
+        return field.is_connection and None not in sizes
+
+    # -- writing
+
+    def write_first_request(
+        self, sizes: Mapping[PagedField, int], *, counts: bool = True
+    ) -> tuple[str, set[str]]:
+        """Return the text of the first request, and the names of its variables.
+
+        Parameters
+        ----------
+        sizes
+            The page sizes of fields that get another than the text says.
+        counts
+            Whether to ask for counts that the text does not select.
+        """
+        writer = SelectionWriter(None, () if counts else self._added_counts)
+        writer.edits = self._build_size_edits(sizes, writer)
+        body = writer.write_set(self.selections)
+        return self._write_operation(body, [], writer.used_variables), writer.used_variables
+
+    def write_next_request(
+        self, turns: Sequence[PlannedPage], sizes: Mapping[PagedField, int]
+    ) -> tuple[str, set[str]]:
+        """Return a text that asks for further pages, and the names of the document's variables.
+
+        The position of turn n is the variable ``gqlnb_c<n>``; an object is ``gqlnb_<n>``, its keys
+        are ``gqlnb_i<n>``, ``gqlnb_i<n>_1`` and so on.
+        """
+        writer, parts, declared = SelectionWriter(None, self._added_counts), [], []
+        inner_edits = self._build_size_edits(sizes, writer)
+        shared = self._collect_shared(turns)
+        names = {id(selection): name for name, selection in shared.items()}
+        for number, turn in enumerate(turns):
+            field = turn.field
+            arguments = field.arguments
+            edits = {
+                id(s): self._build_page_edit(s, turn, number, writer) for s in field.selections
+            }
+            writer.edits = {**inner_edits, **edits}
+            if len(arguments.position) == 1:
+                declared.append(f"${ADDED_PREFIX}c{number}: {arguments.position_type}")
+            anchor = field.anchor
+            if turn.on is None or anchor is None:
+                parts.append(writer.write_path(self.selections, field.steps, names))
+                continue
+            inside = writer.write_path(anchor.selections, field.steps[anchor.depth :], names)
+            parts.append(self._write_lookup(anchor, turn.on, number, inside, declared))
+        writer.edits = inner_edits
+        fragments = [
+            f"fragment {name} on {selection.kind} {writer.write_set(selection.inner or ())}"
+            for name, selection in shared.items()
+        ]
+        text = self._write_operation(f"{{ {' '.join(parts)} }}", declared, writer.used_variables)
+        return "\n".join([text, *fragments]), writer.used_variables
+
+    def _write_lookup(
+        self, anchor: Anchor, on: str, number: int, inside: str, declared: list[str]
+    ) -> str:
+        """Return the selection of an object by its key; declare the variables of the key."""
+        lookup, arguments = anchor.lookup, []
+        for index, key in enumerate(lookup.keys):
+            name = get_key_variable(number, index)
+            declared.append(f"${name}: {key.type}")
+            arguments.append(f"{key.argument}: ${name}")
+            if lookup.is_verified:
+                inside = f"{ADDED_PREFIX}k{index}: {key.field} {inside}"
+        head = f"{ADDED_PREFIX}{number}: {lookup.field}({', '.join(arguments)})"
+        if lookup.fragment and on:
+            inside = f"... on {on} {{ {inside} }}"
+        return f"{head} {{ {inside} }}"
+
+    def _collect_shared(self, turns: Sequence[PlannedPage]) -> dict[str, EditableSelection]:
+        """Return the selections that several turns ask for, by the fragment each is written as."""
+        if self.schema is None:
+            return {}
+        asked = [turn.field for turn in turns]
+        several = [e for e in dict.fromkeys(asked) if asked.count(e) > 1]
+        selections = [s for field in several for s in field.selections if s.inner is not None]
+        return {f"{ADDED_PREFIX}f{number}": each for number, each in enumerate(selections)}
+
+    def _write_operation(self, body: str, declared: list[str], used: set[str]) -> str:
+        operation = self.document.operation
+        used.update(name for each in operation.directives or () for name in iterate_variables(each))
+        own = [print_ast(self.document.variables[n]) for n in self.document.variables if n in used]
+        given = f"({', '.join([*own, *declared])})" if own or declared else ""
+        name = f" {self.document.name}" if self.document.name else ""
+        marks = "".join(f" {print_ast(each)}" for each in operation.directives or ())
+        return f"query{name}{given}{marks} {body}"
+
+    # -- arguments of the texts
+
+    def _build_size_edits(
+        self, sizes: Mapping[PagedField, int], writer: SelectionWriter
+    ) -> dict[int, Mapping[str, str | None]]:
+        return {
+            id(selection): self._build_edit(selection, {field.arguments.size: str(size)}, writer)
+            for field, size in sizes.items()
+            if field.arguments.size
+            for selection in field.selections
+        }
+
+    def _build_page_edit(
+        self, selection: EditableSelection, turn: PlannedPage, number: int, writer: SelectionWriter
+    ) -> ArgumentEdit:
+        """Return the arguments of a further page: its position and size, and none of the text's."""
+        arguments = turn.field.arguments
+        plain = len(arguments.position) == 1
+        position = f"${ADDED_PREFIX}c{number}" if plain else str(turn.position)
+        values = {arguments.position: position}
+        if arguments.size and turn.size is not None:
+            values[arguments.size] = str(turn.size)
+        edit = self._build_edit(selection, values, writer)
+        for name in selection.arguments:
+            if name not in edit and _is_position(name):
+                edit[name] = None  # where the first page began; this one says so itself
+        return edit
+
+    def _build_edit(
+        self,
+        selection: EditableSelection,
+        values: Mapping[ArgumentPath, str],
+        writer: SelectionWriter,
+    ) -> ArgumentEdit:
+        """Return argument values as text; those in an input object keep its other fields."""
+        edit: ArgumentEdit = {path[0]: text for path, text in values.items() if len(path) == 1}
+        nested: dict[str, dict[str, str]] = {}
+        for path, text in values.items():
+            if len(path) > 1:
+                nested.setdefault(path[0], {})[path[1]] = text
+        for name, fields in nested.items():
+            node = selection.arguments.get(name)
+            written = self._write_object_fields(node, selection, name)
+            if isinstance(node, ObjectValueNode):
+                writer.used_variables.update(iterate_variables(node))
+            pairs = (f"{n}: {text}" for n, text in {**written, **fields}.items())
+            edit[name] = f"{{{', '.join(pairs)}}}"
+        return edit
+
+    def _write_object_fields(
+        self, node: Any, selection: EditableSelection, name: str
+    ) -> dict[str, str]:
+        """Return the fields of an input object in the text, or in a variable, as GraphQL text."""
+        if isinstance(node, ObjectValueNode):
+            return {each.name.value: print_ast(each.value) for each in node.fields}
+        value = self._read_value(node)
+        if not value or selection.declared is None:
+            return {}
+        fields = getattr(get_named_type(selection.declared.args[name].type), "fields", {})
+        return {n: write_literal(v, fields[n].type) for n, v in value.items() if n in fields}
+
+
+def get_key_variable(number: int, index: int) -> str:
+    """Return the name of the variable for one key of the object that a turn looks up."""
+    return f"{ADDED_PREFIX}i{number}" if index == 0 else f"{ADDED_PREFIX}i{number}_{index}"
+
+
+def write_literal(value: Any, kind: Any) -> str:
+    """Return a JSON-like value as a GraphQL literal of an input type."""
+    nullable = get_nullable_type(kind)
+    if value is None:
+        return "null"
+    if is_list_type(nullable):
+        values = value if isinstance(value, list) else [value]
+        return f"[{', '.join(write_literal(each, nullable.of_type) for each in values)}]"
+    if is_input_object_type(nullable):
+        fields = nullable.fields
+        pairs = (f"{n}: {write_literal(v, fields[n].type)}" for n, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if is_enum_type(nullable):
+        return str(value)
+    return json.dumps(value)
+
+
+def _is_position(name: str) -> bool:
+    return normalize_name(name) in OFFSET_NAMES | PAGE_NAMES
+
+
+def _is_first(name: str, value: Any) -> bool:
+    """Return whether an argument says that a list begins at its first item, as far as is known."""
+    return value in (None, 0) or (value == 1 and normalize_name(name) in PAGE_NAMES)
+
+
+def _is_nested(path: str, name: str) -> bool:
+    """Return whether one dotted name stands in the other."""
+    return path.startswith(f"{name}.") or name.startswith(f"{path}.")

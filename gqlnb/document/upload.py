@@ -1,0 +1,191 @@
+"""Files as variables: what is sent of them, and where it is read from."""
+
+from __future__ import annotations
+
+import io
+import os
+from mimetypes import guess_type
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from gqlnb.errors import OptionError, TransportError, sanitize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Upload", "is_file"]
+
+CHUNK_SIZE = 1 << 18  # bytes read at a time
+DEFAULT_CONTENT_TYPE = "application/octet-stream"
+READ_TWICE_MESSAGE = (
+    "can't be sent a second time: it can't be read again from its start. "
+    "Give gqlnb.Upload(path), or a file that can seek"
+)
+
+
+class Upload:
+    """A file to send as the value of a variable, as a multipart request.
+
+    An open binary file does too; this one has a name and a type of one's own, and is opened only
+    while it is sent.
+
+    Parameters
+    ----------
+    content
+        The path of a file, its bytes, or a file that is open for reading bytes: it is sent from
+        where it stands now, and stays open.
+    filename
+        The name that the endpoint sees; by default that of the file, else ``"file"``.
+    content_type
+        Its media type; by default the one that the ending of the name stands for, else
+        ``application/octet-stream``.
+
+    Raises
+    ------
+    OptionError
+        If there is no such file, or `content` is none of these.
+
+    Examples
+    --------
+    >>> from gqlnb import Upload
+    >>> Upload(b"a,b", filename="table.csv")
+    Upload('table.csv', 'text/csv', 3 bytes)
+    """
+
+    __slots__ = ("_content", "_is_read", "_start", "content_type", "filename")
+
+    def __init__(
+        self,
+        content: str | os.PathLike[str] | bytes | BinaryIO,
+        filename: str | None = None,
+        content_type: str | None = None,
+    ) -> None:
+        self._content: Any = validate_content(content)
+        self._start = get_position(self._content)
+        self._is_read = False
+        self.filename = filename or get_filename(self._content)
+        self.content_type = content_type or guess_type(self.filename)[0] or DEFAULT_CONTENT_TYPE
+        if not self.content_type.isprintable() or not self.content_type.isascii():
+            given = sanitize_text(content_type, 80)
+            msg = f"content_type= is a media type such as 'text/csv'; got {given!r}."
+            raise OptionError(msg)
+
+    @property
+    def size(self) -> int | None:
+        """The bytes there are to send; None for a stream, which only its end tells."""
+        if isinstance(self._content, bytes):
+            return len(self._content)
+        if isinstance(self._content, Path):
+            return self._content.stat().st_size
+        if self._start is None:
+            return None
+        end: int = self._content.seek(0, os.SEEK_END)
+        self._content.seek(self._start)
+        return end - self._start
+
+    @property
+    def is_rereadable(self) -> bool:
+        """Whether it can be read more than once."""
+        return isinstance(self._content, (bytes, Path)) or self._start is not None
+
+    def open(self) -> BinaryIO:
+        """Return a file to read it from its start; closing it leaves a file that was given open.
+
+        Raises
+        ------
+        TransportError
+            If it is a stream that was read before.
+        """
+        if isinstance(self._content, bytes):
+            return io.BytesIO(self._content)
+        if isinstance(self._content, Path):
+            return self._content.open("rb")
+        if self._start is not None:
+            self._content.seek(self._start)
+        elif self._is_read:
+            msg = f"The file {sanitize_text(self.filename, 80)!r} {READ_TWICE_MESSAGE}."
+            raise TransportError(msg)
+        self._is_read = True
+        return UnclosedFile(self._content)  # type: ignore[return-value]
+
+    def iterate_chunks(self) -> Iterator[bytes]:
+        """Yield its bytes from the start, a piece at a time."""
+        with self.open() as file:
+            while part := file.read(CHUNK_SIZE):
+                yield part
+
+    def read(self) -> bytes:
+        """Return all its bytes."""
+        return b"".join(self.iterate_chunks())
+
+    def __repr__(self) -> str:
+        size = "a stream" if self.size is None else f"{self.size:,} bytes"
+        return f"Upload({self.filename!r}, {self.content_type!r}, {size})"
+
+
+class UnclosedFile(io.RawIOBase):
+    """Reads a file that is somebody else's to close."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return some bytes, none at the end."""
+        found: bytes = self._file.read(size)
+        return found
+
+
+def is_file(value: Any) -> bool:
+    """Tell whether a value is sent as a file: an :class:`Upload`, or a file that is open."""
+    return isinstance(value, Upload) or (
+        callable(getattr(value, "read", None)) and not isinstance(value, type)
+    )
+
+
+def validate_content(content: Any) -> Any:
+    """Return the bytes, the path or the open file that there is to send.
+
+    Raises
+    ------
+    OptionError
+        If it is nothing that can be sent.
+    """
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return bytes(content)
+    if isinstance(content, (str, os.PathLike)):
+        path = Path(content)
+        if path.is_file():
+            return path
+        msg = f"Upload: there is no file {sanitize_text(path, 80)!r}."
+        raise OptionError(msg)
+    if isinstance(content, io.TextIOBase) or hasattr(content, "encoding"):
+        msg = "A file to upload is read as bytes. Open it so: open(path, 'rb')."
+        raise OptionError(msg)
+    if getattr(content, "closed", False):
+        msg = "The file to upload is closed. Keep it open until it is sent, or give its path."
+        raise OptionError(msg)
+    if callable(getattr(content, "read", None)):
+        return content
+    msg = f"Upload takes a path, bytes, or a file open for reading; got {type(content).__name__}."
+    raise OptionError(msg)
+
+
+def get_position(content: Any) -> int | None:
+    """Return where an open file stands; None for other content, and where it can't go back."""
+    if isinstance(content, (bytes, Path)):
+        return None
+    try:
+        found = content.tell() if content.seekable() else None
+    except (AttributeError, OSError, ValueError):
+        return None
+    return found if isinstance(found, int) else None
+
+
+def get_filename(content: Any) -> str:
+    """Return the name of a file, without the folders it is in."""
+    name = content.name if isinstance(content, Path) else getattr(content, "name", None)
+    return Path(name).name or "file" if isinstance(name, str) else "file"

@@ -1,0 +1,386 @@
+"""A column: values as Arrow holds them, their GraphQL type, and what a filter asks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from graphql import GraphQLError
+
+from gqlnb.document.input_coercion import convert_value
+from gqlnb.engine.dataframe.graphql_names import is_graphql_name
+from gqlnb.engine.dataframe.scalar_parsers import (
+    NANOSECONDS_PER_UNIT,
+    format_durations,
+    format_local_moments,
+    format_moments,
+    format_times,
+)
+from gqlnb.errors import sanitize_text
+
+__all__ = ["ArrowColumn", "UnsupportedColumnError", "build_column", "encode_json_texts"]
+
+EQUALITY = ("eq", "neq", "in", "nin")
+COMPARISONS = (*EQUALITY, "gt", "gte", "lt", "lte")
+INT_LIMIT = 2**31  # GraphQL's Int has 32 bits
+COMPARISON_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": pc.equal,
+    "gt": pc.greater,
+    "gte": pc.greater_equal,
+    "lt": pc.less,
+    "lte": pc.less_equal,
+}
+TEXT_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "contains": pc.match_substring,
+    "startsWith": pc.starts_with,
+    "endsWith": pc.ends_with,
+}
+TEXT_OPERATORS = (*COMPARISONS, *TEXT_FUNCTIONS)
+OPPOSITES = {"neq": "eq", "nin": "in"}
+
+
+class UnsupportedColumnError(ValueError):
+    """Values that have no GraphQL type; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowColumn:
+    """One column of a table.
+
+    Attributes
+    ----------
+    type
+        The name of its GraphQL type; empty for an enum, which is named where it stands.
+    values
+        What is compared and sorted, an Arrow array: moments as integers, enums as codes.
+    show
+        Returns the JSON values of an Arrow array like `values`.
+    operators
+        What a filter may ask, ``isNull`` apart.
+    names
+        The categories by their codes; of an enum they are its members. Else empty.
+    step
+        How much of what a request counts in one step of `values` is; None where both are alike.
+    note
+        What a reader of the schema should know.
+    """
+
+    type: str
+    values: Any
+    show: Callable[[Any], list[Any]]
+    operators: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    step: Fraction | None = None
+    note: str = ""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether rows can be ordered by it."""
+        return bool(self.operators)
+
+    def match_values(self, values: Any, operator: str, wanted: Any) -> Any:
+        """Tell of which of `values`, all or some of this column's, a condition holds.
+
+        Parameters
+        ----------
+        values
+            An Arrow array.
+        operator
+            A name of `operators`, or ``"isNull"``.
+        wanted
+            What the condition compares with. Null equals null, and nothing else.
+
+        Returns
+        -------
+        BooleanArray
+            Without nulls: each condition and its opposite split the rows.
+
+        Raises
+        ------
+        GraphQLError
+            If `wanted` is null where null means nothing.
+        """
+        if operator in OPPOSITES:
+            return pc.invert(self.match_values(values, OPPOSITES[operator], wanted))
+        if wanted is None and operator != "eq":
+            msg = f"'{operator}' can't be null. To ask for rows without a value, use isNull: true."
+            raise GraphQLError(msg)
+        if operator == "isNull":
+            return values.is_null() if wanted else values.is_valid()
+        if wanted is None:
+            return values.is_null()
+        return pc.fill_null(self._match_valid(values, operator, wanted), False)
+
+    def _match_valid(self, values: Any, operator: str, wanted: Any) -> Any:
+        if operator in TEXT_FUNCTIONS and self.names:
+            fits = TEXT_FUNCTIONS[operator](pa.array(self.names, pa.large_string()), wanted)
+            return pc.is_in(values, value_set=pc.indices_nonzero(fits).cast(values.type))
+        if operator in TEXT_FUNCTIONS:
+            return TEXT_FUNCTIONS[operator](values, wanted)
+        if operator == "in":
+            known = [it for item in wanted if (it := self._find_exact(item)) is not None]
+            return pc.is_in(values, value_set=pa.array(known, values.type))
+        if self.step is None or operator == "eq":
+            exact = self._find_exact(wanted)
+            if exact is None and operator != "eq":
+                msg = (
+                    f"{sanitize_text(wanted, 80)!r} is no category, so none is before or behind it."
+                )
+                raise GraphQLError(msg)
+            return COMPARISON_FUNCTIONS[operator](values, pa.scalar(exact, values.type))
+        return self._compare_bound(values, operator, Fraction(wanted) / self.step)
+
+    def _find_exact(self, wanted: Any) -> Any:
+        """Return what `values` hold where they equal `wanted`, None if they never do."""
+        if self.names:
+            return self.names.index(wanted) if wanted in self.names else None
+        if self.step is None:
+            return wanted
+        exact = Fraction(wanted) / self.step
+        low, high = find_bounds(self.values.type)
+        fits = exact.denominator == 1 and low <= exact <= high
+        return scale_steps(exact.numerator, self.values.type) if fits else None
+
+    def _compare_bound(self, values: Any, operator: str, wanted: Fraction) -> Any:
+        """Compare with a number that no value may be able to equal."""
+        low, high = find_bounds(self.values.type)
+        floor = wanted.numerator // wanted.denominator
+        if not low <= floor <= high:  # on the far side of every value: all are so, or none
+            holds = (operator in {"lt", "lte"}) == (floor > high)
+            return values.is_valid() if holds else pa.repeat(pa.scalar(False), len(values))
+        if floor != wanted:
+            operator = {"lt": "lte", "gte": "gt"}.get(operator, operator)
+        return COMPARISON_FUNCTIONS[operator](
+            values, pa.scalar(scale_steps(floor, values.type), values.type)
+        )
+
+
+def find_bounds(kind: Any) -> tuple[int, int]:
+    """Return the lowest and the highest number that an Arrow type holds, in its steps."""
+    if pa.types.is_decimal(kind):
+        return 1 - 10**kind.precision, 10**kind.precision - 1
+    if pa.types.is_unsigned_integer(kind):
+        return 0, (1 << kind.bit_width) - 1
+    return -(1 << kind.bit_width - 1), (1 << kind.bit_width - 1) - 1
+
+
+def scale_steps(steps: int, kind: Any) -> Any:
+    """Return a number of steps as an Arrow type takes it."""
+    # Through text: arithmetic would round to the digits of the current decimal context.
+    return Decimal(f"{steps}E{-kind.scale}") if pa.types.is_decimal(kind) else steps
+
+
+# -- from Arrow
+
+
+def build_column(array: Any, hint: str | None = None) -> ArrowColumn:
+    """Return the column of an Arrow array.
+
+    Parameters
+    ----------
+    array
+        Of any type.
+    hint
+        ``"JSON"`` for text that is JSON, ``"UUID"`` for text that is UUIDs, ``"BigInt"`` for whole
+        numbers as decimals.
+
+    Raises
+    ------
+    UnfitError
+        If there is no GraphQL type for it.
+    """
+    if hint == "JSON":
+        return ArrowColumn("JSON", array, decode_json_texts, ())
+    if hint == "BigInt":
+        return ArrowColumn("BigInt", array, list_integers, COMPARISONS, step=Fraction(1))
+    if hint is not None:
+        return ArrowColumn(hint, array, list_values, EQUALITY)
+    for fits, make in COLUMN_BUILDERS:
+        if fits(array.type):
+            return make(array)
+    msg = f"Arrow's type {array.type} has no GraphQL type. Convert it, to text for instance."
+    raise UnsupportedColumnError(msg)
+
+
+def list_values(array: Any) -> list[Any]:
+    """Return the values of an array as Python holds them, None for null."""
+    found: list[Any] = array.to_pylist()
+    return found
+
+
+def build_integer_column(array: Any) -> ArrowColumn:
+    """Return a column of whole numbers: Int where all of them fit into 32 bits."""
+    ends = pc.min_max(array).as_py()
+    low, high = ends["min"] or 0, ends["max"] or 0
+    small = array.type.bit_width < 32 or (low >= -INT_LIMIT and high < INT_LIMIT)
+    return ArrowColumn(
+        "Int" if small else "BigInt", array, list_values, COMPARISONS, step=Fraction(1)
+    )
+
+
+def build_float_column(array: Any) -> ArrowColumn:
+    """Return a column of floats; NaN and infinity, which JSON has not, are null."""
+    array = array.cast(pa.float64())
+    finite = pc.is_finite(array)
+    note = ""
+    if pc.all(finite).as_py() is False:
+        lost = pc.sum(pc.is_inf(array)).as_py()
+        note = f"Infinite values ({lost:,}) are null, as JSON has none." if lost else ""
+        array = pc.if_else(finite, array, pa.scalar(None, pa.float64()))
+    return ArrowColumn("Float", array, list_values, COMPARISONS, note=note)
+
+
+def build_decimal_column(array: Any) -> ArrowColumn:
+    """Return a column of decimals."""
+    return ArrowColumn(
+        "Decimal", array, list_decimals, COMPARISONS, step=Fraction(10) ** -array.type.scale
+    )
+
+
+def list_integers(array: Any) -> list[int | None]:
+    """Return the values of decimals without a point."""
+    return [None if value is None else int(value) for value in array.to_pylist()]
+
+
+def list_decimals(array: Any) -> list[str | None]:
+    """Return the values of decimals as text, all their digits and no exponent."""
+    return [None if value is None else format(value, "f") for value in array.to_pylist()]
+
+
+def build_category_column(array: Any) -> ArrowColumn:
+    """Return a column of categories: an enum where all of them are names, else their values.
+
+    Texts that are ordered stay codes, which have their order.
+    """
+    names = array.dictionary.to_pylist()
+    texts = bool(names) and all(isinstance(name, str) for name in names)
+    named = texts and all(map(is_graphql_name, names))
+    if not (named or (texts and array.type.ordered)):
+        return build_column(array.dictionary_decode())
+    operators = (COMPARISONS if named else TEXT_OPERATORS) if array.type.ordered else EQUALITY
+
+    def show(codes: Any) -> list[Any]:
+        return [None if code is None else names[code] for code in codes.to_pylist()]
+
+    kind, note = ("", "") if named else ("String", "Categories; they are in their own order.")
+    return ArrowColumn(kind, array.indices, show, operators, tuple(names), note=note)
+
+
+def build_timestamp_column(array: Any) -> ArrowColumn:
+    """Return a column of moments, those without a time zone as LocalDateTime.
+
+    graphql-scalars' and scalars.graphql.org's DateTime has an offset, and a client could not tell
+    from an empty column of it that there is none. LocalDateTime is the name for moments without.
+    """
+    unit, ticks = array.type.unit, array.cast(pa.int64())
+    if array.type.tz is None:
+        return build_tick_column("LocalDateTime", ticks, unit, format_local_moments)
+    return build_tick_column("DateTime", ticks, unit, format_moments)
+
+
+def build_date_column(array: Any) -> ArrowColumn:
+    """Return a column of days."""
+    days = array.cast(pa.date32()).cast(pa.int32())
+    return build_tick_column("Date", days, "D", format_moments)
+
+
+def build_tick_column(
+    name: str, ticks: Any, unit: str, write: Callable[[Any, str], list[str]]
+) -> ArrowColumn:
+    """Return a column of times, counted in a unit, that `write` writes."""
+
+    def show(array: Any) -> list[Any]:
+        texts = write(pc.fill_null(array, 0).to_numpy(zero_copy_only=False), unit)
+        valid = array.is_valid().to_pylist()
+        return [text if known else None for text, known in zip(texts, valid, strict=True)]
+
+    return ArrowColumn(name, ticks, show, COMPARISONS, step=Fraction(NANOSECONDS_PER_UNIT[unit]))
+
+
+def build_nested_column(array: Any) -> ArrowColumn:
+    """Return a column of lists, structs and maps."""
+    return ArrowColumn(
+        "JSON", array, lambda a: decode_json_texts(encode_json_texts(a.to_pylist())), ()
+    )
+
+
+def build_extension_column(array: Any) -> ArrowColumn:
+    """Return a column of an Arrow type that stands for another: of UUIDs, JSON texts, Booleans.
+
+    Raises
+    ------
+    UnfitError
+        If it is none of these.
+    """
+    name = getattr(array.type, "extension_name", "")
+    if name == "arrow.uuid":
+        texts = [None if it is None else str(it) for it in array.to_pylist()]
+        return build_column(pa.array(texts, pa.string()), "UUID")
+    if name == "arrow.json":
+        return build_column(array.storage.cast(pa.large_string()), "JSON")
+    if name == "arrow.bool8":
+        return build_column(array.storage.cast(pa.bool_()))
+    msg = f"Arrow's type {array.type} has no GraphQL type. Convert it, to text for instance."
+    raise UnsupportedColumnError(msg)
+
+
+def encode_json_texts(values: list[Any]) -> Any:
+    """Return values as an Arrow array of JSON texts, null for None.
+
+    Raises
+    ------
+    UnfitError
+        If one of them has no JSON form; the message names its row.
+    """
+    texts: list[str | None] = []
+    for row, value in enumerate(values):
+        try:
+            made = None if value is None else msgspec.json.encode(value, enc_hook=convert_value)
+            texts.append(made if made is None else made.decode())
+        except (TypeError, ValueError, RecursionError, OverflowError):
+            msg = (
+                f"Row {row} holds a {type(value).__name__} that has no JSON form. "
+                "Convert it, to text for instance."
+            )
+            raise UnsupportedColumnError(msg) from None
+    return pa.array(texts, pa.large_string())
+
+
+def decode_json_texts(array: Any) -> list[Any]:
+    """Return the values of JSON texts."""
+    return [None if text is None else msgspec.json.decode(text) for text in array.to_pylist()]
+
+
+pa_types = pa.types
+COLUMN_BUILDERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], ArrowColumn]], ...] = (
+    (pa_types.is_run_end_encoded, lambda a: build_column(pc.run_end_decode(a))),
+    (lambda kind: isinstance(kind, pa.BaseExtensionType), build_extension_column),
+    (pa_types.is_boolean, lambda a: ArrowColumn("Boolean", a, list_values, ("eq", "neq"))),
+    (pa_types.is_integer, build_integer_column),
+    (pa_types.is_floating, build_float_column),
+    (pa_types.is_string, lambda a: ArrowColumn("String", a, list_values, TEXT_OPERATORS)),
+    (pa_types.is_large_string, lambda a: ArrowColumn("String", a, list_values, TEXT_OPERATORS)),
+    (pa_types.is_string_view, lambda a: build_column(a.cast(pa.large_string()))),
+    (pa_types.is_dictionary, build_category_column),
+    (pa_types.is_timestamp, build_timestamp_column),
+    (pa_types.is_date, build_date_column),
+    (
+        pa_types.is_time,
+        lambda a: build_tick_column(
+            "Time", a.cast(f"int{a.type.bit_width}"), a.type.unit, format_times
+        ),
+    ),
+    (
+        pa_types.is_duration,
+        lambda a: build_tick_column("Duration", a.cast(pa.int64()), a.type.unit, format_durations),
+    ),
+    (pa_types.is_decimal, build_decimal_column),
+    (pa_types.is_null, lambda a: build_column(a.cast(pa.string()))),
+    (pa_types.is_nested, build_nested_column),
+)

@@ -1,0 +1,419 @@
+"""Links between tables: the one row a value refers to, and the rows that refer to it."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from graphql import FieldNode, FragmentSpreadNode, GraphQLError, InlineFragmentNode
+
+from gqlnb.engine.dataframe.frame_reader import read_frame
+from gqlnb.errors import sanitize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphql import FieldNode
+
+
+__all__ = ["FrameTable", "TableLink", "ToManyLink", "ToOneLink", "collect_fields_below"]
+
+
+class ToOneLink:
+    """A field that holds the row of another table that its column refers to.
+
+    Parameters
+    ----------
+    table
+        The other table.
+    places
+        For each row the position of the row referred to, an Arrow array; null where there is none.
+    """
+
+    def __init__(self, table: FrameTable, places: Any) -> None:
+        self.table, self.places = table, places
+
+    def read_cells(
+        self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
+    ) -> list[dict[str, Any] | None]:
+        """Return the rows referred to; one that several refer to is made once."""
+        found = self.places.take(pa.array(rows))
+        different = pc.unique(found.drop_null())
+        made = self.table.build_nodes(different.to_numpy(), nodes, fragments)
+        by_place = dict(zip(different.to_pylist(), made, strict=True))
+        return [by_place.get(place) for place in found.to_pylist()]
+
+
+class ToManyLink:
+    """A field that holds a connection of the rows of another table that refer to its row.
+
+    Parameters
+    ----------
+    table
+        The other table.
+    places
+        For each of its rows the position of the row it refers to, an Arrow array.
+    """
+
+    def __init__(self, table: FrameTable, places: Any) -> None:
+        self.table, self.places = table, places
+
+    def read_cells(
+        self, rows: Rows, _nodes: Sequence[FieldNode], _fragments: Fragments
+    ) -> list[int]:
+        """Return the rows' own positions: what refers to them depends on the arguments."""
+        found: list[int] = rows.tolist()
+        return found
+
+    def find_rows(self, place: int) -> Rows:
+        """Return the rows of the other table that refer to the row at a position, ascending."""
+        start, stop = np.searchsorted(self._sorted[0], (place, place + 1))
+        return self._sorted[1][start:stop]
+
+    @cached_property
+    def _sorted(self) -> tuple[Any, Any]:
+        """The positions referred to, ascending, and the rows that refer to each."""
+        places = pc.fill_null(self.places, -1).to_numpy(zero_copy_only=False)
+        order = np.argsort(places, kind="stable")
+        return places[order], order
+
+
+if TYPE_CHECKING:
+    from graphql import FragmentDefinitionNode
+
+    RequestedFields = Mapping[str, Sequence[FieldNode]]  # the fields of a selection, by name
+    Fragments = Mapping[str, FragmentDefinitionNode]
+    Rows = Any  # positions of rows in a frame, NumPy integers
+    Order = tuple[tuple[str, bool, bool], ...]  # field, whether descending, whether nulls first
+
+MAX_ORDERS = 8  # per table, each of eight bytes a row; a person walks through few at a time
+JOINS = {"and": pc.and_, "or": pc.or_}
+
+
+class TableLink(Protocol):
+    """A field of a row that leads to another table."""
+
+    def read_cells(
+        self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
+    ) -> Sequence[Any]:
+        """Return what the field holds in each of some rows."""
+
+
+class FrameTable:
+    """The rows of a frame.
+
+    Nothing of it changes once its schema is made, and any thread may use it.
+
+    Parameters
+    ----------
+    name
+        The field that a query finds it under.
+    frame
+        A DataFrame, or another table that Arrow can read.
+    kind
+        The type of its rows.
+    page_sizes
+        Rows of a page where neither `first` nor `last` is given, and at most.
+
+    Attributes
+    ----------
+    type
+        The type of its rows.
+    fields
+        Its columns by field name.
+    links
+        Its fields that lead to other tables.
+    """
+
+    def __init__(self, name: str, frame: Any, kind: str, page_sizes: tuple[int, int]) -> None:
+        self.name, self.type = name, kind
+        self.fields, self.length, self._source = read_frame(frame, name)
+        self.links: dict[str, TableLink] = {}
+        self.page_size, self.max_page_size = page_sizes
+        self._cached_order = lru_cache(MAX_ORDERS)(self._sort_rows)
+        self._row_type: Any = None
+        self._resolvers: dict[str, Any] = {}
+
+    @property
+    def lookup(self) -> str:
+        """The field that finds one row."""
+        return self.type[:1].lower() + self.type[1:]
+
+    def set_row_type(self, kind: Any) -> None:
+        """Take note of the type of its rows, with the resolvers that its fields begin with."""
+        self._row_type = kind
+        self._resolvers = {name: field.resolve for name, field in kind.fields.items()}
+
+    # -- which rows
+
+    def filter_rows(self, where: Mapping[str, Any] | None, rows: Rows | None = None) -> Rows:
+        """Return the positions of the rows that a filter leaves, in the order of the frame.
+
+        Parameters
+        ----------
+        where
+            A filter as its input type reads it; None for every row.
+        rows
+            The rows to choose among, ascending; None for all.
+
+        Raises
+        ------
+        GraphQLError
+            If a part of the filter is null that must say something.
+        """
+        every = np.arange(self.length) if rows is None else rows
+        if not where:
+            return every
+        return every[self._build_mask(where, rows).to_numpy(zero_copy_only=False)]
+
+    def _build_mask(self, where: Mapping[str, Any], rows: Rows | None) -> Any:
+        """Return which rows fulfil every condition of a filter."""
+        for name, said in where.items():
+            if said is None:
+                msg = f"'{name}' can't be null in a filter. Leave it out, or say what it asks for."
+                raise GraphQLError(msg)
+        masks = (self._match_member(name, said, rows) for name, said in where.items())
+        return self._join_masks(pc.and_, masks, rows)
+
+    def _match_member(self, name: str, said: Any, rows: Rows | None) -> Any:
+        """Return which rows fulfil one member of a filter."""
+        if name == "not":
+            return pc.invert(self._build_mask(said, rows))
+        if name in JOINS:
+            return self._join_masks(
+                JOINS[name], (self._build_mask(part, rows) for part in said), rows
+            )
+        column = self.fields[name].column
+        values = column.values if rows is None else column.values.take(pa.array(rows))
+        masks = (column.match_values(values, operator, wanted) for operator, wanted in said.items())
+        return self._join_masks(pc.and_, masks, rows)
+
+    def _join_masks(
+        self, join: Callable[[Any, Any], Any], masks: Iterator[Any], rows: Rows | None
+    ) -> Any:
+        """Return masks joined into one; of no masks ``and`` leaves every row and ``or`` none."""
+        first = next(masks, None)
+        if first is None:
+            count = self.length if rows is None else len(rows)
+            return pa.repeat(pa.scalar(join is pc.and_), count)
+        return reduce(join, masks, first)
+
+    # -- in which order
+
+    def _sort_rows(self, order: Order) -> RowOrder:
+        """Return the rows of the frame as `order` has them; equal ones stand as in the frame."""
+        keys: dict[str, Any] = {}
+        directions = []
+        for name, descending, nulls_first in order:
+            values = self.fields[name].column.values
+            if values.null_count:  # a key of its own: Arrow has one place for all columns' nulls
+                keys[str(len(keys))] = values.is_null()
+                directions.append("descending" if nulls_first else "ascending")
+            keys[str(len(keys))] = values
+            directions.append("descending" if descending else "ascending")
+        by = list(zip(keys, directions, strict=True))
+        rows = pc.sort_indices(pa.table(keys), sort_keys=by).to_numpy().astype(np.int32)
+        places = np.empty_like(rows)
+        places[rows] = np.arange(self.length, dtype=np.int32)
+        return RowOrder(rows, places)
+
+    # -- answers
+
+    def build_connection(
+        self,
+        args: Mapping[str, Any],
+        asked: RequestedFields,
+        fragments: Fragments,
+        rows: Rows | None = None,
+    ) -> dict[str, Any]:
+        """Return a connection: what is asked of the page that the arguments name.
+
+        Parameters
+        ----------
+        args
+            ``first``, ``after``, ``last``, ``before``, ``where``, ``orderBy``.
+        asked, fragments
+            What is selected of it.
+        rows
+            The rows it is made of, ascending; None for all.
+
+        Raises
+        ------
+        GraphQLError
+            If an argument is out of range or is no cursor of this table.
+        """
+        first, last = self._read_page_size(args, "first"), self._read_page_size(args, "last")
+        if first is not None and last is not None:
+            msg = f"Give '{self.name}' first or last, not both."
+            raise GraphQLError(msg)
+        after, before = (
+            self._decode_cursor(args.get("after")),
+            self._decode_cursor(args.get("before")),
+        )
+        chosen = self.filter_rows(args.get("where"), rows)
+        made: dict[str, Any] = {"totalCount": len(chosen)}
+        if not asked.keys() & {"edges", "nodes", "pageInfo"}:
+            return made
+        order = self._cached_order(by) if (by := parse_order(args.get("orderBy"))) else None
+        keys = chosen if order is None else order.get_keys(chosen)
+        after, before = (
+            row if row is None or order is None else order.places[row] for row in (after, before)
+        )
+        low = 0 if after is None else int(np.count_nonzero(keys <= after))
+        high = len(keys) if before is None else int(np.count_nonzero(keys < before))
+        if last is None:
+            start, stop = low, min(low + (self.page_size if first is None else first), high)
+        else:
+            start, stop = max(low, high - last), high
+        page = select_between(
+            keys, start, stop, is_sorted=order is None or len(keys) == self.length
+        )
+        page = page if order is None else order.rows[page]
+        return made | self._build_page(
+            page, asked, fragments, (start > 0, max(start, stop) < len(keys))
+        )
+
+    def _build_page(
+        self, page: Rows, asked: RequestedFields, fragments: Fragments, around: tuple[bool, bool]
+    ) -> dict[str, Any]:
+        """Return the members of a connection that are about its page.
+
+        `around` says whether there are rows before it and behind it.
+        """
+        edges = collect_fields_below(asked.get("edges", ()), fragments)
+        nodes = self.build_nodes(page, [*asked.get("nodes", ()), *edges.get("node", ())], fragments)
+        cursors = [self._encode_cursor(row) for row in page.tolist()]
+        return {
+            "nodes": nodes,
+            "edges": [
+                {"cursor": cursor, "node": node}
+                for cursor, node in zip(cursors, nodes, strict=True)
+            ],
+            "pageInfo": {
+                "hasPreviousPage": around[0],
+                "hasNextPage": around[1],
+                "startCursor": cursors[0] if cursors else None,
+                "endCursor": cursors[-1] if cursors else None,
+            },
+        }
+
+    def build_nodes(
+        self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
+    ) -> list[dict[str, Any]]:
+        """Return some rows as mappings of the fields that are selected of them."""
+        taken = pa.array(rows)
+        cells: dict[str, Sequence[Any]] = {}
+        asked = collect_fields_below(nodes, fragments)
+        if self._has_own_resolver(asked):  # whose function may look at any column
+            for name, field in self.fields.items():
+                cells[name] = field.column.show(field.column.values.take(taken))
+        for name, inner in asked.items():
+            if name in self.links:
+                cells[name] = self.links[name].read_cells(rows, inner, fragments)
+            elif name in self.fields:
+                column = self.fields[name].column
+                cells[name] = column.show(column.values.take(taken))
+        if not cells:
+            return [{} for _ in rows]
+        return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+    def _has_own_resolver(self, asked: RequestedFields) -> bool:
+        """Tell whether a person's function resolves one of the fields that are asked for."""
+        fields = self._row_type.fields if self._row_type is not None else {}
+        return any(
+            name in fields and fields[name].resolve is not self._resolvers.get(name)
+            for name in asked
+        )
+
+    def _encode_cursor(self, row: int) -> str:
+        return b64encode(f"{self.name}:{row}:{self.length}".encode()).decode()
+
+    def _decode_cursor(self, cursor: str | None) -> int | None:
+        """Return the position of the row that a cursor names.
+
+        Raises
+        ------
+        GraphQLError
+            If it is no cursor of this table.
+        """
+        if cursor is None:
+            return None
+        try:
+            name, row, length = b64decode(cursor, validate=True).decode("ascii").split(":")
+            if name == self.name and int(length) == self.length > int(row) >= 0:
+                return int(row)
+        except ValueError:  # also what binascii raises
+            pass
+        msg = f"{sanitize_text(cursor, 80)!r} is no cursor of '{self.name}'. Take one from its last answer."
+        raise GraphQLError(msg)
+
+    def _read_page_size(self, args: Mapping[str, Any], word: str) -> int | None:
+        """Return ``first`` or ``last``, None if it was not given."""
+        size: int | None = args.get(word)
+        if size is None or 0 <= size <= self.max_page_size:
+            return size
+        msg = f"'{word}' of '{self.name}' is 0 to {self.max_page_size:,}; got {size:,}."
+        raise GraphQLError(msg)
+
+
+class RowOrder(NamedTuple):
+    """The rows of a frame in an order.
+
+    Attributes
+    ----------
+    rows
+        Their positions, as the order has them.
+    places
+        The place of each row in it.
+    """
+
+    rows: Rows
+    places: Rows
+
+    def get_keys(self, chosen: Rows) -> Rows:
+        """Return the places of some rows; of all of them, ascending."""
+        return np.arange(len(chosen)) if len(chosen) == len(self.rows) else self.places[chosen]
+
+
+def parse_order(given: Sequence[Mapping[str, Any]] | None) -> Order:
+    """Return the order that an argument asks for, as a value."""
+    return tuple(
+        (it["field"], it["direction"] == "DESC", it["nulls"] == "FIRST") for it in given or ()
+    )
+
+
+def select_between(keys: Rows, start: int, stop: int, *, is_sorted: bool) -> Rows:
+    """Return the keys from the `start`-th to before the `stop`-th, ascending."""
+    if is_sorted or start >= stop:
+        return keys[start:stop]
+    # Only the ends are put in their places, and what lies between is sorted.
+    return np.sort(np.partition(keys, (start, stop - 1))[start:stop])
+
+
+def collect_fields_below(
+    nodes: Iterable[FieldNode], fragments: Fragments
+) -> dict[str, list[FieldNode]]:
+    """Return the fields selected below some fields, by name, those of fragments too.
+
+    All types below a frame are object types, so a fragment's type says nothing; what is skipped is
+    returned too, at the cost of a look that nobody takes.
+    """
+    found: dict[str, list[FieldNode]] = {}
+    spread: set[str] = set()
+    waiting = [node.selection_set for node in nodes]
+    while waiting:
+        selections = waiting.pop()
+        for node in selections.selections if selections else ():
+            if isinstance(node, FieldNode):
+                found.setdefault(node.name.value, []).append(node)
+            elif isinstance(node, InlineFragmentNode):
+                waiting.append(node.selection_set)
+            elif isinstance(node, FragmentSpreadNode) and node.name.value not in spread:
+                spread.add(node.name.value)
+                waiting.append(fragments[node.name.value].selection_set)
+    return found

@@ -1,0 +1,434 @@
+"""A budget for one execution: so many fields, so many seconds.
+
+What executes counts fields off a credit and looks at the clock when the credit is used up, so that
+counting costs a subtraction. The credit grows while it is used up quickly and shrinks as soon as it
+is not: what is slow is watched closely, and what is fast hardly notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator
+from inspect import CORO_CREATED, getcoroutinestate, isawaitable
+from itertools import chain
+from math import inf
+from pathlib import Path
+from time import monotonic
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
+
+import graphql
+from graphql import ExecutionResult
+
+from gqlnb.engine.compiler.executor import LazyPath, PlanExecutor, PlannedField
+from gqlnb.engine.graphql_compat import BaseExecutor, new_object
+from gqlnb.result.result import Result
+
+if TYPE_CHECKING:
+    from asyncio import Task
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+    from gqlnb.document.document import Document
+    from gqlnb.document.limits import Limits
+
+__all__ = [
+    "IN_PROCESS",
+    "BudgetExceededError",
+    "BudgetedPlanExecutor",
+    "ExecutionBudget",
+    "build_counting_executor",
+    "build_stopped_result",
+    "execute_bounded",
+    "format_time_limit",
+]
+
+FIRST_CREDIT, MAX_CREDIT = 256, 2048  # fields of credit; a field takes some tenths of a microsecond
+CREDIT_SECONDS = 0.001  # seconds in which a credit should be used up
+MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is taken as a whole; some milliseconds
+UNLIMITED = 1 << 62  # fields; nobody counts so far
+
+
+class BudgetExceededError(BaseException):
+    """A budget is used up.
+
+    No ``Exception``: what handles the errors of single fields, in this engine, in graphql-core or
+    in a resolver, must not take it for one of them.
+    """
+
+
+class ExecutionBudget:
+    """What one execution may use, and what it has used.
+
+    One execution counts, in one thread at a time; :meth:`stop` may be called from any.
+
+    Parameters
+    ----------
+    fields
+        Fields it may execute; None for any number.
+    seconds
+        Seconds it may take from now on; None for any time.
+    clock
+        Returns seconds.
+
+    Attributes
+    ----------
+    left
+        The credit: fields until the clock is looked at.
+    deadline
+        When time is up, by the clock.
+    reason : str or None
+        Why the execution was stopped, as a sentence for whoever asked; None if it was not.
+    task
+        The task that awaits the execution, once there is one; it is cancelled with all below it.
+    """
+
+    reason: str | None = None
+    task: Task[Any] | None = None
+    _step = FIRST_CREDIT
+
+    def __init__(
+        self,
+        fields: int | None = None,
+        seconds: float | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.fields = fields
+        self.seconds = seconds
+        self.clock = clock
+        self._renewed_at = clock()
+        self.deadline = inf if seconds is None else self._renewed_at + seconds
+        total = UNLIMITED if fields is None else fields
+        self.left = FIRST_CREDIT if total > FIRST_CREDIT else total
+        self._uncredited = total - self.left  # what is not yet given as credit
+
+    @classmethod
+    def from_limits(cls, limits: Limits) -> ExecutionBudget:
+        """Return the budget of an execution that begins now."""
+        return cls(limits.fields, limits.seconds)
+
+    @property
+    def used(self) -> int:
+        """Fields executed so far, or about to be."""
+        return (UNLIMITED if self.fields is None else self.fields) - self._uncredited - self.left
+
+    def stop(self, reason: str | None = None) -> None:
+        """Let the execution stop at its next look; from any thread, and without waiting."""
+        self.reason = self.reason or reason or self._format_reason()
+        self.deadline = -inf
+
+    def spend(self, fields: int) -> None:
+        """Count fields that are about to be executed.
+
+        Raises
+        ------
+        ExceededError
+            If there are none left, or no time.
+        """
+        self.left -= fields
+        self.check()
+
+    def check(self) -> None:
+        """Look at the clock.
+
+        Raises
+        ------
+        ExceededError
+            If time is up.
+        """
+        if self.left < 0 or self.clock() > self.deadline:
+            self.renew_credit()
+
+    def renew_credit(self) -> None:
+        """Look at the clock, and take new credit.
+
+        Raises
+        ------
+        ExceededError
+            If time is up, or more fields were counted than there are.
+        """
+        now = self.clock()
+        if now > self.deadline:
+            self._raise_exceeded(self._format_reason())
+        left = self._uncredited + self.left
+        if left < 0:
+            self._raise_exceeded(format_field_limit(self.fields or 0))
+        taken = now - self._renewed_at
+        self._renewed_at = now
+        if taken < CREDIT_SECONDS:
+            self._step = min(2 * self._step, MAX_CREDIT)
+        else:
+            self._step = max(1, int(self._step * CREDIT_SECONDS / taken))
+        self.left = min(self._step, left)
+        self._uncredited = left - self.left
+
+    def count_rows(self, rows: Sequence[Any], each: int, dicts: bool) -> Iterable[Any]:
+        """Return rows whose number was too much for the credit, to be counted as it goes on.
+
+        Parameters
+        ----------
+        rows
+            The rows, which have been counted.
+        each
+            The fields of each. Those of rows that turn out to be null are given back, so the last
+            row is executed, though it may be too much, and judged when it is done.
+        dicts
+            Whether the rows are looked up in dicts, which is never slow.
+
+        Raises
+        ------
+        ExceededError
+            If time is up.
+        """
+        counted = len(rows) * each
+        self.left += counted
+        self.renew_credit()
+        if counted > self.left:
+            if not dicts or counted > min(MAX_ROWS_AT_ONCE, self._uncredited + self.left):
+                return chain.from_iterable(self._split_rows(rows, each))
+            self._uncredited += self.left - counted
+            self.left = counted
+        self.left -= counted
+        return rows
+
+    def _split_rows(self, rows: Sequence[Any], each: int) -> Iterator[Sequence[Any]]:
+        done = 0
+        while done < len(rows):
+            if self.left < each:
+                self.renew_credit()
+            size = min(max(1, self.left // each), len(rows) - done)
+            self.left -= size * each
+            yield rows[done : done + size]
+            done += size
+            if self.left < 0:
+                self.renew_credit()
+
+    def watch_items(self, items: Iterator[Any]) -> Iterator[Any]:
+        """Yield items of an iterator, which may have no end, while there is time."""
+        for item in items:
+            self.check()
+            yield item
+
+    def _format_reason(self) -> str:
+        return "Execution was stopped." if self.seconds is None else format_time_limit(self.seconds)
+
+    def _raise_exceeded(self, reason: str) -> None:
+        self.stop(reason)
+        if self.task is not None:
+            self.task.get_loop().call_soon(self.task.cancel)
+        raise BudgetExceededError(self.reason)
+
+
+def format_field_limit(fields: int) -> str:
+    """Return the sentence for whoever asked for too many fields."""
+    many = f"{fields:,} field{'' if fields == 1 else 's'}"
+    return (
+        f"Execution stopped after {many}, which is the limit. Ask for less at once, or have "
+        f"whoever serves this raise it: serve(schema, limits=Limits(fields={2 * fields}))."
+    )
+
+
+def format_time_limit(seconds: float) -> str:
+    """Return the sentence for whoever asked for what takes too long."""
+    return (
+        f"Execution stopped after {seconds:g} s, which is the limit. Ask for less at once, or have "
+        f"whoever serves this raise it: serve(schema, limits=Limits(seconds={2 * seconds:g}))."
+    )
+
+
+IN_PROCESS = "in-process"  # the source of results that were executed here
+
+
+class FieldCountingMixin:
+    """Counts the fields that graphql-core's methods execute, one at a time; an executor's mixin.
+
+    Attributes
+    ----------
+    budget
+        What it counts them off.
+    """
+
+    budget: ExecutionBudget
+
+    def execute_field(self, *given: Any, **options: Any) -> Any:
+        """Execute a field as graphql-core does."""
+        self.budget.spend(1)
+        return super().execute_field(*given, **options)  # type: ignore[misc]
+
+    def complete_list_value(
+        self, return_type: Any, group: Any, info: Any, path: Any, result: Any, *more: Any
+    ) -> Any:
+        """Complete a list, which may have no end."""
+        if isinstance(result, Iterator):
+            result = self.budget.watch_items(result)
+        given = (return_type, group, info, path, result, *more)
+        return super().complete_list_value(*given)  # type: ignore[misc]
+
+
+class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
+    """One execution of a plan, within a budget.
+
+    Compiled code counts the fields of the objects that it completes.
+    """
+
+    __slots__ = ("budget",)  # compiled code reads it for every list
+
+    @classmethod
+    def create(
+        cls, plan: Any, root: Any, context: Any, variables: Any, budget: ExecutionBudget
+    ) -> BudgetedPlanExecutor:
+        """Return a further run of a plan, with all that the first has.
+
+        It has no ``__getattr__``, which would make every attribute slower.
+        """
+        run = new_object(cls)
+        run.__dict__.update(plan.prototype)
+        run.plan = plan
+        run.root_value = root
+        run.context_value = context
+        run.variable_values = variables
+        run.budget = budget
+        return run
+
+    def execute_planned_field(self, field: PlannedField, source: Any, path: LazyPath) -> Any:
+        """Execute a field as graphql-core does, that compiled code has counted."""
+        self.budget.left += 1
+        return super().execute_planned_field(field, source, path)
+
+    def complete_unusual(self, value: Any, field: PlannedField, path: LazyPath) -> Any:
+        """Complete a value that is not of the usual kind; it may be a function to call."""
+        self.budget.check()
+        return super().complete_unusual(value, field, path)
+
+
+def build_counting_executor(budget: ExecutionBudget, base: type = BaseExecutor) -> type:
+    """Return a class of graphql-core's executor whose one execution counts its fields.
+
+    Parameters
+    ----------
+    budget
+        What it counts them off.
+    base
+        The class that would execute without.
+    """
+    return type(base.__name__, (FieldCountingMixin, base), {"budget": budget})
+
+
+def execute_bounded(
+    execute: Callable[[], Any],
+    budget: ExecutionBudget,
+    document: Document,
+    finish: Callable[[Any, Document], Result],
+) -> Result | Awaitable[Result]:
+    """Execute within a budget.
+
+    Parameters
+    ----------
+    execute
+        Returns an outcome, or an awaitable of one.
+    budget
+        What it counts off.
+    document
+        What is executed.
+    finish
+        Makes a result of the outcome.
+
+    Returns
+    -------
+    Result, or an awaitable of one
+        Without data, and with the reason as its one error, where the budget did not suffice.
+    """
+    try:
+        outcome = execute()
+        budget.check()
+        if type(outcome) is not ExecutionResult and isawaitable(outcome):
+            return await_within(outcome, budget, document, finish)
+    except BudgetExceededError as error:
+        close_unawaited(error)
+        return build_stopped_result(budget, document)
+    return finish(outcome, document)
+
+
+async def await_within(
+    outcome: Awaitable[Any],
+    budget: ExecutionBudget,
+    document: Document,
+    finish: Callable[[Any, Document], Result],
+) -> Result:
+    """Await an outcome while there is time.
+
+    What it awaits is cancelled when time is up, and not waited for: it may not listen.
+    """
+    try:
+        budget.check()  # it may have been a while
+    except BudgetExceededError as error:
+        close_unawaited(error)
+        return build_stopped_result(budget, document)
+    budget.task = task = asyncio.ensure_future(outcome)
+    left = budget.deadline - budget.clock()
+    try:
+        await asyncio.wait({task}, timeout=None if left == float("inf") else max(0.0, left))
+    except asyncio.CancelledError:  # whoever asked waits no more
+        budget.stop()
+        task.cancel()
+        raise
+    if not task.done():
+        budget.stop()
+        task.cancel()
+        task.add_done_callback(retrieve_exception)
+        return build_stopped_result(budget, document)
+    try:
+        found = task.result()
+        budget.check()
+    except (BudgetExceededError, asyncio.CancelledError) as error:
+        if budget.reason is None:
+            raise
+        close_unawaited(error)
+        return build_stopped_result(budget, document)
+    return finish(found, document)
+
+
+def close_unawaited(error: BaseException) -> None:
+    """Close the coroutines that a stopped execution has made and nobody will await.
+
+    Python would complain of each of them, on the screen of whoever serves. They are found in the
+    frames that the error has passed through, and in those of the coroutines found.
+    """
+    step, waiting = error.__traceback__, []
+    while step is not None:
+        if step.tb_frame.f_code.co_filename.startswith(CODE_LOCATIONS):
+            waiting += find_coroutines(step.tb_frame.f_locals)
+        step = step.tb_next
+    while waiting:
+        each = waiting.pop()
+        if getcoroutinestate(each) == CORO_CREATED:
+            waiting += find_coroutines(each.cr_frame.f_locals)
+            each.close()
+
+
+# How the names of files begin: of compiled code, of the engine and of graphql-core.
+CODE_LOCATIONS = ("<gqlnb ", str(Path(__file__).parent), str(Path(graphql.__file__).parent))
+# The local names of lists and dicts in which such code holds coroutines; compiled code: w1, w2, ...
+COROUTINE_HOLDERS = frozenset({"completed_results", "results", "values", "waiting"})
+
+
+def find_coroutines(names: Mapping[str, Any]) -> list[Any]:
+    """Return the coroutines among the local variables of a function in `CODE_LOCATIONS`."""
+    found = list(names.values())
+    for name, value in names.items():
+        if name in COROUTINE_HOLDERS or re.fullmatch(r"w\d*", name):
+            held = value.values() if isinstance(value, dict) else value
+            members = held if isinstance(held, Iterable) else ()
+            found += [each[-1] if type(each) is tuple and each else each for each in members]
+    return [each for each in found if isinstance(each, CoroutineType)]
+
+
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
+    """Ask a task that nobody waits for how it ended, or asyncio would log its exception."""
+    if not task.cancelled():
+        task.exception()
+
+
+def build_stopped_result(budget: ExecutionBudget, document: Document) -> Result:
+    """Return the result of an execution that was stopped."""
+    return Result(None, ({"message": budget.reason},), document=document, source=IN_PROCESS)

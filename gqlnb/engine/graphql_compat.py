@@ -1,0 +1,78 @@
+"""What the engine takes of graphql-core, whichever of 3.2 and 3.3 is installed.
+
+3.3 renamed the executor and what leaf types serialize by; other differences end in
+:mod:`gqlnb.engine.compiler.executor`.
+"""
+
+from __future__ import annotations
+
+from asyncio import gather
+from importlib import import_module
+from types import CoroutineType
+from typing import Any
+
+import graphql
+from graphql import (
+    GraphQLBoolean,
+    GraphQLEnumType,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLString,
+)
+
+__all__ = [
+    "CORO",
+    "IS_GRAPHQL_33",
+    "PLAIN_TYPES",
+    "SERIALIZERS",
+    "TOO_DEEP",
+    "BaseExecutor",
+    "CollectedErrors",
+    "check_arguments",
+    "collect_fields",
+    "collect_subfields",
+    "gather_all",
+    "get_serializer",
+    "invalid_return_type_error",
+    "is_serialized_by_name",
+    "new_object",
+]
+
+IS_GRAPHQL_33 = graphql.version_info[:2] >= (3, 3)
+# Named as strings, since a type checker sees only the version that is installed.
+_execute_module: Any = import_module(
+    f"graphql.execution.{'executor' if IS_GRAPHQL_33 else 'execute'}"
+)
+_collect_module: Any = import_module("graphql.execution.collect_fields")
+BaseExecutor: Any = _execute_module.Executor if IS_GRAPHQL_33 else _execute_module.ExecutionContext
+CollectedErrors: Any = _execute_module.CollectedErrors
+invalid_return_type_error: Any = _execute_module.invalid_return_type_error
+check_arguments: Any = getattr(
+    _execute_module, "assert_valid_execution_arguments", None
+)  # 3.2 alone
+TOO_DEEP: str = _execute_module.SELECTIONS_NESTED_TOO_DEEPLY
+collect_fields: Any = _collect_module.collect_fields
+collect_subfields: Any = (
+    _collect_module.collect_subfields if IS_GRAPHQL_33 else _collect_module.collect_sub_fields
+)
+gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
+
+CORO = CoroutineType
+new_object = object.__new__
+SERIALIZER_NAME = "coerce_output_value" if IS_GRAPHQL_33 else "serialize"
+PLAIN_TYPES = frozenset({str, int, float, bool})
+
+
+def get_serializer(kind: Any) -> Any:
+    """Return the function by which a leaf type makes answers of values."""
+    return getattr(kind, SERIALIZER_NAME)
+
+
+def is_serialized_by_name(kind: GraphQLEnumType) -> bool:
+    """Tell whether an enum makes answers as graphql-core does, not by a function of its own."""
+    return getattr(get_serializer(kind), "__func__", None) is get_serializer(GraphQLEnumType)
+
+
+STANDARD_SCALARS = (GraphQLString, GraphQLID, GraphQLInt, GraphQLBoolean, GraphQLFloat)
+SERIALIZERS = {kind: get_serializer(kind) for kind in STANDARD_SCALARS}

@@ -1,0 +1,82 @@
+"""What the leaves of an answer can be, known before there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    FieldNode,
+    FragmentSpreadNode,
+    GraphQLEnumType,
+    GraphQLScalarType,
+    get_named_type,
+)
+
+from gqlnb.engine.graphql_compat import SERIALIZERS, get_serializer, is_serialized_by_name
+from gqlnb.result.shape import META_FIELDS
+
+if TYPE_CHECKING:
+    from graphql import GraphQLSchema
+
+    from gqlnb.document.document import Document
+
+__all__ = ["has_only_builtin_leaves"]
+
+
+def has_only_builtin_leaves(document: Document) -> bool:
+    """Tell whether all leaves of an operation are enums or of the five scalars GraphQL names.
+
+    Their serializers refuse numbers that are not finite, so an answer of them holds none; what a
+    scalar of somebody's own makes of a value may be anything. Computed once for a document.
+
+    Parameters
+    ----------
+    document
+        A document that was checked against a schema; false for any other.
+    """
+    known = document.builtin_leaves
+    if known is None:
+        schema = document.schema
+        known = schema is not None and not any(
+            map(is_custom_leaf, collect_leaf_types(document, schema))
+        )
+        object.__setattr__(document, "builtin_leaves", known)
+    return known
+
+
+def collect_leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
+    """Return the types of the fields of an operation that have no selection."""
+    fragments = document.fragments
+    found: set[Any] = set()
+    entered: set[str] = set()
+    waiting: list[tuple[Any, Any]] = [
+        (document.operation, schema.get_root_type(document.operation.operation))
+    ]
+    while waiting:
+        node, kind = waiting.pop()
+        if isinstance(node, FragmentSpreadNode):
+            name = node.name.value
+            if name in entered or name not in fragments:
+                continue
+            entered.add(name)
+            node = fragments[name]
+        if isinstance(node, FieldNode):
+            member = META_FIELDS.get(node.name.value) or getattr(kind, "fields", {}).get(
+                node.name.value
+            )
+            kind = get_named_type(member.type) if member is not None else None
+            if node.selection_set is None:
+                found.add(kind)
+        elif getattr(node, "type_condition", None) is not None:
+            kind = schema.get_type(node.type_condition.name.value)
+        if node.selection_set is not None:
+            waiting += [(inner, kind) for inner in node.selection_set.selections]
+    return found
+
+
+def is_custom_leaf(kind: Any) -> bool:
+    """Tell whether a type may serialize values to what JSON cannot hold."""
+    if isinstance(kind, GraphQLEnumType):
+        return not is_serialized_by_name(kind)
+    usual = SERIALIZERS.get(kind) if isinstance(kind, GraphQLScalarType) else None
+    return usual is None or get_serializer(kind) is not usual

@@ -1,0 +1,321 @@
+"""How every field of a schema is made up, found for each when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphql import GraphQLNonNull, GraphQLObjectType, get_nullable_type
+from graphql.type import (
+    is_abstract_type,
+    is_enum_type,
+    is_leaf_type,
+    is_list_type,
+    is_object_type,
+)
+
+from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.engine.mock.field_guesses import ValueGuess, guess_field
+from gqlnb.engine.mock.mock_objects import (
+    LIMIT_ARGUMENTS,
+    OFFSET_ARGUMENTS,
+    ORDERING_ARGUMENTS,
+    PAGING_ARGUMENTS,
+    MockObject,
+    MockPage,
+    MockType,
+    build_part_maker,
+    collect_inputs,
+    echo_input,
+    find_by_arguments,
+    find_by_id,
+    find_node_type,
+    find_requested_type,
+    select_places,
+)
+from gqlnb.engine.mock.value_formats import (
+    GOLDEN_STEP,
+    ValueMaker,
+    find_format,
+    hash_arguments,
+    hash_parts,
+    mix_bits,
+    pick_integer,
+)
+
+if TYPE_CHECKING:
+    from graphql import GraphQLField, GraphQLSchema
+
+    from gqlnb.engine.mock.mock_objects import FieldRecipe
+
+__all__ = ["EVENT_COUNT", "MockGenerator", "MockOptions"]
+
+EVENT_COUNT = 3
+ERROR_LIST_FIELDS = frozenset(
+    {"errors", "userErrors", "user_errors", "problems"}
+)  # lists that are empty
+NULL_SHARES = 2**53
+
+# Makes a value: of the object it belongs to, a number, and the arguments of the field.
+FieldMaker = Callable[[MockObject, int, dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class MockOptions:
+    """How a mock is made up; see :meth:`gqlnb.Schema.mock`."""
+
+    seed: int = 0
+    nulls: float = 0.1
+    lengths: tuple[int, int] = (1, 5)
+    sizes: tuple[int, int] = (5, 50)
+    scalars: Mapping[str, str | ValueMaker] = field(default_factory=dict)
+
+
+class MockGenerator:
+    """Everything that a schema without resolvers can be asked for.
+
+    It remembers how fields are made up, never what was made; any thread may use it.
+
+    Parameters
+    ----------
+    schema
+        The schema.
+    options
+        Its seed, and how much there is of what.
+    """
+
+    def __init__(self, schema: GraphQLSchema, options: MockOptions) -> None:
+        self.schema, self.options, self.seed = schema, options, options.seed
+        self._kinds: dict[str, MockType] = {}
+        self._shared = hash_parts(self.seed, "shared")
+        self._roots = {
+            kind.name: word
+            for word in ("query", "mutation", "subscription")
+            if (kind := getattr(schema, f"{word}_type")) is not None
+        }
+
+    def get_type(self, type_: GraphQLObjectType) -> MockType:
+        """Return an object type as we know it."""
+        found = self._kinds.get(type_.name)
+        if found is None:
+            found = self._kinds.setdefault(type_.name, MockType(type_, self))
+        return found
+
+    def list_possible_types(self, type_: Any) -> list[MockType]:
+        """Return the object types that a composite type may be."""
+        if not is_abstract_type(type_):
+            return [self.get_type(type_)]
+        return [self.get_type(kind) for kind in self.schema.get_possible_types(type_)]
+
+    def create_root(self, kind: MockType, event: int = 0) -> MockObject:
+        """Return the object that the fields of an operation are those of."""
+        return MockObject(kind, kind.salt + event * GOLDEN_STEP)
+
+    # -- fields
+
+    def build_recipe(self, kind: MockType, name: str) -> FieldRecipe:
+        """Return what makes the values of a field."""
+        definition = kind.type.fields[name]
+        usual = self._build_usual_recipe(kind, name, definition)
+        if find_node_type(kind.type) is None:
+            return usual
+        of_page = build_part_maker(kind, name, self.get_type)
+        if of_page is None:
+            return usual
+
+        def make_value(item: MockObject, args: dict[str, Any]) -> Any:
+            return usual(item, args) if item.page is None else of_page(item.page, item)
+
+        return make_value
+
+    def _build_usual_recipe(
+        self, kind: MockType, name: str, definition: GraphQLField
+    ) -> FieldRecipe:
+        make = self._build_maker(kind, name, definition, get_nullable_type(definition.type))
+        salt = hash_parts(self.seed, kind.name, name)
+        role = self._roots.get(kind.name)
+        nulls = 0 if role or not self._is_nullable(definition.type) else self.options.nulls
+        limit = int(nulls * NULL_SHARES)
+
+        def make_value(item: MockObject, args: dict[str, Any]) -> Any:
+            value = mix_bits(item.key ^ salt)
+            chosen = hash_arguments(select_choosing_arguments(args)) if args else 0
+            if chosen:
+                value = mix_bits(value ^ chosen)
+            if limit and value >> 11 < limit:
+                return None
+            return make(item, value, args)
+
+        if role != "mutation":
+            return make_value
+        return lambda item, args: make_value(
+            MockObject(kind, item.key, None, collect_inputs(definition, args)), args
+        )
+
+    def _is_nullable(self, type_: Any) -> bool:
+        return not isinstance(type_, GraphQLNonNull) and find_node_type(type_) is None
+
+    def _build_maker(
+        self, kind: MockType, name: str, definition: GraphQLField, type_: Any
+    ) -> FieldMaker:
+        if is_list_type(type_):
+            return self._build_list_maker(kind, name, definition, type_)
+        if is_leaf_type(type_):
+            return self._build_reference_maker(kind, name, type_) or self._build_leaf_maker(
+                kind, name, type_
+            )
+        nodes = find_node_type(type_)
+        return (
+            self._build_object_maker(kind, name, type_)
+            if nodes is None
+            else self._build_page_maker(name, type_, nodes)
+        )
+
+    # -- leaves
+
+    def _build_leaf_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker:
+        found = self._guess_values(kind, name, type_)
+        make, shared = found.make, self._shared
+        if found.shared:
+            return lambda item, _value, _args: make(mix_bits(item.key ^ shared))
+        return lambda _item, value, _args: make(value)
+
+    def _build_reference_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker | None:
+        """Return what makes ``userId``: the id of the ``user`` beside it, else that of any User."""
+        beside = kind.type.fields.get(name[:-2]) if name.endswith("Id") else None
+        named = self.schema.type_map.get(name[:1].upper() + name[1:-2])
+        found = get_nullable_type(beside.type) if beside else named
+        if not name.endswith("Id") or not is_object_type(found):
+            return None
+        target = self.get_type(found)
+        if target.identity is None or target.scalar != type_.name:
+            return None
+        if beside is None:
+            return lambda _item, value, _args: target.format_any_id(value)
+        salt = hash_parts(self.seed, kind.name, name[:-2])
+        return lambda item, _value, _args: target.format_any_id(mix_bits(item.key ^ salt))
+
+    def _guess_values(self, kind: MockType, name: str, type_: Any) -> ValueGuess:
+        if is_enum_type(type_):
+            values = [member.value for member in type_.values.values()]
+            return ValueGuess(lambda value: values[value % len(values)])
+        own = self.options.scalars.get(type_.name)
+        if own is None:
+            like = recognize_scalar(type_.name, type_.specified_by_url, type_.description)
+            return guess_field(type_.name, name, kind.name, find_format(like or type_.name))
+        if not isinstance(own, str):
+            return ValueGuess(own)
+        return guess_field(own, name, kind.name, find_format(own))
+
+    # -- objects
+
+    def _build_object_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker:
+        kinds, at_root = self.list_possible_types(type_), self._roots.get(kind.name) == "query"
+
+        def make_object(item: MockObject, value: int, args: dict[str, Any]) -> Any:
+            if not kinds:
+                return None
+            if item.mutation_input is not None:
+                return echo_input(kinds, name, item.mutation_input, value)
+            if args:
+                base = 0 if at_root else mix_bits(item.key ^ kind.salt)
+                found = find_by_arguments(kinds, select_choosing_arguments(args), value, base)
+                if found is not None:
+                    return found
+            return (find_requested_type(kinds, args) or kinds[value % len(kinds)]).create_numbered(
+                value, 0
+            )
+
+        return make_object
+
+    def _build_page_maker(self, name: str, type_: Any, nodes: Any) -> FieldMaker:
+        kind, element = self.get_type(type_), self._build_item_maker(None, name, nodes)
+        kinds = self._list_item_types(nodes)
+        low, high = self.options.sizes if element else (0, 0)
+
+        def make_connection(_item: MockObject, value: int, args: dict[str, Any]) -> MockObject:
+            total = pick_integer(mix_bits(value), low, high)
+            found = kind.create_numbered(value, 0)
+            found.key = value
+            shown, asked = select_places(total, args, name), find_requested_type(kinds, args)
+            make = asked.create_numbered if asked else element
+            found.page = MockPage(total, shown, lambda place: make and make(value, place))
+            return found
+
+        return make_connection
+
+    # -- lists
+
+    def _build_list_maker(
+        self, kind: MockType, name: str, definition: GraphQLField, type_: Any
+    ) -> FieldMaker:
+        element = self._build_item_maker(kind, name, get_nullable_type(type_.of_type))
+        kinds = self._list_item_types(get_nullable_type(type_.of_type))
+        paged = not definition.args.keys().isdisjoint({*LIMIT_ARGUMENTS, *OFFSET_ARGUMENTS})
+        low, high = self.options.sizes if paged else self.options.lengths
+        if name in ERROR_LIST_FIELDS or element is None:
+            low = high = 0
+
+        def make_list(_item: MockObject, value: int, args: dict[str, Any]) -> list[Any]:
+            ids = args.get("ids")
+            if kinds and isinstance(ids, list):
+                found = [find_by_id(kinds, "id", given) for given in ids if given is not None]
+                if None not in found:
+                    return found
+            shown = range(pick_integer(mix_bits(value), low, high))
+            shown = select_places(len(shown), args, name) if paged else shown
+            asked = find_requested_type(kinds, args)
+            make = asked.create_numbered if asked else element
+            return [make(value, place) for place in shown] if make else []
+
+        return make_list
+
+    def _list_item_types(self, type_: Any) -> Sequence[MockType]:
+        """Return the object types that items of a list may be; none of leaves and lists."""
+        return () if is_list_type(type_) or is_leaf_type(type_) else self.list_possible_types(type_)
+
+    def _build_item_maker(
+        self, kind: MockType | None, name: str, type_: Any
+    ) -> Callable[[int, int], Any] | None:
+        """Return what makes the item at a place of a list; None if there can be none."""
+        if is_list_type(type_):
+            inner = self._build_item_maker(kind, name, get_nullable_type(type_.of_type))
+            return None if inner is None else self._build_row_maker(inner)
+        if is_leaf_type(type_):
+            owner = kind or self.get_type(self.schema.query_type)  # type: ignore[arg-type]
+            make = self._guess_values(owner, strip_plural(name), type_).make
+            return lambda base, place: make(mix_bits(base + place * GOLDEN_STEP))
+        kinds = self.list_possible_types(type_)
+        if len(kinds) == 1:
+            return kinds[0].create_numbered
+        if not kinds:
+            return None
+        return lambda base, place: kinds[
+            mix_bits(base + place * GOLDEN_STEP) % len(kinds)
+        ].create_numbered(base, place)
+
+    def _build_row_maker(self, inner: Callable[[int, int], Any]) -> Callable[[int, int], Any]:
+        low, high = self.options.lengths
+
+        def make_row(base: int, place: int) -> list[Any]:
+            value = mix_bits(base + place * GOLDEN_STEP)
+            return [inner(value, at) for at in range(pick_integer(mix_bits(value), low, high))]
+
+        return make_row
+
+
+def select_choosing_arguments(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that decide what is there, not which part of it and how ordered."""
+    return {
+        name: value
+        for name, value in args.items()
+        if name not in PAGING_ARGUMENTS
+        and value is not None
+        and name.lower().replace("_", "") not in ORDERING_ARGUMENTS
+    }
+
+
+def strip_plural(name: str) -> str:
+    """Return the name of one item of a list, as far as its last letter tells."""
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name

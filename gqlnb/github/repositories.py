@@ -1,0 +1,236 @@
+"""The embedded snapshot: repositories, their owners and languages.
+
+The table stands in ``repositories.csv`` beside this file; NOTICE names its sources, and
+``github.service().synthetic`` says what is not from them. It was compiled from lists of the most
+starred repositories (overall, per language) and the most forked ones, so it is complete above about
+110,000 stars, for the larger languages above about 57,000, and holds a sample below: its counts are
+not GitHub's.
+"""
+
+from __future__ import annotations
+
+import csv
+import threading
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "GITHUB_LAUNCH",
+    "SNAPSHOT_DATE",
+    "Language",
+    "Owner",
+    "Repository",
+    "format_timestamp",
+    "load_snapshot",
+    "make_node_id",
+    "parse_node_id",
+    "parse_timestamp",
+]
+
+SNAPSHOT_DATE = "2026-08-22"
+"""The day whose star counts the embedded table holds."""
+GITHUB_LAUNCH = "2008-04-10T00:00:00Z"
+"""When GitHub opened to everybody: no repository is older."""
+
+# Of the 748 owners whose kind is known 433 are organizations.
+_ORGANIZATION_SHARE = 0.58
+_TABLE_FILE = "repositories.csv"
+_EPOCH = date(1970, 1, 1)
+_URLSAFE_ALPHABET = bytes.maketrans(b"+/", b"-_")
+# Nothing in the sources tells which repositories are archived; what nobody has pushed to for five
+# years is taken for it.
+_ARCHIVED_BEFORE = "2021-08-22T00:00:00Z"
+
+
+class Owner(NamedTuple):
+    """An account that owns repositories.
+
+    Attributes
+    ----------
+    login
+        Its name, as it is written.
+    kind
+        ``"User"`` or ``"Organization"``.
+    """
+
+    login: str
+    kind: str
+
+    @property
+    def node_id(self) -> str:
+        """The id of this account as a node."""
+        return make_node_id(self.kind[0], self.login)
+
+    @property
+    def path(self) -> str:
+        """Its address without the host."""
+        return f"/{self.login}"
+
+
+class Language(NamedTuple):
+    """A language that code is written in."""
+
+    name: str
+
+    @property
+    def node_id(self) -> str:
+        """The id of this language as a node."""
+        return make_node_id("L", self.name)
+
+
+class Repository(NamedTuple):
+    """One repository as it was on the day of the snapshot.
+
+    Attributes
+    ----------
+    name
+        Its name without the owner.
+    owner
+        The account that owns it.
+    stars, forks
+        How many people have starred and forked it.
+    language
+        What most of it is written in; None if unknown.
+    pushed_at, created_at
+        When something was last pushed, and when it was made; ISO 8601 in UTC, to the second.
+    archived
+        Whether its owner has closed it for changes.
+    """
+
+    name: str
+    owner: Owner
+    stars: int
+    forks: int
+    language: Language | None
+    pushed_at: str
+    created_at: str = GITHUB_LAUNCH
+    archived: bool = False
+
+    @property
+    def full_name(self) -> str:
+        """Owner and name with a slash between."""
+        return f"{self.owner.login}/{self.name}"
+
+    @property
+    def node_id(self) -> str:
+        """The id of this repository as a node."""
+        return make_node_id("R", self.full_name)
+
+    @property
+    def path(self) -> str:
+        """Its address without the host."""
+        return f"/{self.full_name}"
+
+
+def make_node_id(letter: str, text: str) -> str:
+    """Return the id of the object called `text`, of the kind that begins with `letter`."""
+    coded = b2a_base64(text.encode(), newline=False).translate(_URLSAFE_ALPHABET, b"=")
+    return f"{letter}_{coded.decode()}"
+
+
+def parse_node_id(text: str) -> tuple[str, str] | None:
+    """Return the letter and the name that :func:`make_node_id` made `text` of; None if it did not."""
+    letter, coded = text[:1], text[2:]
+    try:
+        name = urlsafe_b64decode((coded + "=" * (-len(coded) % 4)).encode("ascii")).decode()
+    except ValueError:  # also what binascii and the two codecs raise
+        return None
+    return (letter, name) if make_node_id(letter, name) == text else None
+
+
+def format_timestamp(moment: int) -> str:
+    """Return seconds since 1970 as ISO 8601 in UTC, as ``2026-08-22T04:07:00Z``."""
+    day, rest = divmod(moment, 86_400)
+    hour, rest = divmod(rest, 3_600)
+    return f"{_format_date(day)}T{hour:02}:{rest // 60:02}:{rest % 60:02}Z"
+
+
+@lru_cache(16_384)  # 44 years; a day costs twice as much as the rest
+def _format_date(day: int) -> str:
+    return (_EPOCH + timedelta(day)).isoformat()
+
+
+def parse_timestamp(moment: str) -> int:
+    """Return ISO 8601 with a zone as seconds since 1970.
+
+    Raises
+    ------
+    ValueError, OverflowError
+        If it is no such moment.
+    """
+    return int(datetime.fromisoformat(moment).astimezone(UTC).timestamp())
+
+
+def choose_owner_kind(login: str) -> str:
+    """Choose a kind for an account whose kind is unknown: the same one for ever.
+
+    The first four bytes of the SHA-256 of the login in lower case, read as a fraction of 1, make
+    it an organization below 0.58, the share of organizations among the owners that are known.
+    """
+    return "Organization" if hash_to_fraction(login) < _ORGANIZATION_SHARE else "User"
+
+
+def choose_creation_time(full_name: str, year: str, pushed_at: str) -> str:
+    """Choose when a repository was made: the same moment for ever.
+
+    The fraction that :func:`hash_to_fraction` makes of owner and name divides the time between the earliest
+    and the latest possible moment: the year, where the sources tell it, or else the time since
+    GitHub opened, on 2008-04-10; and never after the last push.
+    """
+    begin, end = parse_timestamp(GITHUB_LAUNCH), parse_timestamp(pushed_at)
+    if year:
+        begin = parse_timestamp(f"{year}-01-01T00:00:00Z")
+        end = min(end, parse_timestamp(f"{year}-12-31T23:59:59Z"))
+    return format_timestamp(begin + int(hash_to_fraction(full_name) * max(0, end - begin)))
+
+
+def hash_to_fraction(text: str) -> float:
+    """Return the first four bytes of the SHA-256 of `text` in lower case as a fraction of 1."""
+    return int.from_bytes(sha256(text.lower().encode()).digest()[:4], "big") / 2**32
+
+
+def read_table(lines: Iterable[str]) -> tuple[Repository, ...]:
+    """Read the table from the lines of a CSV file with a header, and sort it: see `load_snapshot`."""
+    table = csv.reader(lines)
+    next(table)
+    owners: dict[str, Owner] = {}
+    languages: dict[str, Language | None] = {"": None}
+    rows = []
+    for name, login, kind, stars, forks, language, pushed_at, *year in table:
+        if login not in owners:
+            owners[login] = Owner(login, kind or choose_owner_kind(login))
+        if language not in languages:
+            languages[language] = Language(language)
+        row = Repository(
+            name,
+            owners[login],
+            int(stars),
+            int(forks),
+            languages[language],
+            pushed_at,
+            choose_creation_time(f"{login}/{name}", "".join(year), pushed_at),
+            pushed_at < _ARCHIVED_BEFORE,
+        )
+        rows.append(row)
+    return tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower())))
+
+
+_table_lock = threading.Lock()
+_cached_tables: list[tuple[Repository, ...]] = []
+
+
+def load_snapshot() -> tuple[Repository, ...]:
+    """Return the embedded snapshot, most stars first, equal ones by owner and name; read once."""
+    with _table_lock:
+        if not _cached_tables:
+            text = (files("gqlnb.github") / _TABLE_FILE).read_text(encoding="utf-8")
+            _cached_tables.append(read_table(text.splitlines()))
+        return _cached_tables[0]

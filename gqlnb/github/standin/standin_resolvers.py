@@ -1,0 +1,604 @@
+"""Pages of a connection, with GitHub's boundaries, cursors and refusals.
+
+A cursor of a search is ``base64("cursor:N")`` for the N-th item, counted from 1. One of another
+connection says what the item is sorted by and its number, ``base64("cursor:v2:" + MessagePack)``:
+a walk goes on behind it even where the item has moved or is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+import numpy as np
+from graphql import GraphQLError
+
+from gqlnb.errors import QueryError, sanitize_text
+from gqlnb.github.query_cost import iter_fields
+from gqlnb.github.repositories import Language, Owner, Repository
+from gqlnb.github.search_syntax import MAX_PAGE_SIZE
+from gqlnb.github.standin.rate_limits import CURRENT_METER, RequestMeter
+from gqlnb.github.standin.repository_columns import RepositoryRows, make_sort_key, sort_rows
+from gqlnb.github.standin.simulation import DataFaults
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gqlnb.github.standin.repository_columns import Population, RepositoryMatches
+    from gqlnb.github.standin.simulation import Simulation
+
+__all__ = [
+    "ConnectionPage",
+    "CursorCodec",
+    "KeysetCursors",
+    "OffsetCursors",
+    "StandInResolvers",
+    "build_page",
+    "make_github_error",
+    "require_boundary",
+]
+
+_RESOURCES_EXCEEDED = "Resource limits for this query exceeded."
+_OFFSET_PATTERN = re.compile(rb"cursor:(\d{1,9})")
+_KEYSET_PREFIX = b"cursor:v2:"
+_STANDARD_ALPHABET = str.maketrans("-_", "+/")
+
+
+def make_github_error(message: str, kind: str) -> GraphQLError:
+    """Return an error with GitHub's word for its kind.
+
+    It stands in ``extensions``, the one place that an exception has for it; in the answers of the
+    stand-in it stands where GitHub writes it, beside the message.
+    """
+    return GraphQLError(message, extensions={"type": kind})
+
+
+class CursorCodec(Protocol):
+    """What cursors of a connection are like; places are counted from 0."""
+
+    def encode_cursor(self, place: int) -> str:
+        """Return the cursor of the item at a place."""
+
+    def find_after(self, text: str) -> int:
+        """Return the place behind what a cursor names.
+
+        Raises
+        ------
+        GraphQLError
+            If it is none.
+        """
+
+    def find_before(self, text: str) -> int:
+        """Return the place of what a cursor names, or where it would stand.
+
+        Raises
+        ------
+        GraphQLError
+            If it is none.
+        """
+
+
+class OffsetCursors:
+    """Cursors of a search: the place itself, counted from 1."""
+
+    def encode_cursor(self, place: int) -> str:
+        """Return the cursor of the item at a place."""
+        return b64encode(b"cursor:%d" % (place + 1)).decode()
+
+    def find_after(self, text: str) -> int:
+        """Return the place behind what a cursor names."""
+        try:
+            match = _OFFSET_PATTERN.fullmatch(b64decode(text, validate=True))
+        except ValueError:  # also what binascii raises
+            match = None
+        if match is None:
+            raise _make_cursor_error(text)
+        return int(match[1])
+
+    def find_before(self, text: str) -> int:
+        """Return the place of what a cursor names."""
+        return self.find_after(text) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeysetCursors:
+    """Cursors that name what their items are sorted by.
+
+    Attributes
+    ----------
+    get_key
+        Returns the key of the item at a place; no two are equal.
+    size
+        How many items there are.
+    key_type
+        The type of a key, such as ``tuple[str, int]``.
+    descending
+        Whether the largest key stands first.
+    """
+
+    get_key: Callable[[int], tuple[Any, ...]]
+    size: int
+    key_type: Any
+    descending: bool = False
+
+    def encode_cursor(self, place: int) -> str:
+        """Return the cursor of the item at a place."""
+        return urlsafe_b64encode(
+            _KEYSET_PREFIX + msgspec.msgpack.encode(self.get_key(place))
+        ).decode()
+
+    def find_after(self, text: str) -> int:
+        """Return the place behind what a cursor names, or where it would stand."""
+        given = self._decode_cursor(text)
+        if self.descending:
+            return self.size - bisect_left(range(self.size), given, key=self._get_ascending_key)
+        return bisect_right(range(self.size), given, key=self.get_key)
+
+    def find_before(self, text: str) -> int:
+        """Return the place of what a cursor names, or where it would stand."""
+        given = self._decode_cursor(text)
+        if self.descending:
+            return self.size - bisect_right(range(self.size), given, key=self._get_ascending_key)
+        return bisect_left(range(self.size), given, key=self.get_key)
+
+    def _get_ascending_key(self, place: int) -> tuple[Any, ...]:
+        return self.get_key(self.size - 1 - place)
+
+    def _decode_cursor(self, text: str) -> tuple[Any, ...]:
+        """Return the key of a cursor; GitHub's are of the alphabet for addresses, now and then."""
+        padded = text.translate(_STANDARD_ALPHABET) + "=" * (-len(text) % 4)
+        try:
+            raw = b64decode(padded, validate=True)
+            if raw.startswith(_KEYSET_PREFIX):
+                found: tuple[Any, ...] = msgspec.msgpack.decode(
+                    raw.removeprefix(_KEYSET_PREFIX), type=self.key_type
+                )
+                return found
+        except (ValueError, msgspec.DecodeError):
+            pass
+        raise _make_cursor_error(text)
+
+
+def _make_cursor_error(text: str) -> GraphQLError:
+    message = f"`{sanitize_text(text, 80)}` does not appear to be a valid cursor."
+    return make_github_error(message, "INVALID_CURSOR_ARGUMENTS")
+
+
+_OFFSET_CURSORS = OffsetCursors()
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionPage:
+    """A page of a connection.
+
+    Attributes
+    ----------
+    name
+        The field of the connection, for messages.
+    items
+        All that can be reached by paging.
+    start, stop
+        The page is ``items[start:stop]``; None where neither `first` nor `last` was given.
+    total
+        How many there are, also beyond reach.
+    shown_items
+        Which item stands at each place of the page, None for one that is missing; None where each
+        stands at its own.
+    max_nodes
+        How many nodes there is strength for; the others are errors. None for all.
+    cursors
+        What their cursors are like.
+    """
+
+    name: str
+    items: Sequence[Any]
+    start: int | None
+    stop: int
+    total: int
+    shown_items: Sequence[int | None] | None = None
+    max_nodes: int | None = None
+    cursors: CursorCodec = _OFFSET_CURSORS
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        """The items of this page.
+
+        Raises
+        ------
+        GraphQLError
+            If neither `first` nor `last` was given; counts alone need none.
+        """
+        if self.start is not None and self.shown_items is None and self.max_nodes is None:
+            return tuple(self.items[self.start : self.stop])
+        return tuple(node for _, node in self._iter_placed_items())
+
+    @property
+    def edges(self) -> list[dict[str, Any]]:
+        """The items of this page, each with its cursor."""
+        return [
+            {"cursor": self.cursors.encode_cursor(place), "node": node}
+            for place, node in self._iter_placed_items()
+        ]
+
+    def _iter_placed_items(self) -> Iterator[tuple[int, Any]]:
+        """Yield the items of this page with their places, counted from 0."""
+        if self.start is None:
+            raise _make_boundary_error(self.name)
+        places = range(self.start, self.stop)
+        for number, place in enumerate(places):
+            item = place if self.shown_items is None else self.shown_items[number]
+            if self.max_nodes is not None and number >= self.max_nodes:
+                yield place, make_github_error(_RESOURCES_EXCEEDED, "RESOURCE_LIMITS_EXCEEDED")
+            elif item is not None:
+                yield place, self.items[item]
+
+    @property
+    def page_info(self) -> dict[str, Any]:
+        """Where this page lies."""
+        start, stop = self.start or 0, self.stop
+        asked, filled = self.start is not None, stop > start
+        return {
+            "startCursor": self.cursors.encode_cursor(start) if filled else None,
+            "endCursor": self.cursors.encode_cursor(stop - 1) if filled else None,
+            "hasNextPage": asked and stop < len(self.items),
+            "hasPreviousPage": asked and start > 0,
+        }
+
+
+def build_page(
+    name: str,
+    items: Sequence[Any],
+    args: Mapping[str, Any],
+    *,
+    total: int | None = None,
+    cursors: CursorCodec = _OFFSET_CURSORS,
+) -> ConnectionPage:
+    """Return the page of `items` that the arguments ask for.
+
+    Parameters
+    ----------
+    name
+        The field of the connection, for messages.
+    items
+        All that can be reached by paging.
+    args
+        ``first`` or ``last``, not both, 0 to 100; ``after`` and ``before``, cursors, both
+        excluded.
+    total
+        How many there are; by default the number of items.
+    cursors
+        What cursors are like; by default, as in a search.
+
+    Raises
+    ------
+    GraphQLError
+        If a boundary is out of range, both are given, or a cursor is none.
+    """
+    first, last = _parse_page_size(name, "first", args), _parse_page_size(name, "last", args)
+    if first is not None and last is not None:
+        message = f"Passing both `first` and `last` to the `{name}` connection is not supported."
+        raise make_github_error(message, "UNPROCESSABLE")
+    after, before = args.get("after"), args.get("before")
+    start = 0 if after is None else min(cursors.find_after(after), len(items))
+    stop = len(items) if before is None else min(cursors.find_before(before), len(items))
+    stop = max(start, stop)
+    count = len(items) if total is None else total
+    if first is not None:
+        return ConnectionPage(name, items, start, min(stop, start + first), count, cursors=cursors)
+    if last is not None:
+        return ConnectionPage(name, items, max(start, stop - last), stop, count, cursors=cursors)
+    return ConnectionPage(name, items, None, 0, count)
+
+
+def require_boundary(name: str, resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a resolver of a connection that refuses it, where items are asked without a boundary.
+
+    Parameters
+    ----------
+    name
+        The field of the connection, for messages.
+    resolve
+        Called as ``resolve(root, args, context)`` where `first` or `last` is given, or nothing
+        but counts is asked.
+
+    Returns
+    -------
+    function
+        A resolver as graphql-core calls it: the refusal is about the connection, so that GitHub
+        makes the connection null and not its items, and that needs a look at what is asked of it.
+    """
+
+    def resolve_bounded(root: Any, info: Any, /, **args: Any) -> Any:
+        if args.get("first") is None and args.get("last") is None:
+            sets = [field.selection_set for field in info.field_nodes if field.selection_set]
+            given = info.variable_values  # graphql-core 3.3 holds them beside their sources
+            asked = iter_fields(sets, info.fragments, getattr(given, "coerced", given))
+            if any(field.name.value in {"edges", "nodes"} for field in asked):
+                raise _make_boundary_error(name)
+        return resolve(root, args, info.context)
+
+    return resolve_bounded
+
+
+def _make_boundary_error(name: str) -> GraphQLError:
+    message = (
+        f"You must provide a `first` or `last` value to properly paginate the `{name}` connection."
+    )
+    return make_github_error(message, "MISSING_PAGINATION_BOUNDARIES")
+
+
+def _parse_page_size(name: str, word: str, args: Mapping[str, Any]) -> int | None:
+    """Return `first` or `last`, None if it was not given."""
+    size: int | None = args.get(word)
+    if size is not None and size > MAX_PAGE_SIZE:
+        message = (
+            f"Requesting {size} records on the `{name}` connection exceeds the `{word}` limit "
+            f"of {MAX_PAGE_SIZE} records."
+        )
+        raise make_github_error(message, "EXCESSIVE_PAGINATION")
+    if size is not None and size < 0:
+        message = f"`{word}` on the `{name}` connection is less than zero."
+        raise make_github_error(message, "UNPROCESSABLE")
+    return size
+
+
+_GITHUB_URL = "https://github.com"
+_CACHED_SEARCHES = 64  # a walk over ten pages searches once
+_MAX_NODE_IDS = 100  # of one `resolve_nodes`
+_ORDER_COLUMNS = {
+    "ID": "id",
+    "CREATED_AT": "created",
+    "NAME": "name",
+    "PUSHED_AT": "pushed",
+    "STARGAZERS": "stars",
+    "UPDATED_AT": "pushed",
+}
+
+_CURSOR_KEY_TYPES: dict[str, Any] = {"id": tuple[int], "stars": tuple[int, int]}
+
+Resolver = Callable[..., Any]
+
+
+class StandInResolvers:
+    """The resolvers over one population.
+
+    Parameters
+    ----------
+    population
+        What there is.
+    viewer
+        Who asks.
+    simulation
+        Which faults to show.
+    """
+
+    def __init__(self, population: Population, viewer: Owner, simulation: Simulation) -> None:
+        self._faults = DataFaults(population, simulation, viewer.login)
+        self._viewer = viewer
+        self._simulation = simulation
+        find = self._faults.find_repositories
+        self._find_cached = find if simulation.drift else lru_cache(_CACHED_SEARCHES)(find)
+
+    @property
+    def _population(self) -> Population:
+        return self._faults.population
+
+    def build_resolvers(self) -> dict[str, dict[str, Resolver]]:
+        """Return the resolvers by type and field."""
+        owner = {
+            **_NODE_FIELDS,
+            **_URL_FIELDS,
+            "repository": lambda root, args, _: self._find_repository(root.login, args["name"]),
+        }
+        return {
+            "Query": {
+                "rateLimit": resolve_rate_limit,
+                "viewer": lambda *_: self._viewer,
+                "repository": self.resolve_repository,
+                "repositoryOwner": lambda _root, args, _: self._find_owner(args["login"]),
+                "user": lambda _root, args, _: self._resolve_account(args["login"], "User"),
+                "organization": lambda _root, args, _: self._resolve_account(
+                    args["login"], "Organization"
+                ),
+                "node": lambda _root, args, _: (
+                    self._find_node(args["id"]) or _make_node_error(args["id"])
+                ),
+                "nodes": self.resolve_nodes,
+            },
+            "Repository": {**_REPOSITORY_FIELDS, "stargazers": self.resolve_stargazers},
+            "User": {**owner, "isViewer": lambda root, *_: root == self._viewer},
+            "Organization": owner,
+            "Language": dict(_NODE_FIELDS),
+            "SearchResultItemConnection": {
+                **_CONNECTION_FIELDS,
+                "repositoryCount": lambda root, *_: root.total,
+                **{f"{kind}Count": lambda *_: 0 for kind in _OTHER_SEARCH_KINDS},
+            },
+            "RepositoryConnection": {
+                **_CONNECTION_FIELDS,
+                "totalCount": lambda root, *_: root.total,
+            },
+            **{name: {"__resolveType": _resolve_type} for name in _ABSTRACT_TYPES},
+        }
+
+    def build_connection_resolvers(self) -> dict[str, Resolver]:
+        """Return the resolvers of what is paged, by type and field."""
+        return {
+            "Query.search": self.resolve_search,
+            "User.repositories": self.resolve_repositories,
+            "Organization.repositories": self.resolve_repositories,
+        }
+
+    def resolve_search(
+        self, _root: object, args: dict[str, Any], _context: object
+    ) -> ConnectionPage:
+        """Resolve ``Query.resolve_search``: the first thousand can be reached, all are counted.
+
+        Nothing but repositories is there to be found: of another type there are none.
+        """
+        if args["type"] != "REPOSITORY":
+            return build_page("search", (), args)
+        found = self._search_repositories(args["query"])
+        made = build_page("search", found.items, args, total=found.total)
+        return self._add_faults(args["query"], made)
+
+    def resolve_repository(
+        self, _root: object, args: dict[str, Any], _context: object
+    ) -> Repository:
+        """Resolve ``Query.resolve_repository``, in any case of owner and name."""
+        owner, name = args["owner"], args["name"]
+        found = self._find_repository(owner, name)
+        if found is None:
+            message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
+            raise make_github_error(message, "NOT_FOUND")
+        return found
+
+    def resolve_nodes(self, _root: object, args: dict[str, Any], _context: object) -> list[Any]:
+        """Resolve ``Query.resolve_nodes``: an id that names nothing is null with an error of its own."""
+        count = len(args["ids"])
+        if count > _MAX_NODE_IDS:
+            message = (
+                f"You may not provide more than {_MAX_NODE_IDS} node ids; you provided {count}."
+            )
+            raise make_github_error(message, "ARGUMENT_LIMIT")
+        return [self._find_node(node_id) or _make_node_error(node_id) for node_id in args["ids"]]
+
+    def resolve_repositories(
+        self, root: Owner, args: dict[str, Any], _context: object
+    ) -> ConnectionPage:
+        """Resolve the repositories of an account."""
+        place = self._population.owners.find_place(root.login)
+        rows = (
+            np.empty(0, dtype=np.int32)
+            if place is None
+            else self._population.find_owned_rows(place)
+        )
+        if args.get("isArchived") is not None:
+            rows = rows[self._population.archived[rows] == args["isArchived"]]
+        if (
+            args.get("isFork")
+            or args.get("privacy") == "PRIVATE"
+            or "OWNER" not in (args.get("ownerAffiliations") or ("OWNER",))
+        ):
+            rows = rows[:0]
+        order = args.get("orderBy") or {"field": "ID", "direction": "ASC"}
+        return _build_ordered_page(
+            self._population, rows, _ORDER_COLUMNS[order["field"]], order["direction"], args
+        )
+
+    def resolve_stargazers(
+        self, root: Repository, args: dict[str, Any], _context: object
+    ) -> dict[str, int]:
+        """Resolve ``Repository.resolve_stargazers``, or refuse it as GitHub does now for others' ones."""
+        own = root.owner.login.lower() == self._viewer.login.lower()
+        if self._simulation.restricted and not own:
+            # The words of GitHub's REST API; those of its GraphQL API are not public.
+            message = "You do not have permission to view the stargazers of this repository"
+            raise make_github_error(message, "FORBIDDEN")
+        if args:
+            build_page(
+                "stargazers", (), args
+            )  # who they are is not known; a wrong page is wrong anyway
+        return {"totalCount": root.stars}
+
+    def _search_repositories(self, text: str) -> RepositoryMatches:
+        try:
+            return self._find_cached(text)
+        except QueryError as error:
+            message = str(error)
+        raise make_github_error(message, "UNPROCESSABLE")
+
+    def _add_faults(self, text: str, made: ConnectionPage) -> ConnectionPage:
+        """Return a page of a search with the faults that are asked for."""
+        simulation, shown = self._simulation, None
+        if made.start is not None and (simulation.dropped or simulation.duplicated):
+            shown = self._faults.choose_shown_items(text, range(made.start, made.stop), made.items)
+        return replace(made, shown_items=shown, max_nodes=simulation.resources)
+
+    def _find_repository(self, owner: str, name: str) -> Repository | None:
+        row = self._population.find_row(f"{owner}/{name}")
+        return None if row is None else self._population[row]
+
+    def _find_owner(self, login: str) -> Owner | None:
+        if login.lower() == self._viewer.login.lower():
+            return self._viewer
+        return self._population.find_owner(login)
+
+    def _resolve_account(self, login: str, kind: str) -> Owner:
+        found = self._find_owner(login)
+        if found is None or found.kind != kind:
+            article = "an" if kind == "Organization" else "a"
+            message = f"Could not resolve to {article} {kind} with the login of '{login}'."
+            raise make_github_error(message, "NOT_FOUND")
+        return found
+
+    def _find_node(self, node_id: str) -> Repository | Owner | Language | None:
+        return (
+            self._viewer if node_id == self._viewer.node_id else self._population.find_node(node_id)
+        )
+
+
+def _build_ordered_page(
+    population: Population, rows: NDArray[Any], column: str, direction: str, args: dict[str, Any]
+) -> ConnectionPage:
+    """Return the page of some rows in an order, with cursors that name their places in it."""
+    descending = direction == "DESC"
+    rows = sort_rows(population, rows, column, descending=descending)
+    keys = KeysetCursors(
+        lambda place: make_sort_key(population, int(rows[place]), column),
+        len(rows),
+        _CURSOR_KEY_TYPES.get(column, tuple[str, int]),
+        descending,
+    )
+    return build_page("repositories", RepositoryRows(population, rows), args, cursors=keys)
+
+
+def resolve_rate_limit(_root: object, _args: dict[str, Any], _context: object) -> dict[str, Any]:
+    """Resolve ``Query.rateLimit``."""
+    return (CURRENT_METER.get() or RequestMeter()).build_fields()
+
+
+def _make_node_error(node_id: str) -> Exception:
+    """Return what stands in the place of an object that is not there: its error."""
+    message = f"Could not resolve to a node with the global id of '{node_id}'"
+    return make_github_error(message, "NOT_FOUND")
+
+
+def _resolve_type(value: Repository | Owner | Language, _context: object) -> str:
+    return value.kind if isinstance(value, Owner) else type(value).__name__
+
+
+_ABSTRACT_TYPES = ("Node", "RepositoryOwner", "SearchResultItem", "Starrable")
+_OTHER_SEARCH_KINDS = ("code", "discussion", "issue", "user", "wiki")
+_NODE_FIELDS: dict[str, Resolver] = {"id": lambda root, *_: root.node_id}
+_URL_FIELDS: dict[str, Resolver] = {
+    "resourcePath": lambda root, *_: root.path,
+    "url": lambda root, *_: _GITHUB_URL + root.path,
+}
+_CONNECTION_FIELDS: dict[str, Resolver] = {
+    "edges": lambda root, *_: root.edges,
+    "nodes": lambda root, *_: root.nodes,
+    "pageInfo": lambda root, *_: root.page_info,
+}
+_REPOSITORY_FIELDS: dict[str, Resolver] = {
+    **_NODE_FIELDS,
+    **_URL_FIELDS,
+    "createdAt": lambda root, *_: root.created_at,
+    "forkCount": lambda root, *_: root.forks,
+    "isArchived": lambda root, *_: root.archived,
+    "isFork": lambda *_: False,
+    "isInOrganization": lambda root, *_: root.owner.kind == "Organization",
+    "isPrivate": lambda *_: False,
+    "nameWithOwner": lambda root, *_: root.full_name,
+    "primaryLanguage": lambda root, *_: root.language,
+    "pushedAt": lambda root, *_: root.pushed_at,
+    "stargazerCount": lambda root, *_: root.stars,
+    "updatedAt": lambda root, *_: root.pushed_at,
+    "visibility": lambda *_: "PUBLIC",
+}

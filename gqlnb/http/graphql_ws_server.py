@@ -1,0 +1,289 @@
+"""GraphQL over WebSocket as rules: messages in, what to do out, no socket and no clock.
+
+The protocol is the subprotocol ``graphql-transport-ws`` of ``graphql-ws``. From the server's side::
+
+    new --connection_init--> ready     subscribe, complete, ping, pong: as often as one likes
+     |                         |
+     +------ Close(code) ------+       4400 no message of the protocol    4401 subscribe before init
+                                       4403 the token is missing or wrong 4406 another subprotocol
+                                       4408 no init in time               4409 an id that is in use
+                                       4429 a second init                 1009 over the limit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from gqlnb.document.json_codec import JSONError, dump_json, load_json
+from gqlnb.errors import sanitize_text
+from gqlnb.http.messages import BadRequestError, Request, build_request
+from gqlnb.http.preconditions import (
+    build_error_response,
+    check_head_size,
+    check_host_header,
+    check_origin_header,
+    check_token,
+)
+from gqlnb.http.server_rules import ENDPOINT
+
+if TYPE_CHECKING:
+    from gqlnb.http.headers import HttpRequest
+    from gqlnb.http.messages import Response
+    from gqlnb.http.server_rules import ServerRules
+
+__all__ = [
+    "SUBPROTOCOL",
+    "SUBPROTOCOL_UNACCEPTABLE",
+    "Action",
+    "CloseSocket",
+    "SendMessage",
+    "ServerProtocol",
+    "StartOperation",
+    "StopOperation",
+    "check_handshake",
+    "find_authorization",
+]
+
+SUBPROTOCOL = "graphql-transport-ws"
+MAX_ID_LENGTH = 256  # characters; each message of an operation repeats its id
+MAX_REASON_BYTES = 123  # bytes of UTF-8 that fit into a close frame (RFC 6455, 5.5)
+
+
+class SendMessage(NamedTuple):
+    """Send a message."""
+
+    text: str
+
+
+class StartOperation(NamedTuple):
+    """Start an operation."""
+
+    id: str
+    request: Request
+
+
+class StopOperation(NamedTuple):
+    """Stop an operation: the client has heard enough."""
+
+    id: str
+
+
+class CloseSocket(NamedTuple):
+    """Close the socket."""
+
+    code: int
+    reason: str
+
+
+Action = SendMessage | StartOperation | StopOperation | CloseSocket
+SUBPROTOCOL_UNACCEPTABLE = CloseSocket(4406, "Subprotocol not acceptable")
+INIT_TIMEOUT_REASON = "Connection initialisation timeout"
+
+
+def check_handshake(request: HttpRequest, rules: ServerRules) -> Response | None:
+    """Judge the head of a handshake: the response that refuses it, or None to accept it.
+
+    A browser can send no token with it, so that one may come with ``connection_init``. One that
+    does come is judged here.
+    """
+    if request.path != ENDPOINT:
+        return build_error_response(
+            404, f"Nothing is at {sanitize_text(request.path, 80)}. The endpoint is {ENDPOINT}."
+        )
+    steps = (check_head_size, check_host_header, check_origin_header)
+    for step in (*steps, check_token) if "authorization" in request.headers else steps:
+        refused = step(request, rules)
+        if refused is not None:
+            return refused
+    return None
+
+
+class ServerProtocol:
+    """One WebSocket from the server's side.
+
+    Parameters
+    ----------
+    allowed
+        Tells by the payload of ``connection_init`` whether a client may ask.
+    most
+        Characters of a message; None for any number.
+
+    Attributes
+    ----------
+    ready
+        Whether the client was let in.
+    closed
+        Whether a Close was given; nothing follows it.
+    active
+        The ids of the operations that run.
+    """
+
+    def __init__(
+        self, allowed: Callable[[Mapping[str, Any]], bool], most: int | None = None
+    ) -> None:
+        self.ready = False
+        self.closed = False
+        self.active: set[str] = set()
+        self._is_allowed = allowed
+        self._max_length = most
+
+    # ---------------------------------------------------------------- from the client
+
+    def receive(self, message: str | bytes) -> Action | None:
+        """Take a message and return what to do about it; None for nothing."""
+        if self.closed:
+            return None
+        try:
+            return self._handle_message(message)
+        except BadRequestError as error:
+            return self._close(4400, str(error))
+
+    def _handle_message(self, message: str | bytes) -> Action | None:
+        if not isinstance(message, str):
+            return self._close(4400, "Binary messages are not taken; send JSON as text.")
+        if self._max_length is not None and len(message) > self._max_length:
+            return self._close(1009, f"At most {self._max_length:,} characters are read.")
+        members = parse_message(message)
+        kind = members.get("type")
+        take = self._HANDLERS.get(kind) if isinstance(kind, str) else None
+        if take is None:
+            return self._close(4400, f"No client sends the type {sanitize_text(repr(kind), 60)}.")
+        return take(self, members)
+
+    def _handle_init(self, members: Mapping[str, Any]) -> Action:
+        if self.ready:
+            return self._close(4429, "Too many initialisation requests")
+        if not self._is_allowed(read_payload(members)):
+            return self._close(4403, "Forbidden")
+        self.ready = True
+        return SendMessage('{"type":"connection_ack"}')
+
+    def _handle_subscribe(self, members: Mapping[str, Any]) -> Action:
+        if not self.ready:
+            return self._close(4401, "Unauthorized")
+        name = read_operation_id(members)
+        request = build_request(members.get("payload"))
+        if name in self.active:
+            return self._close(4409, f"Subscriber for {sanitize_text(name, 60)} already exists")
+        self.active.add(name)
+        return StartOperation(name, request)
+
+    def _handle_complete(self, members: Mapping[str, Any]) -> Action | None:
+        name = read_operation_id(members)
+        if name not in self.active:
+            return None  # our own complete is on its way
+        self.active.remove(name)
+        return StopOperation(name)
+
+    def _handle_ping(self, members: Mapping[str, Any]) -> Action:
+        read_payload(members)  # a payload may be sent back, and need not
+        return SendMessage('{"type":"pong"}')
+
+    def _handle_pong(self, members: Mapping[str, Any]) -> None:
+        read_payload(members)
+
+    _HANDLERS: ClassVar[
+        Mapping[str, Callable[[ServerProtocol, Mapping[str, Any]], Action | None]]
+    ] = {
+        "connection_init": _handle_init,
+        "subscribe": _handle_subscribe,
+        "complete": _handle_complete,
+        "ping": _handle_ping,
+        "pong": _handle_pong,
+    }
+
+    # ---------------------------------------------------------------- to the client
+
+    def build_next(self, name: str, body: bytes) -> SendMessage | None:
+        """Return the message with a result in JSON; None if nobody waits for it any more."""
+        if name not in self.active:
+            return None
+        return SendMessage(
+            f'{{"id":{dump_json(name).decode()},"type":"next","payload":{body.decode()}}}'
+        )
+
+    def build_error(self, name: str, errors: list[Any]) -> SendMessage | None:
+        """Return the message with what is wrong, which ends the operation."""
+        if name not in self.active:
+            return None
+        self.active.remove(name)
+        return SendMessage(dump_json({"id": name, "type": "error", "payload": errors}).decode())
+
+    def build_complete(self, name: str) -> SendMessage | None:
+        """Return the message that an operation is complete."""
+        if name not in self.active:
+            return None
+        self.active.remove(name)
+        return SendMessage(dump_json({"id": name, "type": "complete"}).decode())
+
+    def close_unless_ready(self) -> CloseSocket | None:
+        """Close the socket of a client that has not introduced itself in time."""
+        return None if self.ready or self.closed else self._close(4408, INIT_TIMEOUT_REASON)
+
+    def _close(self, code: int, reason: str) -> CloseSocket:
+        self.closed = True
+        self.active.clear()
+        return CloseSocket(code, truncate_reason(reason))
+
+
+def parse_message(message: str) -> Mapping[str, Any]:
+    """Return the members of a message.
+
+    Raises
+    ------
+    BadRequestError
+        If it is no JSON object.
+    """
+    try:
+        members = load_json(message.encode())
+    except (JSONError, UnicodeEncodeError) as error:
+        msg = f"The message is not JSON: {error}"
+        raise BadRequestError(msg) from None
+    if not isinstance(members, Mapping):
+        msg = "A message is a JSON object with a member 'type'."
+        raise BadRequestError(msg)
+    return members
+
+
+def read_operation_id(members: Mapping[str, Any]) -> str:
+    """Return the id of an operation.
+
+    Raises
+    ------
+    BadRequestError
+        If there is none.
+    """
+    name = members.get("id")
+    if isinstance(name, str) and 0 < len(name) <= MAX_ID_LENGTH:
+        return name
+    msg = f"The member 'id' must be a string of 1 to {MAX_ID_LENGTH} characters."
+    raise BadRequestError(msg)
+
+
+def read_payload(members: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the payload of a message that may have one; empty without.
+
+    Raises
+    ------
+    BadRequestError
+        If it is no object.
+    """
+    payload = members.get("payload")
+    if payload is None or isinstance(payload, Mapping):
+        return payload or {}
+    msg = "The member 'payload' must be an object."
+    raise BadRequestError(msg)
+
+
+def find_authorization(payload: Mapping[str, Any]) -> str | None:
+    """Return the ``Authorization`` of a ``connection_init``, in any case; None without."""
+    for name, value in payload.items():
+        if name.lower() == "authorization" and isinstance(value, str):
+            return value
+    return None
+
+
+def truncate_reason(reason: str) -> str:
+    """Return a reason that fits into a close frame."""
+    return reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore")

@@ -1,0 +1,159 @@
+"""A request with files as a multipart body, which is read while it is sent.
+
+Source: "GraphQL multipart request specification", J. de Seric, github.com/jaydenseric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from gqlnb.document.json_codec import JSONError, dump_json
+from gqlnb.document.upload import Upload
+from gqlnb.errors import TransportError, sanitize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gqlnb.http.messages import Request
+
+__all__ = ["MultipartBody", "build_body"]
+
+# HTML, "Multipart form data": these three have no other way to stand in a name.
+NAME_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
+
+
+def build_body(request: Request) -> bytes | MultipartBody:
+    """Return the body of a POST: JSON, or parts where a variable holds a file.
+
+    Raises
+    ------
+    JSONError
+        If a variable is neither a JSON value nor a file.
+    """
+    try:
+        return request.encode()
+    except JSONError:
+        places: list[tuple[str, Upload]] = []
+        variables = extract_uploads(request.variables or {}, "variables", places)
+        if not places:
+            raise
+    return MultipartBody(replace(request, variables=variables), places)
+
+
+def extract_uploads(value: Any, path: str, places: list[tuple[str, Upload]]) -> Any:
+    """Return a value with null for each file, which is added to `places` with its path."""
+    if isinstance(value, Upload):
+        places.append((path, value))
+        return None
+    if isinstance(value, dict):
+        return {key: extract_uploads(item, f"{path}.{key}", places) for key, item in value.items()}
+    if isinstance(value, list):
+        return [extract_uploads(item, f"{path}.{at}", places) for at, item in enumerate(value)]
+    return value
+
+
+class MultipartBody:
+    """The parts of a request: iterated over, it gives the body, reading files as it goes.
+
+    Parameters
+    ----------
+    request
+        The request, with null where a file goes.
+    places
+        The files, and where each goes; one that goes to several places is sent once.
+
+    Attributes
+    ----------
+    headers : dict
+        What is to be said of the body, its length if that is known.
+    is_repeatable : bool
+        Whether it can be sent a second time.
+    """
+
+    def __init__(self, request: Request, places: list[tuple[str, Upload]]) -> None:
+        by_file: dict[int, tuple[Upload, list[str]]] = {}
+        for path, file in places:
+            by_file.setdefault(id(file), (file, []))[1].append(path)
+        self._files = [file for file, _ in by_file.values()]
+        self._boundary = f"gqlnb-{uuid4().hex}"
+        self.is_repeatable = all(file.is_rereadable for file in self._files)
+        paths = {str(at): found for at, (_, found) in enumerate(by_file.values())}
+        self._head = b"".join(
+            self._build_part_head(f'name="{name}"', "application/json") + body + b"\r\n"
+            for name, body in (("operations", request.encode()), ("map", dump_json(paths)))
+        )
+        self._end = f"--{self._boundary}--\r\n".encode()
+        # Apollo Server refuses a form without such a header, which no form of a page can have.
+        self.headers = {
+            "Content-Type": f"multipart/form-data; boundary={self._boundary}",
+            "Apollo-Require-Preflight": "true",
+        }
+        self._sizes = [measure_upload(file) for file in self._files]
+        known = [size for size in self._sizes if size is not None]
+        if len(known) == len(self._files):
+            heads = sum(
+                len(head) + 2 for head in map(self._build_file_head, range(len(self._files)))
+            )
+            length = len(self._head) + heads + sum(known) + len(self._end)
+            self.headers["Content-Length"] = str(length)
+
+    def _build_part_head(self, disposition: str, content_type: str) -> bytes:
+        return (
+            f"--{self._boundary}\r\nContent-Disposition: form-data; {disposition}\r\n"
+            f"Content-Type: {content_type}\r\n\r\n"
+        ).encode("utf-8", "replace")
+
+    def _build_file_head(self, at: int) -> bytes:
+        """Return the head of a file's part."""
+        file = self._files[at]
+        name = file.filename.translate(NAME_ESCAPES)
+        return self._build_part_head(f'name="{at}"; filename="{name}"', file.content_type)
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._head
+        for at, file in enumerate(self._files):
+            yield self._build_file_head(at)
+            yield from self._read_file(file, self._sizes[at])
+            yield b"\r\n"
+        yield self._end
+
+    def _read_file(self, file: Upload, size: int | None) -> Iterator[bytes]:
+        """Yield the bytes of a file, as many as were announced.
+
+        Raises
+        ------
+        TransportError
+            If they are fewer, or can't be read.
+        """
+        sent = 0
+        try:
+            for part in file.iterate_chunks():
+                given = part if size is None else part[: size - sent]
+                sent += len(given)
+                yield given
+        except (OSError, ValueError) as error:
+            reason = f"could not be read ({type(error).__name__})"
+        else:
+            if size is None or sent == size:
+                return
+            reason = f"became shorter while it was sent: {sent:,} bytes, not {size:,}"
+        msg = f"The file {sanitize_text(file.filename, 80)!r} {reason}. Nothing was executed."
+        raise TransportError(msg)
+
+
+def measure_upload(file: Upload) -> int | None:
+    """Return the bytes of a file, None for a stream.
+
+    Raises
+    ------
+    TransportError
+        If there is no such file any more, or it was closed.
+    """
+    try:
+        return file.size
+    except (OSError, ValueError) as error:
+        reason = type(error).__name__
+    msg = f"The file {sanitize_text(file.filename, 80)!r} could not be read ({reason}). Nothing was sent."
+    raise TransportError(msg)

@@ -1,0 +1,667 @@
+"""A GraphQL text that is still being written, as tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphql import (
+    DirectiveLocation,
+    GraphQLError,
+    GraphQLNonNull,
+    get_named_type,
+    get_nullable_type,
+    is_input_object_type,
+    is_list_type,
+    is_required_argument,
+    is_type_sub_type_of,
+    parse_type,
+    type_from_ast,
+)
+from graphql.utilities.type_comparators import do_types_overlap
+
+from gqlnb.notebook.completion.proposals import (
+    Proposal,
+    collect_fields,
+    propose_directives,
+    propose_fields,
+    propose_input_types,
+    propose_members,
+    propose_type_conditions,
+    propose_values,
+)
+
+if TYPE_CHECKING:
+    from graphql import GraphQLNamedType, GraphQLSchema
+
+
+__all__ = [
+    "ArgumentsState",
+    "CursorParser",
+    "DocumentState",
+    "ParserState",
+    "SourceToken",
+    "ValueState",
+    "find_definitions",
+    "tokenize",
+]
+
+_TOKEN = re.compile(
+    r"""
+      (?P<skip>[\s,\ufeff]++)
+    | (?P<comment>\#[^\n\r]*+)
+    | (?P<name>[A-Za-z_][A-Za-z0-9_]*+)
+    | (?P<string>"{3}(?:[^"\\]|\\"{3}|\\|"(?!""))*+(?:"{3})?+ | "(?:\\.|[^"\\\n\r])*+"?+)
+    | (?P<number>-?\d[\w.+-]*+)
+    | (?P<mark>\.\.\.|[!$&()|:=@\[\]{}])
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class SourceToken(NamedTuple):
+    """A piece of a text.
+
+    Attributes
+    ----------
+    kind
+        ``"name"``, ``"mark"`` (punctuation), ``"string"``, ``"number"``, ``"comment"`` or
+        ``"other"`` (what GraphQL does not know).
+    text
+        The piece as it is written.
+    start, end
+        Where it stands, in characters.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+    def has_cursor_inside(self, offset: int) -> bool:
+        """Tell whether the cursor at `offset` stands inside a comment or string."""
+        if self.kind == "comment":
+            return self.start < offset <= self.end
+        if self.kind != "string":
+            return False
+        quote = self.text[:3] if self.text.startswith('"""') else '"'
+        closed = len(self.text) >= 2 * len(quote) and self.text.endswith(quote)
+        return self.start < offset < self.end + (not closed)
+
+
+def tokenize(text: str) -> list[SourceToken]:
+    """Return the tokens of a text, however broken it is; white space and commas are none."""
+    return [
+        SourceToken(str(match.lastgroup), match[0], *match.span())
+        for match in _TOKEN.finditer(text)
+        if match.lastgroup != "skip"
+    ]
+
+
+class CursorParser:
+    """Reads tokens one by one and knows what may come next.
+
+    Nothing is refused: a token that fits nowhere is passed over, a bracket that was never closed
+    is closed where something begins that can't stand inside it.
+
+    Parameters
+    ----------
+    schema
+        The schema, None where it is not known.
+    document
+        What the whole text defines.
+    ahead
+        The tokens behind the cursor.
+    """
+
+    def __init__(
+        self,
+        schema: GraphQLSchema | None,
+        document: DocumentDefinitions,
+        ahead: Sequence[SourceToken] = (),
+    ) -> None:
+        self.schema = schema
+        self.fragments = document.fragments
+        self.ahead = ahead
+        self._all_variables = document.variables
+        self.variables: dict[str, DeclaredVariable] = {}  # of the operation that is being read
+        self.fragment = ""  # the name of the fragment that is being defined
+        self.stack: list[ParserState] = []  # from the document to what the cursor is in
+
+    def read_tokens(self, found: Iterable[SourceToken]) -> None:
+        """Read the tokens before the cursor."""
+        for token in found:
+            if token.kind != "comment":
+                self.stack[-1].read_token(token.kind, token.text)
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield what may stand after the tokens that were read."""
+        return self.stack[-1].propose()
+
+    def enter(self, level: ParserState) -> None:
+        """Go into something that was opened."""
+        self.stack.append(level)
+
+    def leave(self, *kinds: type[ParserState]) -> None:
+        """Close the innermost open thing of one of these kinds, and all inside it."""
+        for depth in range(len(self.stack) - 1, 0, -1):
+            if isinstance(self.stack[depth], kinds):
+                del self.stack[depth:]
+                return
+
+    def restart(self, word: str) -> None:
+        """Begin a new definition, whatever is open."""
+        del self.stack[1:]
+        self.stack[0].read_token("name", word)
+
+    def find_type(self, name: str) -> GraphQLNamedType | None:
+        """Return a type of the schema."""
+        return self.schema.type_map.get(name) if self.schema is not None else None
+
+    def propose_variables(self, expected: Any) -> Iterator[Proposal]:
+        """Yield the variables that fit a type."""
+        # A fragment may use what the operations define that spread it, wherever they stand.
+        if any(level.constant for level in self.stack):
+            return
+        known = self._all_variables if self.fragment else self.variables
+        for name, variable in known.items():
+            if expected is None or self._can_use(variable, expected):
+                yield Proposal(name, "variable", variable.type)
+
+    def _can_use(self, variable: DeclaredVariable, expected: Any) -> bool:
+        found = self.parse_type_text(variable.type)
+        wanted = get_nullable_type(expected) if variable.defaulted else expected
+        known = self.schema is not None and found is not None
+        return known and is_type_sub_type_of(self.schema, found, wanted)  # type: ignore[arg-type]
+
+    def parse_type_text(self, text: str) -> Any:
+        """Return the type that a text such as ``[Int!]`` means; None if it means none."""
+        try:
+            return type_from_ast(self.schema, parse_type(text)) if self.schema and text else None
+        except GraphQLError:
+            return None
+
+
+class ParserState:
+    """Something that is open: it takes tokens until it is closed."""
+
+    constant = False  # whether no variable may stand in it
+
+    def __init__(self, walk: CursorParser) -> None:
+        self.parser = walk
+        self.after = ""  # the last thing that says what comes next
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token."""
+        raise NotImplementedError
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield what may come next."""
+        raise NotImplementedError
+
+
+class DeclaredVariable(NamedTuple):
+    """A variable: its type as it is written, and whether it has a default value."""
+
+    type: str = ""
+    defaulted: bool = False
+
+
+class DocumentDefinitions(NamedTuple):
+    """What a text defines, however broken it is.
+
+    Attributes
+    ----------
+    fragments
+        The type conditions of fragments, by name.
+    variables
+        The variables of all operations, by name.
+    """
+
+    fragments: dict[str, str]
+    variables: dict[str, DeclaredVariable]
+
+
+def find_definitions(found: list[SourceToken]) -> DocumentDefinitions:
+    """Return what tokens define."""
+    words = [token.text for token in found if token.kind != "comment"]
+    fragments = {
+        words[place + 1]: words[place + 3]
+        for place, word in enumerate(words[:-3])
+        if word == "fragment" and words[place + 2] == "on"
+    }
+    variables = {
+        words[place + 1]: _read_variable(words[place + 3 :])
+        for place, word in enumerate(words[:-3])
+        if word == "$" and words[place + 2] == ":"
+    }
+    return DocumentDefinitions(fragments, variables)
+
+
+def _read_variable(words: list[str]) -> DeclaredVariable:
+    of_type = [*takewhile(_is_type_token, words)]
+    default = words[len(of_type) : len(of_type) + 2]
+    return DeclaredVariable("".join(of_type), default[:1] == ["="] and default[1:] != ["null"])
+
+
+def _is_type_token(word: str) -> bool:
+    return word in ("[", "]", "!") or word[0].isalpha() or word[0] == "_"
+
+
+_OPENING = ("(", "[", "{")
+_CLOSING = (")", "]", "}")
+
+
+class ValueState(ParserState):
+    """A level in which values stand."""
+
+    def read_value_start(self, text: str, expected: Any) -> bool:
+        """Read the beginning of a list or object; tell whether it was one."""
+        if text == "[":
+            self.parser.enter(ListState(self.parser, _get_item_type(expected)))
+        elif text == "{":
+            types, owner, one = _get_input_fields(expected)
+            self.parser.enter(InputObjectState(self.parser, types, owner, one=one))
+        else:
+            return False
+        return True
+
+    def propose_for_type(self, expected: Any, *, defaulted: bool = False) -> Iterator[Proposal]:
+        """Yield the values of a type by name; variables with their ``$``, unless it stands.
+
+        Where a default value would take its place, a variable may be null.
+        """
+        wanted = get_nullable_type(expected) if defaulted and expected is not None else expected
+        usable = self.parser.propose_variables(wanted)
+        if self.after == "$":
+            yield from usable
+            return
+        yield from propose_values(expected)
+        for found in usable:
+            yield Proposal(f"${found.name}", found.kind, found.detail)
+
+
+class MembersState(ValueState):
+    """Names with values: arguments, or the fields of an input object.
+
+    Parameters
+    ----------
+    types
+        The definitions of the members by name.
+    owner
+        What they belong to.
+    """
+
+    kind = "argument"
+    closing = ")"
+    is_one_of = False
+
+    def __init__(self, walk: CursorParser, types: Mapping[str, Any], owner: str) -> None:
+        super().__init__(walk)
+        self.types = types
+        self.owner = owner
+        self.given: list[str] = []
+        self.last = ""  # the last name, of which a colon makes a member
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token of the members."""
+        if text == self.closing:
+            self.parser.leave(type(self))
+        elif text == ":":
+            self.given.append(self.last)
+            self.after = ":"
+        elif text == "$":
+            self.after = "$"
+        elif self.after == ":" and self.read_value_start(text, self.expected):
+            self.after = ""
+        elif text in ("{", "}"):  # the bracket was never closed
+            self.parser.leave(type(self))
+            self.parser.stack[-1].read_token(kind, text)
+        elif kind != "mark":
+            self.after, self.last = "", text
+
+    @property
+    def member(self) -> Any:
+        """The definition of the member that was named last."""
+        return self.types.get(self.given[-1]) if self.given else None
+
+    @property
+    def expected(self) -> Any:
+        """The type of its value."""
+        return getattr(self.member, "type", None)
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield members that are not given yet; after a colon values."""
+        if self.after in (":", "$"):
+            member = self.member
+            must = member is not None and (self.is_one_of or is_required_argument(member))
+            yield from self.propose_for_type(self.expected, defaulted=not must)
+        else:
+            given = {*self.given, *_find_following_names(self.parser.ahead)}
+            yield from propose_members(self.types, self.kind, self.owner, given)
+
+
+class ArgumentsState(MembersState):
+    """The arguments of a field or directive."""
+
+
+class InputObjectState(MembersState):
+    """A value of an input object type."""
+
+    kind = "input field"
+    closing = "}"
+
+    def __init__(
+        self, walk: CursorParser, types: Mapping[str, Any], owner: str, *, one: bool = False
+    ) -> None:
+        super().__init__(walk, types, owner)
+        self.is_one_of = one  # whether exactly one field is given, and that not null
+
+    @property
+    def expected(self) -> Any:
+        """The type of the value of the field that was named last."""
+        found = super().expected
+        return GraphQLNonNull(get_nullable_type(found)) if self.is_one_of and found else found
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield fields, or values; where one field is all there may be, no second one."""
+        valued = self.after in (":", "$")
+        if valued or not (
+            self.is_one_of and (self.given or any(_find_following_names(self.parser.ahead)))
+        ):
+            yield from super().propose()
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token of the object."""
+        if text in (")", "]"):  # the brace was never closed
+            self.parser.leave(InputObjectState)
+            self.parser.stack[-1].read_token(kind, text)
+        else:
+            super().read_token(kind, text)
+
+
+class ListState(ValueState):
+    """A list of values of one type."""
+
+    def __init__(self, walk: CursorParser, item: Any) -> None:
+        super().__init__(walk)
+        self.item = item
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token of the list."""
+        self.after = ""
+        if text == "]":
+            self.parser.leave(ListState)
+        elif text == "$":
+            self.after = "$"
+        elif text in (")", "}"):  # the bracket was never closed
+            self.parser.leave(ListState)
+            self.parser.stack[-1].read_token(kind, text)
+        else:
+            self.read_value_start(text, self.item)
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield values of the item's type."""
+        return self.propose_for_type(self.item)
+
+
+def _get_item_type(expected: Any) -> Any:
+    """Return the type of a list's items; of a type that is none itself, as GraphQL coerces."""
+    inner = get_nullable_type(expected) if expected is not None else None
+    return inner.of_type if is_list_type(inner) else inner
+
+
+def _get_input_fields(expected: Any) -> tuple[Mapping[str, Any], str, bool]:
+    """Return the fields of an input object, its name, and whether it is a oneOf."""
+    named = get_named_type(expected) if expected is not None else None
+    if not is_input_object_type(named):
+        return {}, "", False
+    return named.fields, named.name, bool(getattr(named, "is_one_of", False))
+
+
+def _find_following_names(ahead: Sequence[SourceToken]) -> Iterator[str]:
+    """Yield the names of the members that follow, up to the bracket that closes them."""
+    depth, last = 0, ""
+    for token in ahead:
+        if token.text in _OPENING:
+            if token.text != "[" and last != ":" and not depth:
+                return  # the bracket was never closed: this is a selection set
+            depth += 1
+        elif token.text in _CLOSING:
+            depth -= 1
+            if depth < 0:
+                return
+        elif token.text == ":" and not depth:
+            yield last
+        last = token.text
+
+
+KEYWORDS = ("query", "mutation", "subscription", "fragment")
+INLINE = DirectiveLocation.INLINE_FRAGMENT
+
+
+class DirectiveState(ParserState):
+    """A level in which directives may stand, and what they belong to."""
+
+    location = DirectiveLocation.QUERY
+
+    def read_directive_token(self, kind: str, text: str) -> bool:
+        """Read a token of a directive; tell whether it was one."""
+        if text == "@":
+            self.after = "@"
+        elif self.after == "@" and kind == "name":
+            self.after = f"@{text}"
+        elif self.after.startswith("@") and text == "(":
+            self.parser.enter(ArgumentsState(self.parser, *self._find_arguments()))
+        else:
+            return False
+        return True
+
+    def _find_arguments(self) -> tuple[Mapping[str, Any], str]:
+        schema, name = self.parser.schema, self.after[1:]
+        found = schema.get_directive(name) if schema is not None else None
+        return (found.args if found else {}), self.after
+
+
+class DocumentState(DirectiveState):
+    """The document: definitions stand in it."""
+
+    def __init__(self, walk: CursorParser) -> None:
+        super().__init__(walk)
+        self.word = ""  # query, mutation, subscription or fragment
+        self.type: GraphQLNamedType | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self.word = self.after = ""
+        schema = self.parser.schema
+        self.type = schema.query_type if schema is not None else None
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token between definitions, or before a selection set."""
+        if text == "{":
+            if not self.word:
+                self._begin_definition("query")
+            level = SelectionSetState(self.parser, self.type)
+            self._reset()
+            self.parser.enter(level)
+        elif self.read_directive_token(kind, text):
+            return
+        elif text == "(":
+            self.parser.enter(VariableDefinitionsState(self.parser))
+        elif kind == "name":
+            self._read_name(text)
+
+    def _read_name(self, text: str) -> None:
+        if text in KEYWORDS and not (self.word and self.after == "word"):
+            self._begin_definition(text)
+        elif self.word == "fragment" and self.after == "on":
+            self.type, self.after = self.parser.find_type(text), "type"
+        elif self.word == "fragment" and text == "on":
+            self.after = "on"
+        elif self.word:
+            self.after = "name"
+            self.parser.fragment = text if self.word == "fragment" else ""
+
+    def _begin_definition(self, text: str) -> None:
+        self.word, self.after = text, "word"
+        self.parser.variables, self.parser.fragment = {}, ""
+        schema = self.parser.schema
+        self.type = getattr(schema, f"{text}_type", None)
+        self.location = DirectiveLocation[
+            "FRAGMENT_DEFINITION" if text == "fragment" else text.upper()
+        ]
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield keywords; after ``on`` types, after ``@`` directives."""
+        if self.after == "@":
+            yield from propose_directives(self.parser.schema, self.location)
+        elif self.after == "on":
+            yield from propose_type_conditions(self.parser.schema, None)
+        elif self.word == "fragment" and self.after == "name":
+            yield Proposal("on", "keyword")
+        elif not self.word:
+            yield from (Proposal(word, "keyword") for word in KEYWORDS if self._has_root(word))
+
+    def _has_root(self, word: str) -> bool:
+        schema = self.parser.schema
+        return schema is None or getattr(schema, f"{word}_type", self) is not None
+
+
+class SelectionSetState(DirectiveState):
+    """A selection set: fields and spreads stand in it."""
+
+    location = DirectiveLocation.FIELD
+
+    def __init__(self, walk: CursorParser, parent: GraphQLNamedType | None) -> None:
+        super().__init__(walk)
+        self.parent = parent
+        self.known = collect_fields(walk.schema, parent) if walk.schema and parent else {}
+        self.field: Any = None
+        self.name = ""
+        self.inner: GraphQLNamedType | None = None  # what a selection set here selects from
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token of the selection set."""
+        if text == "}":
+            self.parser.leave(SelectionSetState)
+        elif text == "{":
+            inner, self.after = self.inner, ""
+            self.inner = None
+            self.parser.enter(SelectionSetState(self.parser, inner))
+        elif self.read_directive_token(kind, text):
+            return
+        elif text == "(":
+            self._enter_arguments()
+        elif text == "...":
+            self.after, self.inner, self.location = text, self.parent, INLINE
+        elif text == ":":
+            self.after = ":"
+        elif kind == "name":
+            self._read_name(text)
+
+    def _enter_arguments(self) -> None:
+        owner = f"{self.parent}.{self.name}" if self.parent else self.name
+        self.parser.enter(ArgumentsState(self.parser, self.field.args if self.field else {}, owner))
+
+    def _read_name(self, text: str) -> None:
+        if self.after == "...":
+            self.after = "on" if text == "on" else "spread"
+            self.location = INLINE if text == "on" else DirectiveLocation.FRAGMENT_SPREAD
+        elif self.after == "on":
+            self.inner, self.after = self.parser.find_type(text), "type"
+        elif text in KEYWORDS and text not in self.known and self.known:
+            self.parser.restart(text)  # the brace of the definition before was never closed
+        else:
+            self.after, self.name = "field", text
+            self.field = self.known.get(text)
+            self.inner = get_named_type(self.field.type) if self.field else None
+            self.location = DirectiveLocation.FIELD
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield fields; after ``...`` fragments, after ``on`` types, after ``@`` directives."""
+        if self.after == "@":
+            yield from propose_directives(self.parser.schema, self.location)
+        elif self.after == "on":
+            yield from propose_type_conditions(self.parser.schema, self.parent)
+        elif self.after == "...":
+            yield from self._propose_fragments()
+        else:
+            yield from propose_fields(self.parser.schema, self.parent)
+
+    def _propose_fragments(self) -> Iterator[Proposal]:
+        for name, condition in self.parser.fragments.items():
+            if name != self.parser.fragment and self._can_spread(self.parser.find_type(condition)):
+                yield Proposal(name, "fragment", f"on {condition}")
+        yield Proposal("on", "keyword")
+
+    def _can_spread(self, condition: Any) -> bool:
+        schema = self.parser.schema
+        if schema is None or self.parent is None or condition is None:
+            return True
+        return do_types_overlap(schema, self.parent, condition)  # type: ignore[arg-type]
+
+
+class VariableDefinitionsState(ValueState, DirectiveState):
+    """The definitions of an operation's variables."""
+
+    location = DirectiveLocation.VARIABLE_DEFINITION
+    constant = True
+
+    def __init__(self, walk: CursorParser) -> None:
+        super().__init__(walk)
+        self.name = ""
+
+    @property
+    def variable(self) -> DeclaredVariable:
+        """The variable that is being defined."""
+        return self.parser.variables.get(self.name, DeclaredVariable())
+
+    def read_token(self, kind: str, text: str) -> None:
+        """Read a token of the definitions."""
+        if text == ")":
+            self.parser.leave(VariableDefinitionsState)
+        elif text in ("$", ":", "="):
+            self._read_mark(text)
+        elif self.after == "=" and self.read_value_start(text, self._get_type()):
+            self.after = "value"
+        elif self.read_directive_token(kind, text):
+            return
+        elif text == "{":  # the bracket was never closed
+            self.parser.leave(VariableDefinitionsState)
+            self.parser.stack[-1].read_token(kind, text)
+        else:
+            self._read_word(kind, text)
+
+    def _read_mark(self, text: str) -> None:
+        self.after = text
+        if text == "$":
+            self.name = ""
+        elif text == "=" and self.name:
+            self.parser.variables[self.name] = self.variable._replace(defaulted=True)
+
+    def _read_word(self, kind: str, text: str) -> None:
+        if self.after == ":" and self.name and (kind == "name" or text in ("[", "]", "!")):
+            self.parser.variables[self.name] = DeclaredVariable(self.variable.type + text)
+        elif kind == "name" and self.after == "$":
+            self.name, self.after = text, "name"
+            self.parser.variables[text] = DeclaredVariable()
+        elif self.after == "=":
+            self.after = "value"
+            if text == "null" and self.name:  # which is as good as none where null is refused
+                self.parser.variables[self.name] = self.variable._replace(defaulted=False)
+
+    def _get_type(self) -> Any:
+        return self.parser.parse_type_text(self.variable.type)
+
+    def propose(self) -> Iterator[Proposal]:
+        """Yield types after a colon, values after ``=``, directives after ``@``."""
+        if self.after == "@":
+            yield from propose_directives(self.parser.schema, self.location)
+        elif self.after == ":" and not self.variable.type.strip("["):
+            yield from propose_input_types(self.parser.schema)
+        elif self.after == "=":
+            yield from propose_values(self._get_type())

@@ -1,0 +1,133 @@
+"""What subcommands and options show: text in a terminal, escaped HTML in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.errors import sanitize_text
+from gqlnb.result.renderer import HTML_CLASSES, Grid, render_note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gqlnb.result.result import Result
+
+__all__ = ["Listing", "Note", "Text", "format_count", "show", "to_json_text"]
+
+QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
+IN_TEXT, IN_HTML = 80, 400  # characters of a cell
+
+
+class Text(str):
+    """Text that a notebook shows as it is, without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Note:
+    """Lines beside a value: orange where something went wrong, else grey.
+
+    Parameters
+    ----------
+    lines
+        What to say.
+    wrong
+        Whether something went wrong.
+    """
+
+    def __init__(self, lines: Sequence[str], *, wrong: bool = False) -> None:
+        self.lines = list(lines)
+        self.wrong = wrong
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        note = render_note(self.lines) if self.wrong else render_note(self.lines, QUIET)
+        return f'<div class="{HTML_CLASSES}">{note}</div>'
+
+
+class Listing:
+    """A few rows that say what there is.
+
+    Parameters
+    ----------
+    columns
+        Their names.
+    rows
+        The rows, each as long as `columns`.
+    note
+        A line below; what to say where there are no rows.
+    """
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str) -> None:
+        self.columns = list(columns)
+        self.rows = [tuple(row) for row in rows]
+        self.note = note
+
+    def frame(self) -> pd.DataFrame:
+        """Return the rows as a DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows, columns=self.columns)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _build_grid(self, limit: int) -> Grid:
+        rows = [[sanitize_text(format_cell(cell), limit) for cell in row] for row in self.rows]
+        right = [
+            any(isinstance(row[at], int) and not isinstance(row[at], bool) for row in self.rows)
+            for at in range(len(self.columns))
+        ]
+        return Grid(self.columns, right, rows, [""] * len(rows), [])
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return self.note
+        lines = [line[2:] for line in self._build_grid(IN_TEXT).to_text().splitlines()]
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def _repr_html_(self) -> str:
+        table = self._build_grid(IN_HTML).to_html() if self.rows else ""
+        below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
+        return f'<div class="{HTML_CLASSES}">{table}{below}</div>'
+
+
+def format_cell(cell: Any) -> str:
+    """Return a cell as text: a tick for yes, nothing for no."""
+    if cell is None or isinstance(cell, bool):
+        return "✓" if cell else ""
+    return str(cell)
+
+
+def format_count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` where that is irregular."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def to_json_text(result: Result) -> Text:
+    """Return a whole response as JSON text: data, errors, extensions."""
+    from gqlnb.document.json_codec import dump_json
+
+    members: dict[str, Any] = {"data": result.data}
+    if result.errors:
+        members["errors"] = list(result.errors)
+    if result.extensions:
+        members["extensions"] = dict(result.extensions)
+    return Text(dump_json(members).decode())
+
+
+def show(value: Any) -> None:
+    """Show something above the value of the cell."""
+    from IPython.display import display
+
+    display(value)  # type: ignore[no-untyped-call]

@@ -1,0 +1,306 @@
+"""``--export_result-to``: an answer as a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.document.complexity import compute_expanded_size, expand_fragments, measure_definition
+from gqlnb.document.document import format_variable_type
+from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.github.query_cost import MAX_NODES, compute_cost
+from gqlnb.notebook.display import format_count
+from gqlnb.redact import redact_text
+from gqlnb.result.renderer import HTML_CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gqlnb.client.client import Client
+    from gqlnb.document.document import Document
+    from gqlnb.result.result import Result
+
+
+__all__ = [
+    "DryRun",
+    "check_export_path",
+    "export_result",
+    "format_budget",
+    "format_stats",
+    "prepare_dry_run",
+]
+
+
+def check_export_path(name: str) -> Path:
+    """Return the file that an answer is to be written to; checked before anything is asked.
+
+    Raises
+    ------
+    OptionError
+        If its suffix is none that is known, or its folder does not exist.
+    """
+    path = Path(name).expanduser()
+    if path.suffix.lower() not in WRITERS:
+        msg = f"--export-to {sanitize_text(name, 80)}: its name must end in {', '.join(WRITERS)}."
+        raise OptionError(msg)
+    if not path.parent.is_dir():
+        msg = f"--export-to {sanitize_text(name, 80)}: there is no folder {sanitize_text(path.parent, 80)!r}."
+        raise OptionError(msg)
+    return path
+
+
+def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
+    """Write an answer, or its text, and return what was done as a sentence.
+
+    The file is replaced as a whole, or left as it was.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be written; what came is the error's ``.result``.
+    """
+    try:
+        handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            os.close(handle)
+            done = WRITERS[path.suffix.lower()](result, Path(made), strict)
+            Path(made).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~get_umask())
+            Path(made).replace(path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                Path(made).unlink()
+            raise
+    except GqlnbError as error:  # no rows, or more than one list of them
+        error.result = result
+        raise
+    except (OSError, ValueError, TypeError) as error:
+        reason = getattr(error, "strerror", None) or sanitize_text(error, 200)
+    else:
+        return f"Wrote {done} to {path}."
+    msg = f"--export-to {sanitize_text(path, 80)}: {reason}."
+    raise OptionError(msg, result=result)
+
+
+def get_umask() -> int:
+    """Return the permissions that new files of this process do not have."""
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def write_csv(result: Result, path: Path, strict: bool) -> str:
+    """Write the rows as CSV."""
+    frame = result.frame(strict=strict)
+    frame.to_csv(path, index=False, lineterminator="\n")
+    return format_count(len(frame), "row")
+
+
+def write_parquet(result: Result, path: Path, strict: bool) -> str:
+    """Write the rows as Parquet, with the schema's types."""
+    from pyarrow.parquet import write_table
+
+    table = result.arrow(strict=strict)
+    write_table(table, path)
+    return format_count(table.num_rows, "row")
+
+
+def write_json(result: Result, path: Path, _strict: bool) -> str:
+    """Write the data as JSON."""
+    import msgspec
+
+    from gqlnb.document.json_codec import dump_json
+
+    path.write_bytes(msgspec.json.format(dump_json(result.data), indent=2) + b"\n")
+    return "the data"
+
+
+def write_query(result: Result, path: Path, _strict: bool) -> str:
+    """Write the text that was sent."""
+    text = result.document.text if result.document is not None else ""
+    path.write_text(f"{text.strip()}\n", encoding="utf-8")
+    return "the operation"
+
+
+WRITERS: dict[str, Callable[[Result, Path, bool], Any]] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".json": write_json,
+    ".graphql": write_query,
+}
+
+METER = "rateLimit"  # the field by which GitHub, and whoever speaks as it does, tells its budget
+VARIABLE_LENGTH = 120  # characters of a variable
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DryRun:
+    """An operation that was checked and not sent.
+
+    Attributes
+    ----------
+    text
+        The text as it is sent.
+    variables
+        The JSON-like values sent with it.
+    source
+        Where it would be sent.
+    title
+        The kind and the name of the operation.
+    types
+        The declared types of its variables, by name.
+    checked
+        Whether the schema is known, so that it was checked against it.
+    depth
+        Levels of fields.
+    fields
+        How many are selected, those of fragments wherever they are spread.
+    nodes
+        The most items that the pages it asks for can hold, each page as often as it is asked for.
+    points
+        What it costs of GitHub's budget for an hour; None elsewhere.
+    """
+
+    text: str
+    variables: Mapping[str, Any]
+    source: str
+    title: str
+    types: Mapping[str, str]
+    checked: bool
+    depth: int
+    fields: int
+    nodes: int
+    points: int | None
+
+    def _summarize(self) -> list[str]:
+        known = "" if self.checked else " Its schema is not known: only the syntax was checked."
+        asks = [
+            format_count(self.depth, "level deep", "levels deep"),
+            format_count(self.fields, "field"),
+        ]
+        if self.nodes:
+            asks.append(f"up to {format_count(self.nodes, 'node')}")
+        lines = [f"Not sent: {self.title} to {self.source}.{known}", f"  {', '.join(asks)}"]
+        if self.points is not None:
+            lines.append(f"  {format_count(self.points, 'point')} of the budget for an hour")
+            if self.nodes > MAX_NODES:
+                lines.append(f"  GitHub refuses more than {MAX_NODES:,} nodes")
+        return [*lines, *(f"  {line}" for line in self._format_variables())]
+
+    def _format_variables(self) -> list[str]:
+        return [
+            f"${name}: {self.types[name]} = "
+            + redact_text(sanitize_text(json.dumps(value, ensure_ascii=False), VARIABLE_LENGTH))
+            for name, value in self.variables.items()
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._summarize(), "", self.text.strip("\n")])
+
+    def _repr_html_(self) -> str:
+        head = "<br>".join(escape(line) for line in self._summarize())
+        body = f'<pre style="white-space:pre-wrap">{escape(self.text.strip())}</pre>'
+        return f'<div class="{HTML_CLASSES}"><p style="margin:2px 0">{head}</p>{body}</div>'
+
+
+def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, Any]) -> DryRun:
+    """Return what an operation would send and asks for.
+
+    Parameters
+    ----------
+    client
+        Who would be asked.
+    document
+        The document, valid.
+    variables
+        Its JSON-like values, checked.
+    """
+    measures = {name: measure_definition(node) for name, node in document.fragments.items()}
+    size = compute_expanded_size(measure_definition(document.operation), expand_fragments(measures))
+    cost = compute_cost(document, variables)
+    return DryRun(
+        document.text,
+        variables,
+        client.source,
+        f"{document.kind} {document.name or ''}".strip(),
+        {name: format_variable_type(node) for name, node in document.variables.items()},
+        document.schema is not None,
+        size.depth,
+        size.fields,
+        cost.nodes,
+        cost.points if has_rate_limit(client, document) else None,
+    )
+
+
+def has_rate_limit(client: Client, document: Document) -> bool:
+    """Tell whether an endpoint counts as GitHub does."""
+    from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
+
+    query = document.schema.query_type if document.schema is not None else None
+    return client.source == GITHUB_ENDPOINT or (query is not None and METER in query.fields)
+
+
+def format_stats(result: Result, seconds: float) -> str:
+    """Return time, bytes, rows and what is left of a budget, on one line.
+
+    Parameters
+    ----------
+    result
+        The answer.
+    seconds
+        From asking to having it.
+    """
+    parts = [f"{seconds:.3f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"]
+    body = getattr(result.response, "body", b"")
+    if body:
+        parts.append(f"{len(body):,} bytes")
+    parts.append(format_count(len(result), "row"))
+    left = format_budget(result)
+    return ", ".join([*parts, left] if left else parts)
+
+
+def format_budget(result: Result) -> str:
+    """Return what is left of the endpoint's budget; "" where it does not say.
+
+    Read from the field ``rateLimit``, else from the headers ``x-ratelimit-*``.
+    """
+    meter = result.data.get("rateLimit") if isinstance(result.data, dict) else None
+    if isinstance(meter, dict) and "remaining" in meter:
+        left, most, until = (meter.get(key) for key in ("remaining", "limit", "resetAt"))
+    else:
+        headers: Mapping[str, Any] = getattr(result.response, "headers", None) or {}
+        low = {name.lower(): value for name, value in headers.items()}
+        left, most, until = (
+            low.get(f"x-ratelimit-{word}") for word in ("remaining", "limit", "reset")
+        )
+    if left is None:
+        return ""
+    of = f" of {format_number(most)}" if most is not None else ""
+    again = f" until {format_time(until)}" if until is not None else ""
+    return f"budget {format_number(left)}{of} left{again}"
+
+
+def format_number(value: Any) -> str:
+    """Return a number with its thousands apart; anything else as it came."""
+    text = sanitize_text(value, 20)
+    return f"{int(text):,}" if text.isascii() and text.isdecimal() else text
+
+
+def format_time(value: Any) -> str:
+    """Return the time of day in UTC; of seconds since 1970 or of ISO 8601 text."""
+    text = sanitize_text(value, 40)
+    try:
+        if text.isascii() and text.isdecimal():
+            when = datetime.fromtimestamp(int(text), UTC)
+        else:
+            when = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return text
+    return f"{when:%H:%M} UTC"

@@ -1,0 +1,705 @@
+"""One column of a grid: how its values are shown, read in full, copied, compared and searched."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import operator
+import re
+import unicodedata
+from cmath import isnan
+from collections import OrderedDict
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import islice
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gqlnb.errors import QueryError, sanitize_text
+from gqlnb.result.renderer import NOT_AMOUNTS, clip_items, describe_value, format_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+__all__ = ["GridColumn", "GridQuery", "GridSource", "compute_order", "read_query"]
+
+CELL = 200  # characters of a cell; more is never seen at once
+NAME = 120  # characters of a column's name
+FULL = 20_000  # characters of the whole value beside the grid
+SAMPLE = 300  # values that say how wide a column is and how its numbers are written
+DECIMALS = 6  # at most; the whole number stands beside the grid
+HUGE = 1e15  # floats from here on are not written out
+DIGITS = 60  # of a whole number; Python refuses to write more than 4,300
+LINE = json.JSONEncoder(ensure_ascii=False, default=describe_value)
+
+
+class GridColumn:
+    """A column of a frame, or a level of its index.
+
+    Parameters
+    ----------
+    name
+        Its name, which may be anything.
+    values
+        Its values; they are never changed.
+    index
+        Whether it is a level of the index.
+
+    Attributes
+    ----------
+    label
+        The name as one line of text.
+    dtype
+        The type of its values, in a word.
+    kind
+        ``"number"``, ``"time"`` or ``"text"``: how it is filtered and on which side it stands.
+    """
+
+    def __init__(self, name: object, values: pd.Series[Any], *, index: bool = False) -> None:
+        self.values = values
+        self.index = index
+        self.label = sanitize_text(_format_title(name), NAME)
+        self.dtype = sanitize_text(_format_dtype(values.dtype), NAME)
+        self._sample = [value for value in self._sample_values() if not is_missing(value)]
+        self.kind = self._find_kind()
+        self.show: Callable[[Any], str] = self._choose_format()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def _sample_values(self) -> list[Any]:
+        """Return the first values, and some of all others."""
+        some = np.linspace(SAMPLE, len(self) - 1, SAMPLE).astype(int)
+        rows = [*range(min(SAMPLE, len(self))), *(some if len(self) > 2 * SAMPLE else [])]
+        values: list[Any] = self.values.iloc[rows].tolist()
+        return values
+
+    def _find_kind(self) -> str:
+        dtype = self.values.dtype
+        types = pd.api.types
+        if types.is_bool_dtype(dtype) or types.is_complex_dtype(dtype):
+            return "text"
+        if types.is_numeric_dtype(dtype):
+            return "number"
+        if types.is_object_dtype(dtype):
+            numbers = bool(self._sample) and all(map(is_number, self._sample))
+            if numbers and all(map(is_number, self._iterate_present())):
+                return "number"
+        found = self.arrow
+        return "time" if found is not None and is_time(found.type) else "text"
+
+    def _choose_format(self) -> Callable[[Any], str]:
+        """Return how a value of this column is written, the same way in all its rows."""
+        if self.kind == "number":
+            plainly = self.index or bool(NOT_AMOUNTS.search(self.label))
+            floats = [value for value in self._sample if isinstance(value, float)]
+            decimals = max((_count_decimals(value) for value in floats), default=1)
+            return lambda value: _format_number(value, decimals, plainly)
+        if self.kind == "time" and all(_is_midnight(value) for value in self._sample):
+            return lambda value: str(value)[:10]
+        return format_value
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the front end knows of it: name, dtype, kind, side, width in characters."""
+        shown = [len(self.show(value)) for value in self._sample]
+        return {
+            "name": self.label,
+            "dtype": self.dtype,
+            "kind": self.kind,
+            "right": self.kind == "number",
+            "index": self.index,
+            "chars": max(shown, default=0),
+        }
+
+    def format_rows(self, rows: Any) -> list[str | None]:
+        """Return the texts of some rows; None for what is missing."""
+        values = self.values.iloc[rows].tolist()
+        return [None if is_missing(value) else self.show(value) for value in values]
+
+    def format_full(self, row: int) -> str | None:
+        """Return the whole value of a row as a person reads it; None for what is missing."""
+        value = self.values.iloc[row]
+        return None if is_missing(value) else _format_whole(value)
+
+    def format_for_clipboard(self, rows: Any) -> list[str]:
+        """Return the values of some rows as they are pasted elsewhere."""
+        return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
+
+    def _iterate_present(self) -> Iterable[Any]:
+        return (value for value in self.values.tolist() if not is_missing(value))
+
+    @cached_property
+    def arrow(self) -> Any:
+        """The values as Arrow has them, to be compared; None where it has no order for them."""
+        values = self.values
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            if values.cat.ordered:
+                codes = values.cat.codes.to_numpy()
+                return pa.array(codes, mask=codes < 0)
+            values = values.astype(values.cat.categories.dtype)
+        try:
+            found = pa.array(values, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return None
+        if pa.types.is_dictionary(found.type):
+            found = found.cast(found.type.value_type)
+        if is_unordered(found.type):
+            return None
+        return found.cast(pa.float32()) if pa.types.is_float16(found.type) else found
+
+    @cached_property
+    def ranks(self) -> Any:
+        """What the column is sorted by: its values, or where each of them stands among all."""
+        if self.arrow is not None:
+            return self.arrow
+        values = self.values.tolist()
+        present = [at for at, value in enumerate(values) if not is_missing(value)]
+        keys = values if self.kind == "number" else [self.show(value) for value in values]
+        made: list[int | None] = [None] * len(values)
+        last, rank = None, -1
+        for at in sorted(present, key=keys.__getitem__):
+            rank += rank < 0 or keys[at] != last
+            last, made[at] = keys[at], rank
+        return pa.array(made, pa.int64())
+
+    @cached_property
+    def text(self) -> Any:
+        """What is searched, as an Arrow array of texts."""
+        found = self.arrow
+        if isinstance(self.values.dtype, pd.CategoricalDtype):
+            names = pa.array(map(self.show, self.values.cat.categories), pa.large_string())
+            codes = self.values.cat.codes.to_numpy()
+            return names.take(pa.array(codes, mask=codes < 0))
+        if found is not None:
+            if is_text(found.type):
+                return found
+            if getattr(found.type, "tz", None):
+                found = pc.local_timestamp(found)
+            if is_time(found.type) or pa.types.is_integer(found.type):
+                return found.cast(pa.string())
+        texts = self.format_rows(slice(None))
+        if self.kind == "number":
+            texts = [None if text is None else text.replace(",", "") for text in texts]
+        return pa.array(texts, pa.large_string())
+
+    def match_words(self, words: str) -> Any:
+        """Return which rows hold these words, in any case, as an Arrow array of booleans."""
+        return pc.fill_null(pc.match_substring(self.text, words, ignore_case=True), False)
+
+
+def format_value(value: Any) -> str:
+    """Return a value as one line of text."""
+    if isinstance(value, (dict, list, tuple)):
+        text = LINE.encode(clip_items(value))
+    elif isinstance(value, str):
+        text = value
+    else:
+        return format_cell(value, CELL)
+    # What `sanitize_text` would leave as it is; a column is searched as it is shown, all of it.
+    return text if len(text) <= CELL and text.isprintable() else sanitize_text(text, CELL)
+
+
+def _format_title(name: object) -> str:
+    """Return a name as text; the names of the levels of a column beside each other."""
+    if isinstance(name, tuple):
+        return " / ".join(str(part) for part in name)
+    return "" if name is None else describe_value(name)
+
+
+def _format_dtype(dtype: object) -> str:
+    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype):
+        return "category"
+    return str(dtype.pyarrow_dtype) if isinstance(dtype, pd.ArrowDtype) else str(dtype)
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is none, of whichever kind."""
+    if value is None or value is pd.NA or value is pd.NaT:
+        return True
+    if isinstance(value, (float, complex)):
+        return isnan(value)
+    return isinstance(value, Decimal) and value.is_nan()
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value of Python is a number that can be compared with others."""
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether Arrow takes it for text."""
+    types = pa.types
+    return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
+
+
+def is_unordered(kind: pa.DataType) -> bool:
+    """Tell whether Arrow sorts nothing of this type."""
+    known = pa.types.is_nested(kind) or pa.types.is_null(kind)
+    return bool(known or isinstance(kind, pa.BaseExtensionType))
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """Tell whether Arrow takes it for a point in time."""
+    return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
+
+
+def _is_midnight(value: Any) -> bool:
+    return str(value)[10:].strip() in {"", "00:00:00"}
+
+
+def _count_decimals(value: float) -> int:
+    """Return how many digits behind the point a number has, up to what is shown."""
+    rounded = repr(round(value, DECIMALS))
+    return 1 if "e" in rounded else max(1, len(rounded.partition(".")[2]))
+
+
+def _format_number(value: Any, decimals: int, plainly: bool) -> str:
+    """Write a number so that numbers below each other can be compared; all digits stand beside."""
+    group = "" if plainly else ","
+    if isinstance(value, float):
+        size = abs(value)
+        if size >= HUGE or 0 < size < 0.5 * 10**-decimals:  # infinity too
+            return f"{value:.6g}"
+        return f"{value:{group}.{decimals}f}"
+    if isinstance(value, int):
+        return _format_integer(value) if abs(value) >= 10**DIGITS else f"{value:{group}d}"
+    return sanitize_text(value, CELL) if isinstance(value, Decimal) else format_cell(value, CELL)
+
+
+def _format_integer(value: int) -> str:
+    try:
+        return sanitize_text(value, CELL)
+    except ValueError:  # more digits than Python writes
+        return f"<an integer of {value.bit_length():,} bits>"
+
+
+def _format_whole(value: Any) -> str:
+    """Return a value in lines, without what would colour or reorder them."""
+    if type(value).__name__ == "ndarray":
+        value = value.tolist()
+    if isinstance(value, (dict, list, tuple)):
+        text = _join_beginning(
+            json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value).iterencode(value)
+        )
+    elif isinstance(value, str):
+        text = value
+    else:
+        text = _format_integer(value) if isinstance(value, int) else describe_value(value)
+    more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
+    kept = "".join(
+        " " if unicodedata.category(c)[0] == "C" and c not in "\n\t" else c for c in text[:FULL]
+    )
+    return kept + more
+
+
+def _join_beginning(parts: Iterable[str]) -> str:
+    """Join the beginning of a text that may be long."""
+    return "".join(islice(parts, FULL))
+
+
+def _format_pasted(value: Any) -> str:
+    if is_missing(value):
+        return ""
+    if type(value).__name__ == "ndarray":
+        value = value.tolist()
+    if isinstance(value, (dict, list, tuple)):
+        return json.dumps(value, ensure_ascii=False, default=describe_value)
+    if isinstance(value, str):
+        return value
+    return (
+        _format_integer(value)
+        if isinstance(value, int) and value.bit_length() > 10_000
+        else describe_value(value)
+    )
+
+
+FILTER_LENGTH = 1000  # characters of a filter
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+NUMBER = r"[-+]?(?:\d[\d,_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+COMPARED = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({NUMBER})\s*")
+BETWEEN = re.compile(rf"\s*({NUMBER})?\s*\.\.\s*({NUMBER})?\s*")
+TIME = r"\d{4}[0-9:.TZ+ -]*?"
+SPAN = re.compile(rf"\s*({TIME})?\s*\.\.\s*({TIME})?\s*")
+MOMENT = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({TIME})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class GridQuery:
+    """What a view of a grid shows.
+
+    Attributes
+    ----------
+    sort
+        Columns by number with ``True`` for the largest first; the first one decides.
+    filters
+        What stands in the box of a column, by number.
+    find
+        Words to look for in all columns.
+    """
+
+    sort: tuple[tuple[int, bool], ...] = ()
+    filters: tuple[tuple[int, str], ...] = ()
+    find: str = ""
+
+
+def read_query(message: Any, columns: int) -> GridQuery:
+    """Read what the front end sent, which may be anything.
+
+    Raises
+    ------
+    QueryError
+        If it is no query of a grid of that many columns.
+    """
+    try:
+        sort = tuple(
+            (_check_column(at, columns), bool(down)) for at, down in message.get("sort", ())
+        )
+        filters = tuple(
+            (_check_column(int(at), columns), str(text)[:FILTER_LENGTH])
+            for at, text in message.get("filters", {}).items()
+            if str(text).strip()
+        )
+        return GridQuery(sort, filters, str(message.get("find", ""))[:FILTER_LENGTH].strip())
+    except (AttributeError, TypeError, ValueError):
+        pass
+    msg = "This is no query of this grid. Run the cell again."
+    raise QueryError(msg)
+
+
+def _check_column(at: Any, columns: int) -> int:
+    if not isinstance(at, int) or not 0 <= at < columns:
+        raise ValueError
+    return at
+
+
+def compute_order(
+    query: GridQuery, columns: Sequence[GridColumn], rows: int
+) -> NDArray[np.intp] | None:
+    """Return the rows that are seen, in their order; None for all of them as they are.
+
+    Raises
+    ------
+    QueryError
+        If a filter can't be read.
+    """
+    kept: NDArray[np.intp] | None = None
+    masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
+    if query.find:
+        masks.append(_find_words(query.find, columns, rows))
+    if masks:
+        kept = np.flatnonzero(combine_masks(masks))
+    if not query.sort:
+        return kept
+    keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
+    table = pa.table(keys) if kept is None else pa.table(keys).take(pa.array(kept))
+    ways = [
+        (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
+    ]
+    found = pc.sort_indices(table, sort_keys=ways).to_numpy()
+    order: NDArray[np.intp] = found.astype(np.intp) if kept is None else kept[found]
+    return order
+
+
+def _find_words(words: str, columns: Sequence[GridColumn], rows: int) -> NDArray[np.bool_]:
+    found = np.zeros(rows, bool)
+    digits = words.replace(",", "") if re.fullmatch(r"[\d,.+-]+", words) else words
+    for column in columns:
+        found |= _to_numpy(column.match_words(digits if column.kind == "number" else words))
+    return found
+
+
+def _to_numpy(mask: Any) -> NDArray[np.bool_]:
+    made: NDArray[np.bool_] = mask.to_numpy(zero_copy_only=False).astype(bool)
+    return made
+
+
+def _build_mask(column: GridColumn, text: str) -> NDArray[np.bool_]:
+    """Return which rows pass the filter of a column."""
+    if text in {"=", "!="}:
+        gone = column.values.isna().to_numpy()
+        return gone if text == "=" else ~gone
+    if column.kind == "number":
+        return _filter_numbers(column, text)
+    if column.kind == "time" and (text[0].isdigit() or text[0] in "<>=!."):
+        return _filter_times(column, text)
+    return _filter_text(column, text)
+
+
+def _filter_text(column: GridColumn, text: str) -> NDArray[np.bool_]:
+    if text[:1] == "=" or text[:2] == "!=":
+        same = pc.equal(column.text, pa.scalar(text.partition("=")[2].strip(), column.text.type))
+        found = _to_numpy(pc.fill_null(same, False))
+        return ~found if text[0] == "!" else found
+    if text[0] == "!" and len(text) > 1:
+        return ~_to_numpy(column.match_words(text[1:].strip()))
+    return _to_numpy(column.match_words(text))
+
+
+def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
+    tests = _parse_comparisons(text)
+    if not tests:
+        msg = (
+            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is no number. "
+            "Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or = for missing."
+        )
+        raise QueryError(msg)
+    return combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
+
+
+def _parse_comparisons(text: str) -> list[tuple[str, str]]:
+    """Return the comparisons with numbers that a text asks for; none if it can't be read."""
+    between = BETWEEN.fullmatch(text)
+    if between is not None:
+        return [
+            (name, end) for name, end in zip((">=", "<="), between.groups(), strict=True) if end
+        ]
+    tests = []
+    at = 0
+    while found := COMPARED.match(text, at):
+        tests.append((found[1] or "=", found[2]))
+        at = found.end()
+    return tests if at == len(text) else []
+
+
+def combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Return where all of these are true."""
+    made: NDArray[np.bool_] = np.logical_and.reduce(masks)
+    return made
+
+
+def _parse_number(number: str) -> int | float:
+    digits = number.replace(",", "").replace("_", "")
+    return int(digits) if re.fullmatch(r"[-+]?\d+", digits) else float(digits)
+
+
+def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
+    compare = OPERATORS[name]
+    if column.values.dtype == object:
+        values = column.values.tolist()
+        return np.fromiter(
+            (not is_missing(v) and compare(v, number) for v in values), bool, len(values)
+        )
+    found: NDArray[np.bool_] = (
+        compare(column.values, number).astype("boolean").fillna(False).to_numpy(bool)
+    )
+    # Of a column of NumPy, what is missing differs from every number.
+    return found & ~column.values.isna().to_numpy() if name == "!=" else found
+
+
+def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
+    """Compare points in time with a moment, which may be a whole day, month or year."""
+    zone = getattr(column.arrow.type, "tz", None)
+    moments = column.arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
+    between, one = SPAN.fullmatch(text), MOMENT.fullmatch(text)
+    if between is not None and any(between.groups()):
+        ends = [_find_span(end, zone, column) if end else None for end in between.groups()]
+        tests = [(pc.greater_equal, ends[0][0])] if ends[0] else []
+        tests += [(pc.less_equal, ends[1][1])] if ends[1] else []
+    elif one is not None:
+        first, last = _find_span(one[2], zone, column)
+        tests = {
+            ">": [(pc.greater, last)],
+            ">=": [(pc.greater_equal, first)],
+            "<": [(pc.less, first)],
+            "<=": [(pc.less_equal, last)],
+            "!=": [(pc.less, first), (pc.greater, last)],
+        }.get(one[1], [(pc.greater_equal, first), (pc.less_equal, last)])
+    elif text[0].isdigit():
+        return _filter_text(column, text)  # a time of the day
+    else:
+        raise QueryError(_describe_bad_date(text, column))
+    masks = [_to_numpy(pc.fill_null(test(moments, bound), False)) for test, bound in tests]
+    return masks[0] | masks[1] if text.startswith("!=") else combine_masks(masks)
+
+
+def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:
+    """Return the first and the last microsecond of a moment."""
+    try:
+        period = pd.Period(text.strip())
+        ends = [period.start_time, period.end_time]
+        return tuple(int(end.tz_localize(zone).value // 1000) for end in ends)  # type: ignore[return-value]
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise QueryError(_describe_bad_date(text, column))
+
+
+def _describe_bad_date(text: str, column: GridColumn) -> str:
+    return (
+        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} is no date. "
+        "Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, or = for missing."
+    )
+
+
+WINDOW = 1000  # rows of one answer at most; the front end asks for 200
+WIDE = 200  # columns of one answer at most
+COPIED = 200_000  # cells; more is a file's task, and the browser waits no longer for it
+ORDERS = 4  # queries whose answers are kept: two views, each with its last one
+
+
+class GridSource:
+    """A frame that is looked at; thread-safe.
+
+    Parameters
+    ----------
+    frame
+        A DataFrame or an Arrow table. It must not be changed afterwards.
+    """
+
+    def __init__(self, frame: pd.DataFrame | pa.Table) -> None:
+        self._frame = frame
+        self._lock = RLock()
+        self._columns: list[GridColumn] | None = None
+        self._orders: OrderedDict[GridQuery, NDArray[np.intp] | None] = OrderedDict()
+        self._order_locks: dict[GridQuery, Lock] = {}
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    @property
+    def columns(self) -> list[GridColumn]:
+        """The levels of the index, then the columns."""
+        with self._lock:
+            if self._columns is None:
+                self._columns = build_columns(self._frame)
+            return self._columns
+
+    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer one message of a grid.
+
+        Raises
+        ------
+        QueryError
+            If a filter can't be read, or too much is asked for at once.
+        """
+        query = read_query(message.get("query") or {}, len(self.columns))
+        match message:
+            case {"ask": "about"}:
+                return {
+                    "rows": len(self),
+                    "columns": [column.describe() for column in self.columns],
+                }
+            case {
+                "ask": "rows",
+                "start": int(start),
+                "end": int(end),
+                "from": int(a),
+                "to": int(b),
+            }:
+                return self.get_window(query, slice(start, end), slice(a, b))
+            case {"ask": "cell", "row": int(row), "column": int(at)}:
+                return {"text": self.get_cell(query, row, at)}
+            case {"ask": "copy", "rows": [int(a), int(b)], "columns": [int(c), int(d)]}:
+                return {"text": self.copy_cells(query, slice(a, b), slice(c, d))}
+        msg = "The grid asked for what there is not. Run the cell again."
+        raise QueryError(msg)
+
+    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, Any]:
+        """Return some rows of what a query shows, by column, and how many rows it shows in all."""
+        order = self.get_order(query)
+        count = len(self) if order is None else len(order)
+        start, end = clamp_range(rows, count, WINDOW)
+        first, last = clamp_range(columns, len(self.columns), WIDE)
+        at = np.arange(start, end) if order is None else order[start:end]
+        cells = [column.format_rows(at) for column in self.columns[first:last]]
+        return {"rows": count, "start": start, "from": first, "cells": cells}
+
+    def get_cell(self, query: GridQuery, row: int, at: int) -> str | None:
+        """Return the whole text of one cell; None for what is missing, or no longer there."""
+        order = self.get_order(query)
+        if not 0 <= row < (len(self) if order is None else len(order)):
+            return None
+        return self.columns[at].format_full(row if order is None else int(order[row]))
+
+    def copy_cells(self, query: GridQuery, rows: slice, columns: slice) -> str:
+        """Return a part of what a query shows as tab-separated values; names where all rows are.
+
+        Raises
+        ------
+        QueryError
+            If that is too much for a clipboard.
+        """
+        order = self.get_order(query)
+        count = len(self) if order is None else len(order)
+        start, end = clamp_range(rows, count, count)
+        chosen = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
+        if (end - start) * len(chosen) > COPIED:
+            msg = (
+                f"{(end - start) * len(chosen):,} cells are too many to copy; {COPIED:,} is the "
+                "most. Write them to a file instead: frame.to_csv('rows.csv')."
+            )
+            raise QueryError(msg)
+        at = np.arange(start, end) if order is None else order[start:end]
+        made = [column.format_for_clipboard(at) for column in chosen]
+        out = io.StringIO()
+        writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
+        if end - start == count and count > 1:
+            writer.writerow([column.label for column in chosen])
+        writer.writerows(zip(*made, strict=True))
+        return out.getvalue().removesuffix("\n")
+
+    def get_order(self, query: GridQuery) -> NDArray[np.intp] | None:
+        """Return the rows that a query shows; worked out once, by whoever asks first."""
+        if query == GridQuery():
+            return None
+        with self._lock:
+            if query in self._orders:
+                self._orders.move_to_end(query)
+                return self._orders[query]
+            turn = self._order_locks.setdefault(query, Lock())
+        with turn:
+            with self._lock:
+                if query in self._orders:
+                    return self._orders[query]
+            try:
+                made = compute_order(query, self.columns, len(self))
+                with self._lock:
+                    self._orders[query] = made
+                    while len(self._orders) > ORDERS:
+                        self._orders.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._order_locks.pop(query, None)
+        return made
+
+
+def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:
+    """Return the ends of a part within what there is, at most so many."""
+    start = min(max(part.start, 0), count)
+    return start, min(max(part.stop, start), count, start + most)
+
+
+def build_columns(frame: pd.DataFrame | pa.Table) -> list[GridColumn]:
+    """Return the columns of a frame, the levels of its index first; an Arrow table has numbers."""
+    if not isinstance(frame, pd.DataFrame):
+        numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
+        arrays = [
+            pd.arrays.ArrowExtensionArray(frame.column(at)) for at in range(frame.num_columns)
+        ]
+        pairs = zip(frame.column_names, arrays, strict=True)
+        return [numbers, *(GridColumn(name, pd.Series(array)) for name, array in pairs)]
+    index = frame.index
+    levels = [
+        GridColumn(name, pd.Series(index.get_level_values(at).array), index=True)
+        for at, name in enumerate(index.names)
+    ]
+    return [
+        *levels,
+        *(GridColumn(name, frame.iloc[:, at]) for at, name in enumerate(frame.columns)),
+    ]

@@ -1,0 +1,175 @@
+"""Two pictures of a star search as plain values, which the front end draws and text can say.
+
+The repositories with the most stars, as bars; and how many have how many stars, as a histogram
+whose ranges are equally wide on a logarithmic scale, as stars are spread over many powers of ten.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import asdict, dataclass
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gqlnb.errors import sanitize_text
+from gqlnb.notebook.display import format_count
+from gqlnb.result.renderer import Grid, draw_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+__all__ = [
+    "TOP",
+    "Bin",
+    "StarBar",
+    "build_charts",
+    "build_histogram",
+    "build_histogram_grid",
+    "find_top",
+]
+
+TOP = 20  # bars of which each can still have its name beside it
+NAME = 60  # characters of it
+FEWEST, MOST = 8, 12  # ranges: fewer say little, more are hard to read
+# Steps within a power of ten: 1-2-5, then the series R10, R20 and R40 of ISO 3, preferred numbers.
+R10 = (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8)
+R20 = (*R10, 1.12, 1.4, 1.8, 2.24, 2.8, 3.55, 4.5, 5.6, 7.1, 9)
+R40 = (
+    *(*R20, 1.06, 1.18, 1.32, 1.5, 1.7, 1.9, 2.12, 2.36, 2.65, 3, 3.35, 3.75, 4.25, 4.75),
+    *(5.3, 6, 6.7, 7.5, 8.5, 9.5),
+)
+SERIES = ((1, 2, 5), R10, R20, R40)
+
+
+@dataclass(frozen=True, slots=True)
+class StarBar:
+    """One repository: ``owner/name``, and its stars."""
+
+    name: str
+    stars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many repositories have from `low` to `high` stars, both included."""
+
+    low: int
+    high: int
+    count: int
+
+
+def find_top(frame: pd.DataFrame, count: int = TOP) -> list[StarBar]:
+    """Return the repositories with the most stars, those first; of equal ones as they stand."""
+    known = frame.dropna(subset=["stargazers"])
+    first = known.sort_values("stargazers", ascending=False, kind="stable").head(count)
+    rows = zip(first["owner"], first["name"], first["stargazers"], strict=True)
+    return [
+        StarBar(sanitize_text(f"{owner}/{name}", NAME), int(stars)) for owner, name, stars in rows
+    ]
+
+
+def build_histogram(counts: ArrayLike) -> list[Bin]:
+    """Return how many of the counts lie in each range, without gaps from the lowest on.
+
+    Parameters
+    ----------
+    counts
+        Numbers of stars from 0 up, in any order.
+    """
+    numbers = np.asarray(counts, dtype=np.int64)
+    if not numbers.size:
+        return []
+    most = int(numbers.max())
+    starts = choose_edges(int(numbers.min()), most)
+    places = np.searchsorted(np.asarray(starts), numbers, side="right") - 1
+    found = np.bincount(places, minlength=len(starts)).tolist()
+    ends = [*(start - 1 for start in starts[1:]), max(most, starts[-1])]
+    return [Bin(*each) for each in zip(starts, ends, found, strict=True)]
+
+
+def choose_edges(low: int, high: int) -> list[int]:
+    """Return the first numbers of ranges that hold all from `low` to `high`."""
+    if low == high:
+        return [low]
+    for steps in SERIES:
+        found = select_steps(steps, low, high)
+        if len(found) >= FEWEST:
+            return found
+    # Less than a third of a power of ten: there the scale is as good as linear.
+    step = next(s for s in list_whole_steps() if (high - low) // s < MOST)
+    return list(range(low // step * step, high + 1, step))
+
+
+def select_steps(steps: Sequence[float], low: int, high: int) -> list[int]:
+    """Return the steps of each power of ten that are of use between two numbers."""
+    powers = range(floor(log10(max(1, low))), floor(log10(max(1, high))) + 1)
+    every = {round(step * 10**power) for power in powers for step in steps}
+    ordered = sorted(every | ({0} if low == 0 else set()))
+    begin = max(0, bisect_right(ordered, low) - 1)
+    return ordered[begin : bisect_right(ordered, high)]
+
+
+def list_whole_steps() -> list[int]:
+    """Return 1, 2, 5, 10, 20 and so on."""
+    return [step * 10**power for power in range(15) for step in (1, 2, 5)]
+
+
+def build_charts(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return both as JSON values, each with a sentence for those who do not see it."""
+    bars = find_top(frame)
+    bins = build_histogram(frame["stargazers"].dropna())
+    return {
+        "top": {"bars": [asdict(each) for each in bars], "said": describe_bars(bars)},
+        "spread": {"bins": [asdict(each) for each in bins], "said": describe_bins(bins)},
+    }
+
+
+def describe_bars(bars: Sequence[StarBar]) -> str:
+    """Describe the bars in a sentence."""
+    if not bars:
+        return "No repositories."
+    first, last = bars[0], bars[-1]
+    if len(bars) == 1:
+        return f"One repository: {first.name} with {first.stars:,} stars."
+    return (
+        f"The {len(bars)} repositories with the most stars, from {first.name} with "
+        f"{first.stars:,} to {last.name} with {last.stars:,}."
+    )
+
+
+def describe_bins(bins: Sequence[Bin]) -> str:
+    """Describe the histogram in a sentence."""
+    if not bins:
+        return "No repositories."
+    first, *others = sorted(bins, key=lambda each: -each.count)
+    number = sum(each.count for each in bins)
+    said = (
+        f"{format_count(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
+        f"{format_count(len(bins), 'range')}"
+    )
+    if others and first.count == others[0].count:
+        return f"{said}; no range has more than {first.count:,}."
+    return f"{said}; the most, {first.count:,}, have {format_range(first)} stars."
+
+
+def format_range(each: Bin) -> str:
+    """Return the numbers of a range."""
+    return f"{each.low:,}" if each.low == each.high else f"{each.low:,} to {each.high:,}"
+
+
+def build_histogram_grid(frame: pd.DataFrame) -> Grid:
+    """Return the histogram as a table of text."""
+    bins = build_histogram(frame["stargazers"].dropna())
+    largest = max((each.count for each in bins), default=1)
+    return Grid(
+        ["stars", "repositories"],
+        [True, True],
+        [[format_range(each), f"{each.count:,}"] for each in bins],
+        [""] * len(bins),
+        [draw_bar(each.count / largest) for each in bins],
+    )

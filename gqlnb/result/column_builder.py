@@ -1,0 +1,604 @@
+"""Columns: values of one place, as Arrow arrays and as pandas arrays of the declared dtype."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gqlnb.document import duration, scalars
+from gqlnb.errors import StrictError, describe_path, sanitize_text
+from gqlnb.result.list_cells import (
+    build_list_array,
+    build_text_converter,
+    flatten_lists,
+    get_cell_shape,
+    get_cell_type,
+    has_json,
+    has_node,
+    merge_edge,
+    nest_items,
+    replace_decimals,
+)
+from gqlnb.result.shape import Shape
+from gqlnb.result.tables import ResultColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb.document.scalars import Scalar
+
+__all__ = ["ColumnBuilder", "ColumnValueError"]
+
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "large_string": pa.large_string(),
+    "json": pa.large_string(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "moment": pa.timestamp("us", "UTC"),
+    "instant": pa.timestamp("ns", "UTC"),
+    "local moment": pa.timestamp("us"),
+    "local instant": pa.timestamp("ns"),
+    "date32": pa.date32(),
+    "time64[us]": pa.time64("us"),
+    "zoned time": pa.large_string(),  # Arrow's times have no zone
+    "decimal128": pa.decimal128(38, 18),
+    "decimal128(38)": pa.decimal128(38, 0),
+}
+PLAIN_TYPES = frozenset({type(None), str, int, bool, dict, list})
+MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
+CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
+VALUE_SHOWN = 80
+DURATION_NAMES = frozenset({"span", "seconds"})
+Path = tuple[str | int, ...]
+
+
+class ColumnValueError(StrictError):
+    """A value that does not fit its column.
+
+    Parameters
+    ----------
+    fact
+        What it is and in which row; a clause.
+    column
+        The column.
+    row
+        The number of the row in its table; None where that is not known.
+    path
+        The response path of the value, where it was looked for.
+
+    Attributes
+    ----------
+    reason
+        The part of `fact` after the number of the row.
+    """
+
+    def __init__(
+        self, fact: str, column: ResultColumn, row: int | None = None, path: Path | None = None
+    ) -> None:
+        super().__init__(f"{fact}{describe_path(path or ())}.")
+        self.fact = fact
+        self.column = column
+        self.row = row
+        self.reason = ""
+
+
+class ColumnBuilder:
+    """One column of a table while it is filled, and then what it holds.
+
+    Parameters
+    ----------
+    column
+        What it is in the table.
+    table
+        The name of the table, for messages.
+    keeps_values
+        Whether values are kept as they came, because one of them does not fit.
+    decimals
+        Whether JSON numbers came as decimals, which are floats where values are kept as they came.
+    form
+        The form of the scalar where no value shows one; empty for that of its name.
+    """
+
+    def __init__(
+        self,
+        column: ResultColumn,
+        table: str,
+        *,
+        kept: bool = False,
+        decimals: bool = False,
+        form: str = "",
+    ) -> None:
+        self.column = column
+        self.table = table
+        self.has_list_cells = column.shape.lists > 0
+        self.kind = (
+            scalars.UNKNOWN if kept or self.has_list_cells else scalars.get_scalar(column.shape)
+        )
+        self.keeps_values = kept
+        self.has_json = decimals and (kept or bool(self.has_list_cells and column.shape.children))
+        self._form = form if form in self.kind.others else ""
+        self.remark = ""  # what a person should know of the values; a sentence
+        if column.shape.mixed_kinds and not self.has_list_cells:
+            self.remark = (
+                f"Column {column.name!r} holds {column.shape.mixed_kinds}, each as it came."
+            )
+        self._arrays: list[pa.Array] = []
+        self._values: list[Any] = []
+        self._pandas_array: Any = None
+        self._durations: pa.Array | None = None
+        self._item_column: ColumnBuilder | None = None  # of lists in cells, one after another
+
+    @property
+    def holds_objects(self) -> bool:
+        """Whether the column holds Python values, rather than Arrow arrays."""
+        return self.kind.dtype == "object" or self.kind.arrow is None
+
+    def add_values(self, values: list[Any], start: int, *, checked: bool) -> None:
+        """Add the values of some rows.
+
+        Parameters
+        ----------
+        values
+            One for each row, None for null.
+        start
+            The number of the first of these rows in its table.
+        checked
+            Whether their types are known to be those that the scalar has in JSON.
+
+        Raises
+        ------
+        UnfitError
+            If one does not fit; the message names column, row and value.
+        """
+        if self.has_json:
+            values = [*map(replace_decimals, values)]
+        if self.has_list_cells and not self.keeps_values:
+            cells = self._build_cells(values, start)
+            self._values += cells if checked else [c and _replace_missing(c) for c in cells]
+        elif not self.holds_objects:
+            try:
+                self._arrays.append(self._build_array(values, start, checked=checked))
+            except scalars.WiderError as error:
+                self._widen_type(start, error)
+                self.add_values(values, start, checked=checked)
+            except scalars.OtherFormError as error:
+                self._change_form(error.form, start)
+                self.add_values(values, start, checked=checked)
+        else:
+            known = values if checked or self.keeps_values else _replace_missing(values)
+            fix = self.kind.fix
+            try:
+                self._values += known if fix is None else self._fix_values(known, fix, start)
+            except scalars.OtherFormError as error:
+                self._change_form(error.form, start)
+                self.add_values(values, start, checked=checked)
+
+    def _change_form(self, form: str, count: int) -> None:
+        """Go on as another form of the scalar; all values so far, so many, are null."""
+        name, other = self.column.shape.type, self.kind.others[form]
+        self.kind = other.scalar
+        self._values, self._arrays = [], []
+        if self.holds_objects:
+            self._values = [None] * count
+        elif count:
+            self._arrays = [pa.nulls(count, ARROW_TYPES[self.kind.arrow or ""])]
+        if other.described:
+            self.remark = (
+                f"Values of the scalar {name!r} are {other.described}, so their columns are "
+                f"{self.kind.dtype}. gqlnb.scalar({name!r}, like={other.like!r}) says so for "
+                "columns without values too."
+            )
+
+    def _widen_type(self, start: int, cause: ValueError) -> None:
+        """Go on as the wider form of the scalar, which a row from `start` on needs."""
+        self.kind = self.kind.wider or self.kind
+        if self.holds_objects:
+            self._values = [value for array in self._arrays for value in array.to_pylist()]
+            self._arrays = []
+            return
+        made = ARROW_TYPES[self.kind.arrow or ""]
+        row = 0
+        for number, array in enumerate(self._arrays):
+            try:
+                self._arrays[number] = array.cast(made)
+            except CONVERSION_ERRORS:
+                row += _find_first_misfit(array, lambda value: value.cast(made))
+                break
+            row += len(array)
+        else:
+            return
+        value = array[row - sum(map(len, self._arrays[:number]))]
+        reason = f"in row {start:,} or a later one, {cause}, and {made} does not hold both"
+        what = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
+        raise self._build_error(what, row)
+
+    def _build_array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
+        kind = self.kind
+        made = ARROW_TYPES[kind.arrow or ""]
+        try:
+            if kind.exact and (checked or kind.exact.issuperset(_get_types(values))):
+                if (
+                    kind.arrow == "int64"
+                    and (numbers := _build_integer_array(values, kind.stored)) is not None
+                ):
+                    return numbers
+                if kind.stored is None:
+                    return pa.array(values, made, from_pandas=True)
+                return pa.array(values, ARROW_TYPES[kind.stored]).cast(made)
+        except CONVERSION_ERRORS:
+            pass  # one by one, then, to make them right or to say which is wrong
+        right = _replace_missing(values)
+        right = right if kind.fix is None else self._fix_values(right, kind.fix, start)
+        try:
+            return pa.array(right, made)
+        except CONVERSION_ERRORS as error:
+            reason = sanitize_text(error, 120)
+        place = _find_first_misfit(right, lambda value: pa.array([value], made))
+        shown = sanitize_text(repr(values[place]), VALUE_SHOWN)
+        what = f"is {shown} ({reason})"
+        raise self._build_error(what, start + place)
+
+    def _fix_values(self, values: list[Any], fix: Callable[[Any], Any], start: int) -> list[Any]:
+        made: list[Any] = []
+        try:
+            for value in values:
+                made.append(None if value is None else fix(value))  # noqa: PERF401 - its number
+        except Exception as error:  # a parser may be a person's own
+            if isinstance(error, scalars.WiderError) and self.kind.wider is not None:
+                raise
+            reason = sanitize_text(error, 160)
+            if isinstance(error, scalars.OtherFormError):
+                if error.form in self.kind.others and self._is_null(values[: len(made)]):
+                    raise
+                reason += ", unlike values before it" * (not self._is_null(values[: len(made)]))
+        else:
+            return made
+        wrong = sanitize_text(repr(values[len(made)]), VALUE_SHOWN)
+        because = f" ({reason})" if reason else ""
+        what = f"is {wrong}{because}"
+        raise self._build_error(what, start + len(made))
+
+    def _is_null(self, values: list[Any]) -> bool:
+        """Return whether these values, and all that were added before, are null."""
+        arrays = all(array.null_count == len(array) for array in self._arrays)
+        return arrays and all(value is None for value in chain(self._values, values))
+
+    def _build_cells(self, values: list[Any], start: int) -> list[Any]:
+        """Return lists as they are kept in cells: of a connection, the nodes of its edges."""
+        made: list[Any] = []
+        node = self.column.node
+        drops = self.column.in_connection and self.column.shape.composite
+        for value in values:
+            if value is None:
+                made.append(None)
+            elif not isinstance(value, (list, tuple)):
+                shown = sanitize_text(repr(value), VALUE_SHOWN)
+                what = f"is {shown}, no list"
+                raise self._build_error(what, start + len(made))
+            elif node is not None:
+                edges = [edge for edge in value if has_node(edge, node)]
+                made.append([merge_edge(edge, self.column) for edge in edges])
+            elif drops:
+                made.append([item for item in value if item is not None])
+            else:
+                made.append(list(value))
+        return made
+
+    def _build_error(self, what: str, row: int | None = None) -> ColumnValueError:
+        name, kind = self.column.name, self.column.shape.type
+        where = f" of {self.table!r}" if self.table else ""
+        told = what if row is None else f"row {row:,} {what}"
+        fact = f"Column {name!r}{where} does not hold values of type {kind}: {told}"
+        error = ColumnValueError(fact, self.column, row)
+        error.reason = what
+        return error
+
+    # -- what it holds
+
+    def close(self) -> None:
+        """Make the array of a dtype that a person has chosen, when all values are there.
+
+        Raises
+        ------
+        UnfitError
+            If pandas refuses one.
+        """
+        if self.has_list_cells and not self.keeps_values:
+            self._convert_items()
+        if self._form and self._is_null([]):
+            remark, count = self.remark, len(self._values) + sum(map(len, self._arrays))
+            self._change_form(self._form, count)
+            self.remark = remark
+        if self.kind.arrow in DURATION_NAMES:
+            self._convert_durations()
+        if not self.holds_objects or self.kind.dtype == "object":
+            return
+        reason = self._find_refusal(self._values)
+        if reason is None:
+            return
+        for row, value in enumerate(self._values):
+            if self._find_refusal([value]) is not None:
+                what = f"is {sanitize_text(repr(value), VALUE_SHOWN)} ({reason})"
+                raise self._build_error(what, row)
+        raise self._build_error(reason)
+
+    def _convert_items(self) -> None:
+        """Make the items of lists in cells the values that a column of their scalar holds.
+
+        All of them are read as one column, so that the first one says with or without a zone for
+        all. Objects stay mappings of JSON values, and so do items that are JSON as they are.
+        """
+        shape = get_cell_shape(self.column)
+        leaf = Shape(shape.type, 0, shape.values, like=shape.like)
+        if shape.children or not scalars.needs_conversion(scalars.get_scalar(leaf)):
+            return
+        items: list[Any] = []
+        ends: list[int] = []  # for each row, how many items there are up to its own
+        for row, value in enumerate(self._values):
+            try:
+                items.extend(flatten_lists(value, shape.lists))
+            except TypeError:
+                what = f"is {sanitize_text(repr(value), VALUE_SHOWN)}, with an item that is no list"
+                raise self._build_error(what, row) from None
+            ends.append(len(items))
+        column = ColumnBuilder(ResultColumn(self.column.name, leaf, nullable=True), self.table)
+        try:
+            column.add_values(items, 0, checked=False)
+            column.close()
+        except ColumnValueError as error:
+            number, what = error.row or 0, error.reason
+        else:
+            self.remark = self.remark or column.remark
+            self._item_column = column
+            made = iter(column.to_list())
+            self._values = [nest_items(value, shape.lists, made) for value in self._values]
+            return
+        raise self._build_error(what, bisect_right(ends, number))
+
+    def to_list(self) -> list[Any]:
+        """Return the values as a list, None for null."""
+        if not self.holds_objects or self.kind.dtype != "object" or self._durations is not None:
+            array = self.to_pandas()
+            null = pd.isna(array)
+            values = array.astype(object)
+            return [None if null[n] else value for n, value in enumerate(values)]
+        return self._values
+
+    def _find_refusal(self, values: list[Any]) -> str | None:
+        """Return why pandas makes no array of values; None after it made one of them all."""
+        made = np.empty(len(values), dtype=object)
+        made[:] = values
+        dtype: Any = self.kind.dtype
+        try:
+            self._pandas_array = pd.array(made, dtype=dtype)
+        except CONVERSION_ERRORS as error:
+            return sanitize_text(error, 120)
+        return None
+
+    def to_arrow(self) -> pa.Array:
+        """Return the column as an Arrow array."""
+        if not self.holds_objects:
+            made = self._join_arrays()
+            return self._encode_enum(made) if self.column.shape.values else made
+        if self._item_column is not None:
+            made = self._item_column.to_arrow()
+            return build_list_array(self._values, get_cell_shape(self.column).lists, made)
+        if self._durations is not None:
+            return self._durations
+        if self.kind.arrow in {"zoned time", "json"}:
+            texts = (
+                self.to_text_array()
+                if self.kind.arrow == "json"
+                else map(_format_time, self._values)
+            )
+            return pa.array(list(texts), ARROW_TYPES["large_string"])
+        if self.kind.dtype != "object":
+            try:
+                return pa.array(self.to_pandas(), from_pandas=True)
+            except CONVERSION_ERRORS:
+                pass  # a dtype that Arrow does not have
+        return self._build_plain_array(self._get_arrow_type())
+
+    def _get_arrow_type(self) -> pa.DataType | None:
+        """Return the Arrow type of Python values; None where they show it."""
+        if self.kind.arrow in ARROW_TYPES:
+            return ARROW_TYPES[self.kind.arrow or ""]
+        if self.keeps_values:
+            return None
+        if self.has_list_cells:
+            return get_cell_type(get_cell_shape(self.column))
+        unknown = self.kind == scalars.UNKNOWN or self.kind.arrow in DURATION_NAMES
+        return ARROW_TYPES["large_string"] if unknown else None  # one type, whatever the values are
+
+    def _build_plain_array(self, kind: pa.DataType | None) -> pa.Array:
+        """Return Python values as an array of a type; as text where they do not fit into it."""
+        for values in self._list_candidates(kind):
+            try:
+                made = pa.array(values(), kind)
+            except CONVERSION_ERRORS:
+                continue
+            text = made.type in {pa.string(), pa.null()}  # the type of text is the same everywhere
+            return made.cast(ARROW_TYPES["large_string"]) if text else made
+        return pa.array(_convert_to_texts(self._values), ARROW_TYPES["large_string"])
+
+    def _list_candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[Any]]]:
+        """Return what makes the values that an array of a type may be made of, the best first."""
+        if (
+            self.has_list_cells and not self.keeps_values
+        ):  # JSON in them is text of one kind whatever it is
+            shape = get_cell_shape(self.column)
+            fit = build_text_converter(shape, _convert_to_text, _encode_json)
+            made = [lambda: self._values, lambda: [*map(fit, self._values)]]
+            return made[has_json(shape) :]
+        if kind is None and any(map(_is_nested, self._values)):
+            return []  # a struct made of objects would say of each what only others have
+        return [lambda: self._values]
+
+    def to_pandas(self) -> Any:
+        """Return the column as a pandas array of its dtype."""
+        if not self.holds_objects:
+            return _convert_to_pandas(self.to_arrow(), self.kind, self.column.shape)
+        if self.kind.dtype != "object":
+            return self._pandas_array
+        if self._durations is not None:
+            return pd.array(self._durations.to_numpy(zero_copy_only=False))
+        made = np.empty(len(self._values), dtype=object)
+        made[:] = self._values
+        return made
+
+    def _convert_durations(self) -> None:
+        """Make the array of lengths of time; the values stay as they came where one is not fixed.
+
+        Numbers alone are numbers, where the unit is not known.
+        """
+        name, values = self.column.shape.type, self._values
+        count = (
+            duration.convert_seconds if self.kind.arrow == "seconds" else duration.to_nanoseconds
+        )
+        try:
+            counts = [None if value is None else count(value) for value in values]
+            fine = any(each is not None and each % 1000 for each in counts)
+            step, unit = (1, "ns") if fine else (1000, "us")
+            made = [None if each is None else each // step for each in counts]
+            self._durations = pa.array(made, pa.duration(unit))
+        except CONVERSION_ERRORS:
+            pass
+        else:
+            return
+        found = "not all of a fixed length that fits, so their columns keep them as they came"
+        if _get_types(values) <= {int, float, Decimal}:
+            self.kind, self._values = scalars.NUMBER, []
+            self._arrays = [pa.array([v if v is None else float(v) for v in values], pa.float64())]
+            found = "numbers in a unit that is not known, so their columns are Float64"
+        self.remark = f"Values of the scalar {name!r} are {found}."
+
+    def to_text_array(self) -> Any:
+        """Return the column as one for a file of text: JSON and lists are JSON text there."""
+        if self.kind.arrow == "json" or (self.has_list_cells and not self.keeps_values):
+            made = [None if value is None else _encode_json(value) for value in self._values]
+        elif any(map(_is_nested, self._values)):
+            made = _convert_to_texts(self._values)
+        else:
+            return self.to_pandas()
+        return np.array(made, dtype=object)
+
+    def _join_arrays(self) -> pa.Array:
+        """Return the pieces as one array."""
+        if len(self._arrays) != 1:
+            empty = pa.array([], ARROW_TYPES[self.kind.arrow or ""])
+            self._arrays = [pa.concat_arrays(self._arrays or [empty])]
+        return self._arrays[0]
+
+    def _encode_enum(self, texts: pa.Array) -> pa.DictionaryArray:
+        """Return the values of an enum by their place in the schema, unknown ones last."""
+        known = pa.array(self.column.shape.values, pa.large_string())
+        codes = pc.index_in(texts, value_set=known)
+        if codes.null_count > texts.null_count:
+            unknown = pc.unique(texts.filter(pc.is_null(codes)).drop_null())
+            known = pa.concat_arrays([known, unknown.take(pc.sort_indices(unknown))])
+            codes = pc.index_in(texts, value_set=known)
+        return pa.DictionaryArray.from_arrays(codes, known)
+
+
+def _convert_to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
+    """Return an Arrow array as a pandas array of the dtype of its scalar."""
+    if shape.values:
+        codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
+        return pd.Categorical.from_codes(codes, categories=array.dictionary.to_pylist())
+    if kind.dtype in {"datetime64[us]", "datetime64[ns]"}:
+        unit = kind.dtype[-3:-1]
+        return pd.array(array.cast(pa.timestamp(unit)).to_numpy(zero_copy_only=False))
+    found: Any = (
+        pd.StringDtype("pyarrow")
+        if kind.dtype == "string"
+        else pd.api.types.pandas_dtype(kind.dtype)
+    )
+    return found.__from_arrow__(array)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, (dict, list, tuple))
+
+
+def _convert_to_texts(values: list[Any]) -> list[str | None]:
+    """Return text as it is, and anything else as JSON."""
+    return [None if value is None else _convert_to_text(value) for value in values]
+
+
+def _convert_to_text(value: Any) -> str:
+    found = value if isinstance(value, str) else _encode_json(value)
+    if found[:1] == '"' and not isinstance(value, str):  # a Decimal, an object of a parser
+        found = str(value)
+    return found.encode(errors="backslashreplace").decode()
+
+
+def _encode_json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value, enc_hook=_encode_other).decode()
+    except (ValueError, TypeError):  # a lone surrogate, a mapping with other keys
+        return json.dumps(value, default=str)
+
+
+def _encode_other(value: Any) -> Any:
+    """Return a value that JSON has not as one that it has."""
+    if _is_missing(value):
+        return None
+    if isinstance(value, timedelta):  # before datetime's: msgspec takes neither of pandas
+        return duration.format_duration(duration.to_nanoseconds(value))
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _replace_missing(values: list[Any]) -> list[Any]:
+    """Return values with None for the missing ones of NumPy and pandas: NaN, NaT and NA."""
+    if PLAIN_TYPES.issuperset(map(type, values)):
+        return values
+    return [None if _is_missing(value) else value for value in values]
+
+
+def _format_time(value: Any) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _is_missing(value: Any) -> bool:
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+
+
+def _build_integer_array(values: list[Any], stored: str | None) -> pa.Array | None:
+    """Return integers, none of which is null, in half of Arrow's time; None for any others."""
+    try:
+        numbers = np.fromiter(values, np.int64, len(values))
+    except (TypeError, OverflowError):
+        return None
+    if (
+        stored == "int32"
+        and len(numbers)
+        and (numbers.min() < MIN_INT32 or numbers.max() > MAX_INT32)
+    ):
+        return None
+    return pa.array(numbers)
+
+
+def _find_first_misfit(values: Any, convert: Callable[[Any], Any]) -> int:
+    """Return the number of the first value that can't be converted; 0 where none alone is."""
+    for number, value in enumerate(values):
+        try:
+            convert(value)
+        except CONVERSION_ERRORS:
+            return number
+    return 0
+
+
+def _get_types(values: list[Any]) -> set[type]:
+    return set(map(type, values)) - {type(None)}

@@ -1,0 +1,211 @@
+"""Lists that stay in one cell each: what an item is, and their Arrow type."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import accumulate, chain, islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gqlnb.document import scalars
+from gqlnb.result.shape import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from gqlnb.result.tables import ResultColumn
+
+__all__ = [
+    "build_list_array",
+    "build_text_converter",
+    "flatten_lists",
+    "get_cell_shape",
+    "get_cell_type",
+    "has_json",
+    "has_node",
+    "merge_edge",
+    "nest_items",
+    "replace_decimals",
+]
+
+CELL_TYPES = {
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+}
+
+
+def get_cell_shape(column: ResultColumn) -> Shape:
+    """Return the shape of the cells of a column: lists of nodes with what their edges say."""
+    shape = column.shape
+    if column.node is None:
+        return shape
+    node = shape.children[column.node]
+    if not node.children or node.lists:
+        lists = shape.lists + node.lists
+        return Shape(node.type, lists, node.values, node.children, like=node.like)
+    beside = {
+        _name_edge_field(name, node.children): child
+        for name, child in shape.children.items()
+        if name != column.node
+    }
+    return Shape(lists=shape.lists, children=beside | node.children)
+
+
+def has_node(edge: Any, node: str) -> bool:
+    """Tell whether an edge has a node."""
+    return isinstance(edge, dict) and edge.get(node) is not None
+
+
+def merge_edge(edge: dict[str, Any], column: ResultColumn) -> Any:
+    """Return a node with what its edge says beside it, such as the size of a language."""
+    node = column.node or ""
+    row = edge[node]
+    if len(edge) == 1 or not isinstance(row, dict):
+        return row
+    names = column.shape.children[node].children
+    beside = {_name_edge_field(name, names): value for name, value in edge.items() if name != node}
+    return beside | row
+
+
+def _name_edge_field(name: str, taken: Any) -> str:
+    return f"edge.{name}" if name in taken else name
+
+
+def replace_decimals(value: Any) -> Any:
+    """Return a JSON-like value with floats for decimals, at any depth."""
+    if type(value) is Decimal:
+        return float(value)
+    if isinstance(value, list):
+        return [replace_decimals(item) for item in value]
+    if isinstance(value, dict):
+        return {name: replace_decimals(item) for name, item in value.items()}
+    return value
+
+
+def flatten_lists(value: Any, levels: int) -> Iterable[Any]:
+    """Return the items of a list of that many levels, those of a null list being none.
+
+    Raises
+    ------
+    TypeError
+        If something else stands where a list should.
+    """
+    if value is None and levels:
+        return ()
+    if levels and not isinstance(value, (list, tuple)):
+        raise TypeError
+    if levels <= 1:
+        return value  # type: ignore[no-any-return]
+    return chain.from_iterable(flatten_lists(item, levels - 1) for item in value)
+
+
+def nest_items(value: Any, levels: int, items: Iterator[Any]) -> Any:
+    """Return a list as it is, with the next of other `items` for those of :func:`flatten_lists`."""
+    if value is None:
+        return None
+    if levels == 1:
+        return list(islice(items, len(value)))
+    return [nest_items(item, levels - 1, items) for item in value]
+
+
+def build_list_array(values: Sequence[Any], levels: int, items: pa.Array) -> pa.Array:
+    """Return lists as an Arrow array, given all their items one after another.
+
+    Parameters
+    ----------
+    values
+        Lists of that many levels, or None.
+    levels
+        How many levels of lists stand around an item, at least one.
+    items
+        The items, as :func:`flatten_lists` has them for all values together.
+    """
+    if levels > 1:
+        inner = [item for value in values for item in value or ()]
+        items = build_list_array(inner, levels - 1, items)
+    ends = list(accumulate((len(value or ()) for value in values), initial=0))
+    starts = [None if value is None else ends[n] for n, value in enumerate(values)]
+    return pa.ListArray.from_arrays(pa.array([*starts, ends[-1]], pa.int32()), items)
+
+
+def get_cell_type(shape: Shape) -> pa.DataType:
+    """Return the type of values in a cell, which are JSON values: moments are text there."""
+    made = CELL_TYPES.get(_get_leaf_type(shape), pa.large_string())
+    if shape.children:
+        made = pa.struct([(name, get_cell_type(child)) for name, child in shape.children.items()])
+    for _ in range(shape.lists):
+        made = pa.list_(made)
+    return made
+
+
+def _get_leaf_type(shape: Shape) -> str:
+    """Return the name of the Arrow type of a leaf in a cell; empty for text."""
+    kind = scalars.get_scalar(shape)
+    return kind.arrow or "" if kind.exact and kind.stored != "large_string" else ""
+
+
+def has_json(shape: Shape) -> bool:
+    """Tell whether there are values in a cell that may be any JSON."""
+    if shape.children:
+        return any(map(has_json, shape.children.values()))
+    return scalars.get_scalar(shape).arrow == "json"
+
+
+def build_text_converter(
+    shape: Shape, written: Callable[[Any], str], json: Callable[[Any], str]
+) -> Any:
+    """Return what makes text of the values in a cell that are text in Arrow.
+
+    Parameters
+    ----------
+    shape
+        The shape of the cell.
+    written, json
+        What makes text of any value, and of one of a scalar that holds any JSON.
+    """
+    fit: Callable[[Any], Any]
+    if shape.children:
+        fit = _build_object_converter(
+            {
+                name: build_text_converter(child, written, json)
+                for name, child in shape.children.items()
+            }
+        )
+    elif _get_leaf_type(shape) in CELL_TYPES:
+        return _keep_value
+    else:
+        fit = json if scalars.get_scalar(shape).arrow == "json" else written
+    return _build_list_converter(fit, shape.lists)
+
+
+def _build_object_converter(below: Mapping[str, Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Return what does to the members of an object what is given for each of them."""
+
+    def convert_object(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise TypeError
+        return {name: below[name](value.get(name)) for name in below}
+
+    return convert_object
+
+
+def _keep_value(value: Any) -> Any:
+    return value
+
+
+def _build_list_converter(fit: Callable[[Any], Any], lists: int) -> Callable[[Any], Any]:
+    """Return what does to all values in that many levels of lists what `fit` does to one."""
+    below = _build_list_converter(fit, lists - 1) if lists else fit
+
+    def convert_lists(value: Any) -> Any:
+        if value is None:
+            return None
+        if not lists:
+            return below(value)
+        if not isinstance(value, (list, tuple)):
+            raise TypeError
+        return [below(item) for item in value]
+
+    return convert_lists

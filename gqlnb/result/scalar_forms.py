@@ -1,0 +1,109 @@
+"""Forms of values that the names of their scalars do not tell, as earlier pages have shown them.
+
+PostGraphile's `Datetime` is with and without a zone. The frame of a page whose values are all null
+cannot show which, so it takes the form that the pages before it have shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gqlnb.document import scalars
+
+if TYPE_CHECKING:
+    from gqlnb.result.shape import Shape
+
+__all__ = ["NO_FORMS", "ScalarForms", "observe_forms"]
+
+
+class ScalarForms(NamedTuple):
+    """What is known of the forms of values before a page is read.
+
+    Attributes
+    ----------
+    known
+        The form of each leaf that had a value by now, itself included; empty for the form that the
+        name of its scalar says.
+    late
+        The leaves whose form shows for the first time in this page, and is another one than the
+        frames of earlier pages have, where all values are null.
+    """
+
+    known: Mapping[Shape, str]
+    late: frozenset[Shape]
+
+
+NO_FORMS = ScalarForms(MappingProxyType({}), frozenset())
+
+
+def observe_forms(shape: Shape | None, data: Any, before: ScalarForms | None) -> ScalarForms:
+    """Return the forms known after a page.
+
+    Parameters
+    ----------
+    shape
+        The shape of the data; None where no schema is known.
+    data
+        The data of the page.
+    before
+        What was known before it; None for the first page.
+    """
+    if shape is None or not isinstance(data, dict):
+        return before or NO_FORMS
+    seen: dict[Shape, str] = {}
+    known = NO_FORMS.known if before is None else before.known
+    _observe_leaves(shape, [data], known, seen)
+    if not seen:
+        return ScalarForms(known, frozenset())
+    late = [leaf for leaf, form in seen.items() if form and before is not None]
+    return ScalarForms({**known, **seen}, frozenset(late))
+
+
+def _observe_leaves(
+    shape: Shape, objects: list[Any], known: Mapping[Shape, str], seen: dict[Shape, str]
+) -> None:
+    """Note the forms of the leaves of objects that are not known yet."""
+    for name, child in shape.children.items():
+        if not _has_forms(child):
+            continue
+        values = (each.get(name) for each in objects if isinstance(each, dict))
+        if child.composite:
+            _observe_leaves(child, list(_flatten_lists(values, child.lists)), known, seen)
+        elif child not in known:
+            first = next((value for value in values if value is not None), None)
+            if first is not None:
+                seen[child] = _get_form(child, first)
+
+
+def _flatten_lists(values: Iterable[Any], levels: int) -> Iterable[Any]:
+    """Return the items of lists of that many levels."""
+    if not levels:
+        return values
+    inner = (item for value in values if isinstance(value, (list, tuple)) for item in value)
+    return _flatten_lists(inner, levels - 1)
+
+
+def _has_forms(shape: Shape) -> bool:
+    """Return whether values at or below a place may have a form that no name tells."""
+    key = "forms", scalars.get_version()
+    found: bool | None = shape.cache.get(key)
+    if found is None:
+        own = not shape.composite and not shape.lists and bool(scalars.get_scalar(shape).others)
+        found = own or any(map(_has_forms, shape.children.values()))
+        shape.cache[key] = found
+    return found
+
+
+def _get_form(shape: Shape, value: Any) -> str:
+    """Return the form of a value; empty for that of the name, and for a wrong value."""
+    kind = scalars.get_scalar(shape)
+    try:
+        if kind.fix is not None:
+            kind.fix(value)
+    except scalars.OtherFormError as error:
+        return error.form if error.form in kind.others else ""
+    except (TypeError, ValueError, ArithmeticError):
+        pass
+    return ""

@@ -1,0 +1,435 @@
+"""The command line as real processes: what they print, and how they end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_help_names_every_command(gqlnb: Run) -> None:
+    """`gqlnb --help` lists the commands."""
+    done = gqlnb("--help")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ("lab", "serve", "query", "schema", "stars"))
+
+
+def test_version_is_the_packages(gqlnb: Run) -> None:
+    """`gqlnb --version` prints name and version."""
+    import gqlnb as package
+
+    assert gqlnb("--version").stdout == f"gqlnb {package.__version__}\n"
+
+
+def test_the_installed_script_does_as_the_module(gqlnb: Run, tmp_path: Path) -> None:
+    """`gqlnb` and `python -m gqlnb` are the same program."""
+    script = Path(sysconfig.get_path("scripts"), "gqlnb")
+    done = subprocess.run(
+        [script, "--help"], capture_output=True, check=True, cwd=tmp_path, text=True, timeout=60
+    )
+    assert done.stdout == gqlnb("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "required: command"),
+        (("star", "1"), "invalid choice: 'star'"),
+        (("stars",), "required: query"),
+        (("stars", "1", "--limit", "none"), "'none' is no limit"),
+        (("stars", "1", "--csv", "--json"), "not allowed with"),
+        (("stars", "1", "--lim", "3"), "unrecognized arguments: --lim 3"),
+        (("serve", "--port", "65536"), "'65536' is no TCP port"),
+        (("serve", "--profile", "strict"), "invalid choice: 'strict'"),
+    ],
+)
+def test_wrong_arguments_end_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
+    """What cannot be read is told on stderr with the usage."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: gqlnb")
+    assert reason in done.stderr
+
+
+def test_stars_prints_a_table_and_its_source(gqlnb: Run) -> None:
+    """A table of three columns, and a last line that says how many and from where."""
+    done = gqlnb("stars", ">100000", "--limit", "3")
+    header, *rows, empty, caption = done.stdout.splitlines()
+    assert header.split() == ["name", "owner", "stargazers"]
+    assert len(rows) == 3
+    assert empty == ""
+    assert caption.startswith("3 of ")
+    assert "demo" in caption
+
+
+def test_stars_takes_a_number_as_more_than(gqlnb: Run) -> None:
+    """`gqlnb stars 400000` means the same as `gqlnb stars '>400000'`: no quotes needed."""
+    number, text = gqlnb("stars", "400000"), gqlnb("stars", ">400000")
+    assert number.stdout == text.stdout
+    assert len(number.stdout.splitlines()) > 3
+
+
+def test_stars_of_none_says_so(gqlnb: Run) -> None:
+    """No repository is no error."""
+    done = gqlnb("stars", ">900000000")
+    assert done.returncode == 0
+    assert done.stdout.startswith("0 of 0 repositories, from ")
+
+
+def test_stars_in_every_form_are_the_same(gqlnb: Run, tmp_path: Path) -> None:
+    """CSV, JSON and Parquet hold the same rows; data alone go to stdout."""
+    query = ("stars", "100000..150000", "--limit", "150")
+    rows = list(csv.DictReader(io.StringIO(gqlnb(*query, "--csv").stdout)))
+    values = json.loads(gqlnb(*query, "--json").stdout)
+    wrote = gqlnb(*query, "--parquet", "stars.parquet")
+    frame = pd.read_parquet(tmp_path / "stars.parquet")
+    assert wrote.stdout.startswith(f"Wrote {len(frame)} of ")
+    assert len(values) > 1
+    assert [{**it, "stargazers": int(it["stargazers"])} for it in rows] == values
+    assert frame.to_dict(orient="records") == values
+    assert str(frame.dtypes["stargazers"]) == "Int64"
+
+
+def test_what_an_order_leaves_out_is_told_on_stderr(gqlnb: Run) -> None:
+    """A note about what is left out does not disturb the data."""
+    done = gqlnb("stars", ">1000 sort:forks", "--limit", "2000", "--csv")
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 1001
+    assert done.stderr.startswith("gqlnb: ")
+    assert "2,024 more are left out. Without that order, more come." in done.stderr
+    assert ".py" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("stars", "many"), "Star threshold 'many'"),
+        (("stars", ">1 langauge:c"), "Did you mean 'language:'"),
+        (("stars", "9", "--client", "nowhere"), "'nowhere'"),
+        (("stars", "9", "-c", "github"), "personal access token"),
+        (("stars", ">400000", "--parquet", "no/such/folder.parquet"), "no/such"),
+        (("stars", ">400000", "--parquet", "."), ". is a folder. Name a file, or take all of it"),
+        (("query", "{ hello"), "Syntax"),
+        (("query", "{ hello }", "--variables", "[1]"), "--variables takes a JSON object"),
+        (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
+        (("query", "{ hello }", "--token", "secret"), "token"),
+        (("query", "{ hello }", "-c", "http://127.0.0.1:9/graphql"), "127.0.0.1:9"),
+        (("serve", "schema"), "names no schema"),
+        (("serve", "shop.py:schema"), "Write MODULE:NAME, for example shop:schema"),
+        (("serve", "nowhere:schema"), "no module 'nowhere'"),
+        (("serve", "json:schema"), "has no name 'schema'"),
+        (("serve", "json:loads"), "Schema"),
+        (("serve", "--limit", "depth"), "write NAME=VALUE with one of body, text"),
+        (("serve", "--limit", "answer=3"), "write NAME=VALUE"),
+        (("serve", "--limit", "depth=deep"), "the value is a number above 0, or off"),
+        (("serve", "--limit", "depth=0"), "takes a whole number above 0"),
+        (("serve", "--origin", "*"), "--origin '*' would let every page"),
+        (("serve", "--origin", "localhost"), "--origin takes origins such as"),
+        (("serve", "--allow-host", "a:80"), "--allow-host takes names without a port"),
+    ],
+)
+def test_an_error_is_told_without_a_traceback(
+    gqlnb: Run, arguments: tuple[str, ...], reason: str
+) -> None:
+    """Exit code 1, a sentence on stderr, nothing on stdout, and no secret."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("gqlnb: ")
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("query", "{ hello }", "--token", "s3cret"), "--token takes env:NAME, keyring:NAME"),
+        (("query", "{ hello }", "--token", "env:NOT_SET"), "pass --token prompt"),
+        (("stars", "9", "--client", "github"), "pass --token prompt"),
+        (("stars", "9", "--client", "github", "--token", "env:NOT_SET"), "NOT_SET is not set"),
+    ],
+)
+def test_advice_is_the_shells(gqlnb: Run, arguments: tuple[str, ...], advice: str) -> None:
+    """No word of cells, notebooks or Python arguments."""
+    done = gqlnb(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert advice in done.stderr
+    assert not any(word in done.stderr for word in ("token=", "Jupyter", "cell", "s3cret"))
+
+
+def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
+    """What the client says to a notebook is put for a shell."""
+    from gqlnb.cli.output import translate_for_shell
+    from gqlnb.client.connections import SERVE_HINT
+    from gqlnb.http.response_parser import TOKEN_ADVICE
+
+    assert translate_for_shell(f"Nothing listens there. {SERVE_HINT}").endswith(": gqlnb serve")
+    assert "--token env:NAME or --token prompt" in translate_for_shell(TOKEN_ADVICE)
+
+
+def test_an_error_is_signed_once(gqlnb: Run) -> None:
+    """`gqlnb: ` stands before it, and not twice."""
+    done = gqlnb("stars", "400000", "--parquet", "no/such/folder.parquet")
+    assert done.stderr.startswith("gqlnb: ")
+    assert "gqlnb: gqlnb" not in done.stderr
+
+
+def test_stars_sends_a_token(
+    background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--token` goes to the endpoint of `--client`, which may be an address."""
+    monkeypatch.setenv("MY_TOKEN", "s3cret")
+    (tmp_path / "app.py").write_text(
+        "from gqlnb.github.standin.github_schema import service\n\nschema = service()\n"
+    )
+    server = background(
+        "serve", "app:schema", "--port", "0", "--token", "env:MY_TOKEN", cwd=tmp_path
+    )
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    refused = gqlnb("stars", "400000", "--client", url)
+    assert (refused.returncode, "401" in refused.stderr) == (1, True)
+    done = gqlnb("stars", "400000", "--client", url, "--token", "env:MY_TOKEN")
+    assert done.returncode == 0, done.stderr
+    assert url in done.stdout
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    """`gqlnb stars ... | head -n 1` prints its line and is quiet."""
+    command = f"{sys.executable} -m gqlnb stars 1000 --limit 1000 --csv"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", f"{command}; echo ended with $? >&2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == "ended with 141\n"
+
+
+def test_query_prints_json(gqlnb: Run) -> None:
+    """The answer comes as the members of a GraphQL response."""
+    text = (
+        "query Q($q: String!) { search(query: $q, type: REPOSITORY, first: 1) { repositoryCount } }"
+    )
+    done = gqlnb("query", text, "-c", "demo", "--variables", '{"q": "stars:>400000"}')
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["data"]["search"]["repositoryCount"] > 0
+    assert gqlnb("query", "{ viewer { login } }", "-c", "demo", "--json").stdout.startswith("{")
+
+
+def test_query_reads_stdin_and_chooses_the_operation(gqlnb: Run) -> None:
+    """`-` reads the document from standard input."""
+    text = "query A { viewer { login } } query B { viewer { id } }"
+    done = gqlnb("query", "-", "-c", "demo", "--operation", "A", input=text)
+    assert json.loads(done.stdout) == {"data": {"viewer": {"login": "demo"}}}
+
+
+def test_the_name_of_a_file_is_no_operation(gqlnb: Run, tmp_path: Path) -> None:
+    """The error says how to run what the file holds, and that works."""
+    (tmp_path / "q.graphql").write_text("{ viewer { login } }")
+    done = gqlnb("query", "q.graphql", "-c", "demo")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "gqlnb query - < q.graphql" in done.stderr
+    text = (tmp_path / "q.graphql").read_text()
+    assert gqlnb("query", "-", "-c", "demo", input=text).returncode == 0
+
+
+SEARCH = (
+    '{ search(query: "stars:>57000", type: REPOSITORY, first: 100) '
+    "{ repositoryCount nodes { ... on Repository { id } } } }"
+)
+
+
+REPOSITORIES = """{
+  search(query: "stars:>300000", type: REPOSITORY, first: 3) {
+    nodes { ... on Repository { name stargazerCount } }
+  }
+}"""
+
+
+def test_query_prints_rows(gqlnb: Run) -> None:
+    """As a table for people, or as CSV for other programs."""
+    done = gqlnb("query", REPOSITORIES, "-c", "demo", "--table")
+    assert done.returncode == 0, done.stderr
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["name", "stargazerCount"],
+        ["build-your-own-x", "541915"],
+        ["awesome", "498692"],
+        ["public-apis", "468096"],
+    ]
+    csv = gqlnb("query", REPOSITORIES, "-c", "demo", "--csv").stdout
+    assert csv.splitlines()[:2] == ["name,stargazerCount", "build-your-own-x,541915"]
+
+
+def test_rows_of_a_partial_answer_come_with_their_errors(gqlnb: Run) -> None:
+    """What came is printed, what failed is told on stderr, and the exit code says so."""
+    text = '{ repository(owner: "no", name: "such") { name } viewer { login } }'
+    done = gqlnb("query", text, "-c", "demo", "--csv")
+    assert done.returncode == 1
+    assert done.stdout == "repository.name,viewer.login\n,demo\n"
+    assert done.stderr == (
+        "gqlnb: Could not resolve to a Repository with the name 'no/such'. at repository\n"
+    )
+
+
+NO_ZSH = pytest.mark.skipif(shutil.which("zsh") is None, reason="No zsh on this machine")
+
+
+@pytest.mark.parametrize("shell", ["bash", pytest.param("zsh", marks=NO_ZSH)])
+def test_a_shell_completes(gqlnb: Run, shell: str, tmp_path: Path) -> None:
+    """The script is one that the shell reads, and what it completes are our commands."""
+    script = tmp_path / "completion"
+    script.write_text(gqlnb("completion", shell).stdout)
+    program = shutil.which(shell)
+    subprocess.run([program, "-n", script], check=True, timeout=20)
+    if shell == "bash":
+        line = (
+            f"source {script}; COMP_WORDS=(gqlnb sta); COMP_CWORD=1; _shtab_gqlnb; echo $COMPREPLY"
+        )
+        done = subprocess.run(
+            [program, "-c", line], check=True, capture_output=True, text=True, timeout=20
+        )
+        assert done.stdout.strip() == "stars"
+
+
+def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:
+    """`--paginate` follows connections; what paging did stands on stderr."""
+    done = gqlnb("query", SEARCH, "-c", "demo", "--paginate")
+    found = json.loads(done.stdout)["data"]["search"]
+    assert len({each["id"] for each in found["nodes"]}) == found["repositoryCount"] > 300
+    assert (
+        done.stderr
+        == f"gqlnb: Pages: {len(found['nodes'])} of {len(found['nodes'])} items in 4 requests\n"
+    )
+    assert gqlnb("query", SEARCH, "-c", "demo", "--max-results", "all").stdout == done.stdout
+    few = gqlnb("query", SEARCH, "-c", "demo", "--paginate", "--max-results", "120")
+    assert len(json.loads(few.stdout)["data"]["search"]["nodes"]) == 120
+    assert few.returncode == 0
+
+
+def test_query_prints_the_pages_before_a_failure(
+    background: Callable, gqlnb: Run, tmp_path: Path
+) -> None:
+    """What came is printed, and what went wrong is told in the shell's words."""
+    server = background("github", "--port", "0", "--simulate", "budget=3", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    done = gqlnb("query", SEARCH, "-c", url, "--paginate")
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["data"]["search"]["nodes"]) == 200
+    assert "200 items came before. They were printed.\n" in done.stderr
+
+
+def test_schema_prints_sdl(gqlnb: Run) -> None:
+    """What is printed is a schema again."""
+    from graphql import build_schema
+
+    printed = gqlnb("schema", "-c", "demo").stdout
+    assert "search" in build_schema(printed).query_type.fields
+
+
+@pytest.mark.parametrize(("end", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_serve_answers_until_it_is_ended(
+    background: Callable, tmp_path: Path, end: signal.Signals, code: int
+) -> None:
+    """A request gets its greeting; Ctrl-C ends with 130, a request to end with 0."""
+    server = background("serve", "--port", "0", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    answer = requests.post(url, json={"query": "{ hello }"}, timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"data": {"hello": "Hello world!"}})
+    server.process.send_signal(end)
+    assert server.process.wait(20) == code
+    assert "Traceback" not in server.output
+    with pytest.raises(requests.ConnectionError):
+        requests.post(url, json={"query": "{ hello }"}, timeout=10)
+
+
+def test_serve_takes_a_schema_of_the_working_folder(
+    background: Callable, gqlnb: Run, tmp_path: Path
+) -> None:
+    """`gqlnb serve app:schema` serves what app.py defines; `gqlnb query` and `schema` ask it."""
+    (tmp_path / "app.py").write_text(
+        "import gqlnb\n"
+        "resolvers = {'Query': {'answer': lambda *_: 42}}\n"
+        "schema = gqlnb.Schema('type Query { answer: Int }', resolvers)\n"
+    )
+    server = background("serve", "app:schema", "--port", "0", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    assert json.loads(gqlnb("query", "{ answer }", "-c", url).stdout) == {"data": {"answer": 42}}
+    assert "answer: Int" in gqlnb("schema", "--connection", url).stdout
+    wrong = gqlnb("query", "{ anser }", "-c", url)
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "Did you mean 'answer'?" in wrong.stderr
+
+
+def test_serve_asks_for_its_token(
+    background: Callable, gqlnb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `--token env:NAME` only who sends that token is answered."""
+    monkeypatch.setenv("MY_TOKEN", "s3cret")
+    server = background("serve", "--port", "0", "--token", "env:MY_TOKEN", cwd=tmp_path)
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+    refused = gqlnb("query", "{ hello }", "-c", url)
+    assert refused.returncode == 1
+    assert "401" in refused.stderr
+    answered = gqlnb("query", "{ hello }", "-c", url, "--token", "env:MY_TOKEN")
+    assert json.loads(answered.stdout) == {"data": {"hello": "Hello world!"}}
+    assert "s3cret" not in server.output + refused.stderr + answered.stderr
+
+
+def test_serve_says_that_a_port_is_taken(background: Callable, gqlnb: Run, tmp_path: Path) -> None:
+    """The message names the port and the way out."""
+    server = background("serve", "--port", "0", cwd=tmp_path)
+    port = server.wait_for(r"http://127\.0\.0\.1:(\d+)/graphql").group(1)
+    done = gqlnb("serve", "--port", port)
+    assert done.returncode == 1
+    assert port in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_stars_asks_an_endpoint_by_name(gqlnb: Run) -> None:
+    """An environment variable does not decide between sample and real data."""
+    import os
+
+    done = gqlnb("stars", "400000", env={**os.environ, "GQLNB_URL": "http://127.0.0.1:9/graphql"})
+    assert "demo" in done.stdout.splitlines()[-1]
+
+
+def test_serve_takes_limits_and_says_who_may_ask(background: Callable, tmp_path: Path) -> None:
+    """Every switch of the server has its option."""
+    server = background(
+        *("serve", "--port", "0", "--origin", "http://localhost:5173", "--allow-host", "lab"),
+        *("--limit", "body=60", "--limit", "depth=off", "--limit", "seconds=2.5"),
+        *("--get", "--no-page", "--no-introspection", "--no-hints", "--profile", "draft"),
+        cwd=tmp_path,
+    )
+    url = server.wait_for(r"http://127\.0\.0\.1:\d+/graphql").group()
+
+    def ask(query: str, **headers: str) -> requests.Response:
+        return requests.post(url, json={"query": query}, headers=headers, timeout=20)
+
+    asked = ask("{ hello }", Origin="http://localhost:5173", Host="lab:80")
+    assert (asked.status_code, asked.headers["vary"]) == (200, "Origin")
+    assert ask("{ hello }" + " " * 60).status_code == 413
+    assert requests.get(url, params={"query": "{ hello }"}, timeout=20).json()["data"]
+    browser = {"Accept": "text/html, application/json;q=0.5"}
+    assert requests.get(url, headers=browser, timeout=20).status_code == 422
+    wrong = ask("{ helo }")
+    assert (wrong.status_code, "mean" in wrong.text) == (422, False)
+    assert ask("{ __schema { __typename } }").status_code == 422

@@ -1,0 +1,401 @@
+"""Connections that are served wrongly, each in one way, and a transport that fails when told to.
+
+`FAULTS` names them. Each serves the items 0 to 24 under ``Query.items`` and, rightly, three parts
+of each item; what a careful client can get of them, and whether it can know that this is all,
+stands beside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from gqlnb import Client, Schema, TransportError
+from gqlnb.client.transports import InProcessTransport
+from gqlnb.http.messages import Response
+
+if TYPE_CHECKING:
+    from gqlnb.http.messages import Request
+
+__all__ = ["FAULTS", "QUERY", "SIZE", "TOTAL", "Failing", "Fault", "Items", "faulty", "ids"]
+
+TOTAL, SIZE = 25, 5
+PARTS = 3
+QUERY = (
+    f"{{ items(first: {SIZE}) "
+    "{ totalCount nodes { id n } pageInfo { hasNextPage endCursor } } }"
+)
+NESTED = (
+    f"{{ items(first: {SIZE}) "
+    "{ totalCount nodes { id n parts(first: 2) { nodes { id } } } } }"
+)
+SDL = """
+type Query {
+  items(first: Int, after: String): Items!
+  node(id: ID!): Node
+  nodes(ids: [ID!]!): [Node]!
+}
+interface Node { id: ID! }
+type Item implements Node { id: ID! n: Int! parts(first: Int, after: String): Parts! }
+type Part implements Node { id: ID! }
+type Items { totalCount: Int! nodes: [Item] edges: [ItemEdge] pageInfo: PageInfo! }
+type ItemEdge { cursor: String! node: Item }
+type Parts { totalCount: Int! nodes: [Part] pageInfo: PageInfo! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+"""
+Page = dict[str, Any]
+# Given a right page, the place it begins at, and how often the connection was asked.
+Spoil = Callable[["Items", Page, int, int], Page]
+
+
+@dataclass(slots=True)
+class Items:
+    """The items of one connection, and how they are served.
+
+    Attributes
+    ----------
+    spoil
+        Makes a page wrong.
+    numbers
+        The items there are, in their order; a fault may change them.
+    asked
+        How often pages were asked for.
+    sizes
+        How many items each page was asked for.
+    """
+
+    spoil: Spoil
+    numbers: list[int] = field(default_factory=lambda: list(range(TOTAL)))
+    asked: int = 0
+    sizes: list[int] = field(default_factory=list)
+
+    def page(self, first: int | None, after: str | None) -> Page:
+        """Return a page."""
+        self.asked += 1
+        first = TOTAL if first is None else first
+        self.sizes.append(first)
+        begin = int(after.rpartition(":")[2]) if after else 0
+        right = self.right(begin, first)
+        return self.spoil(self, right, begin, first)
+
+    def right(self, begin: int, first: int) -> Page:
+        """Return a page as it should be."""
+        return page(
+            [item(n) for n in self.numbers[begin : begin + first]], begin, len(self.numbers)
+        )
+
+
+def page(nodes: list[Any], begin: int, total: int) -> Page:
+    """Return a page of a connection."""
+    end = begin + len(nodes)
+    edges = [{"cursor": f"c:{begin + n + 1}", "node": node} for n, node in enumerate(nodes)]
+    info = {"hasNextPage": end < total, "endCursor": f"c:{end}" if nodes else None}
+    return {"totalCount": total, "nodes": nodes, "edges": edges, "pageInfo": info}
+
+
+def item(number: int) -> dict[str, Any]:
+    """Return an item."""
+    return {"__typename": "Item", "id": f"item-{number}", "n": number}
+
+
+def info(has: bool, end: str | None) -> dict[str, Any]:
+    """Return what a page says of the next."""
+    return {"hasNextPage": has, "endCursor": end}
+
+
+# -- the faults
+
+
+def right(_items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Change nothing."""
+    return good
+
+
+def same_page(items: Items, good: Page, begin: int, first: int) -> Page:
+    """Give the second page again and again, whatever the cursor."""
+    return good if begin < SIZE else items.right(SIZE, first)
+
+
+def same_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
+    """Say the same cursor from the second page on, with more to come."""
+    return good if begin < SIZE else good | {"pageInfo": info(True, f"c:{2 * SIZE}")}
+
+
+def turning(items: Items, good: Page, begin: int, first: int) -> Page:
+    """Lead from the third page back to the first."""
+    return good if begin < 2 * SIZE else items.right(begin, first) | {"pageInfo": info(True, "c:0")}
+
+
+def null_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
+    """Say that there is more, and not from where."""
+    return good if begin < SIZE else good | {"pageInfo": info(True, None)}
+
+
+def empty_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
+    """Say that there is more, behind an empty cursor."""
+    return good if begin < SIZE else good | {"pageInfo": info(True, "")}
+
+
+def empty_pages(items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Have nothing behind the last item but more pages, each with a cursor of its own."""
+    if good["pageInfo"]["hasNextPage"]:
+        return good
+    return good | {"pageInfo": info(True, f"beyond-{items.asked}:{TOTAL}")}
+
+
+def stops_early(_items: Items, good: Page, begin: int, _first: int) -> Page:
+    """Say on the second page that there is no more; the count says otherwise."""
+    return good if begin < SIZE else good | {"pageInfo": info(False, f"c:{2 * SIZE}")}
+
+
+def goes_on(_items: Items, good: Page, begin: int, first: int) -> Page:
+    """Say on the last page that there is more; then comes one empty page, which has an end."""
+    last = begin < TOTAL <= begin + first
+    return good | {"pageInfo": info(True, f"c:{TOTAL}")} if last else good
+
+
+def shrinks(items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Lose the last item of all after each page."""
+    if len(items.numbers) > TOTAL - 3:
+        items.numbers.pop()
+    return good
+
+
+def grows(items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Get a new item at the end after each of three pages."""
+    if len(items.numbers) < TOTAL + 3:
+        items.numbers.append(len(items.numbers))
+    return good
+
+
+def grows_in_front(items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Get a new item at the front after each of three pages, so that one comes twice."""
+    if len(items.numbers) < TOTAL + 3:
+        items.numbers.insert(0, len(items.numbers))
+    return good
+
+
+def overlapping(items: Items, _good: Page, begin: int, first: int) -> Page:
+    """Begin each page with the last item of the one before."""
+    before = max(0, begin - 1)
+    nodes = [item(n) for n in items.numbers[before : begin + first]]
+    return page(nodes, before, TOTAL)
+
+
+def reordered(items: Items, good: Page, begin: int, first: int) -> Page:
+    """Give the items of each page backwards, and swap two neighbours between pages."""
+    nodes = [item(n) for n in items.numbers[begin : begin + first]][::-1]
+    edge = begin + first
+    if edge < len(items.numbers):
+        numbers = items.numbers
+        numbers[edge - 1], numbers[edge] = numbers[edge], numbers[edge - 1]
+    return good | {"nodes": nodes, "edges": page(nodes, begin, TOTAL)["edges"]}
+
+
+def missing(_items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Leave out each seventh item."""
+    nodes = [each for each in good["nodes"] if each["n"] % 7 != 6]
+    edges = [each for each in good["edges"] if each["node"]["n"] % 7 != 6]
+    return good | {"nodes": nodes, "edges": edges}
+
+
+def nulls(_items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Give null for each seventh item."""
+    nodes = [None if each["n"] % 7 == 6 else each for each in good["nodes"]]
+    edges = [each | {"node": node} for each, node in zip(good["edges"], nodes, strict=True)]
+    return good | {"nodes": nodes, "edges": edges}
+
+
+def without_lists(_items: Items, good: Page, begin: int, _first: int) -> Page:
+    """Give null instead of the second page's items, with more to come."""
+    return good | {"nodes": None, "edges": None} if begin == SIZE else good
+
+
+def no_count(_items: Items, good: Page, _begin: int, _first: int) -> Page:
+    """Count nothing."""
+    return good | {"totalCount": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way to serve a connection wrongly, and what can be got of it with pages of five.
+
+    Attributes
+    ----------
+    spoil
+        What makes it wrong.
+    numbers
+        The items that a careful client gets, each once.
+    told
+        Whether the endpoint says that there is no more, so that the client need not give up.
+    duplicates
+        How many items come a second time; None where that depends on when the client gives up.
+    most
+        Requests that are enough to find out.
+    """
+
+    spoil: Spoil
+    numbers: frozenset[int] = frozenset(range(TOTAL))
+    told: bool = True
+    duplicates: int | None = 0
+    most: int = TOTAL // SIZE
+
+
+def upto(number: int) -> frozenset[int]:
+    """Return the first items."""
+    return frozenset(range(number))
+
+
+WITHOUT_SEVENTH = frozenset(n for n in range(TOTAL) if n % 7 != 6)
+FAULTS: Mapping[str, Fault] = {
+    "right": Fault(right),
+    "same page": Fault(same_page, upto(10), told=False, duplicates=None, most=3),
+    "same cursor": Fault(same_cursor, upto(15), told=False, duplicates=None, most=3),
+    "turning": Fault(turning, upto(15), told=False, duplicates=None, most=7),
+    "null cursor": Fault(null_cursor, upto(10), told=False, most=2),
+    "empty cursor": Fault(empty_cursor, upto(10), told=False, most=2),
+    "empty pages": Fault(empty_pages, told=False, most=15),
+    "stops early": Fault(stops_early, upto(10), most=2),
+    "goes on": Fault(goes_on, most=6),
+    "shrinks": Fault(shrinks, upto(22)),
+    "grows": Fault(grows, upto(28), most=6),
+    "grows in front": Fault(grows_in_front, duplicates=3, most=6),
+    "overlapping": Fault(overlapping, duplicates=4),
+    "reordered": Fault(reordered, duplicates=4, numbers=upto(TOTAL) - {5, 10, 15, 20}),
+    "missing": Fault(missing, WITHOUT_SEVENTH),
+    "nulls": Fault(nulls, WITHOUT_SEVENTH),
+    "without lists": Fault(without_lists, upto(TOTAL) - frozenset(range(5, 10))),
+    "no count": Fault(no_count),
+}
+
+
+# -- serving
+
+
+def served(items: Items) -> Schema:
+    """Return a schema that serves a connection; the parts of each item are served rightly."""
+
+    def parts(root: Mapping[str, Any], args: Mapping[str, Any], _context: Any) -> Page:
+        begin = int(str(args.get("after") or "c:0").rpartition(":")[2])
+        end = min(PARTS, begin + (args.get("first") or PARTS))
+        nodes = [{"__typename": "Part", "id": f"{root['id']}-{n}"} for n in range(begin, end)]
+        return page(nodes, begin, PARTS)
+
+    def node(_root: Any, args: Mapping[str, Any], _context: Any) -> Any:
+        kind, _, number = args["id"].partition("-")
+        return item(int(number)) if kind == "item" else {"__typename": "Part", "id": args["id"]}
+
+    def nodes(root: Any, args: Mapping[str, Any], context: Any) -> list[Any]:
+        return [node(root, {"id": each}, context) for each in args["ids"]]
+
+    def connection(_root: Any, args: Mapping[str, Any], _context: Any) -> Page:
+        return items.page(args.get("first"), args.get("after"))
+
+    resolvers = {
+        "Query": {"items": connection, "node": node, "nodes": nodes},
+        "Item": {"parts": parts},
+    }
+    return Schema(SDL, resolvers)
+
+
+class Failing:
+    """A transport to a schema of this process that fails when it is told to.
+
+    Parameters
+    ----------
+    schema
+        Where to execute.
+    fails
+        By the number of a request, from 1: what is raised instead of its answer; or, if it is a
+        mapping, the members of the answer.
+    heavy
+        Most rows of all connections of an answer together; beyond them it is a 502.
+    refused
+        The same, but what comes is null, with an error RESOURCE_LIMITS_EXCEEDED.
+
+    Attributes
+    ----------
+    sent : list of Request
+        What was asked, those that failed included.
+    """
+
+    source = "a failing endpoint"
+
+    def __init__(
+        self,
+        schema: Schema,
+        fails: Mapping[int, BaseException | type[BaseException] | Mapping[str, Any]] | None = None,
+        *,
+        heavy: int | None = None,
+        refused: int | None = None,
+    ) -> None:
+        self.below = InProcessTransport(schema)
+        self.fails = dict(fails or {})
+        self.heavy, self.refused = heavy, refused
+        self.sent: list[Request] = []
+        self._numbers = count(1)
+
+    def send(self, request: Request) -> Response:
+        """Execute a request, or fail."""
+        self.sent.append(request)
+        fault = self.fails.get(next(self._numbers))
+        if isinstance(fault, Mapping):
+            return Response(200, members=fault)
+        if fault is not None:
+            raise fault
+        response = self.below.send(request)
+        assert response.members is not None
+        rows = counted(response.members["data"])
+        if self.heavy is not None and rows > self.heavy:
+            raise gateway()
+        if self.refused is not None and rows > self.refused:
+            error = {
+                "type": "RESOURCE_LIMITS_EXCEEDED",
+                "message": "Resource limits for this query exceeded.",
+            }
+            data = dict.fromkeys(response.members["data"])
+            return Response(200, members={"data": data, "errors": [error]})
+        return response
+
+    async def asend(self, request: Request) -> Response:
+        """Do the same beside the running loop."""
+        return await asyncio.to_thread(self.send, request)
+
+    def close(self) -> None:
+        """Do nothing: there is no connection."""
+
+
+def gateway(status: int = 502) -> TransportError:
+    """Return the error for an answer that took too long."""
+    return TransportError(f"a failing endpoint: HTTP {status}.", status=status)
+
+
+def counted(value: Any) -> int:
+    """Return how many rows an answer has in all of its lists."""
+    if isinstance(value, Mapping):
+        return sum(map(counted, value.values()))
+    return sum(1 + counted(each) for each in value) if isinstance(value, list) else 0
+
+
+def faulty(name: str, **options: Any) -> tuple[Client, Items, Failing]:
+    """Return a client of a faulty connection, its items, and the transport that can fail too.
+
+    Parameters
+    ----------
+    name
+        One of `FAULTS`.
+    **options
+        As for :class:`Failing`.
+    """
+    items = Items(FAULTS[name].spoil)
+    schema = served(items)
+    transport = Failing(schema, **options)
+    return Client(transport, schema=schema), items, transport
+
+
+def ids(data: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of the items in the data of `QUERY`, in their order, nulls apart."""
+    return [each["n"] for each in data["items"]["nodes"] or () if each is not None]

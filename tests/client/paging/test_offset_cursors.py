@@ -1,0 +1,230 @@
+"""Pages whose cursors can be told beforehand are asked for at once, and never more than there are.
+
+The pages come in any order; what comes of them is what asking one after the other gives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import Client, GqlnbError, Schema, serve
+from gqlnb.client.paging.crawler import Crawler
+from tests.client.paging.faulty_connections import (
+    FAULTS,
+    QUERY,
+    SIZE,
+    TOTAL,
+    Failing,
+    Items,
+    ids,
+    item,
+    page,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gqlnb.client.paging.cursors import PageRequest
+
+SDL = """
+type Query { items(first: Int, after: String): Items! others(first: Int, after: String): Items! }
+type Item { id: ID! n: Int! }
+type Items { totalCount: Int! nodes: [Item] pageInfo: PageInfo! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+"""
+WIDTH = 4
+
+
+def plain(made: dict[str, Any]) -> dict[str, Any]:
+    """Return a page with cursors that are offsets."""
+    info = made["pageInfo"]
+    end = info["endCursor"]
+    return made | {"pageInfo": info | {"endCursor": end and end.removeprefix("c:")}}
+
+
+def world(spoil: Any = FAULTS["right"].spoil, sdl: str = SDL) -> tuple[Schema, Items]:
+    """Return a schema whose cursors are offsets, and its items."""
+    items = Items(spoil)
+    numbers = range(SIZE, 3 * SIZE)
+
+    def others(_: Any, args: dict[str, Any], __: Any) -> Any:
+        begin = int(args.get("after") or 0)
+        rows = [item(n) for n in numbers[begin : begin + args["first"]]]
+        return plain(page(rows, begin, len(numbers)))
+
+    resolvers = {"items": lambda _, a, __: plain(items.page(a["first"], a.get("after")))}
+    return Schema(sdl, {"Query": {**resolvers, "others": others}}), items
+
+
+def walked(
+    client: Client,
+    text: str,
+    order: Callable[[list[PageRequest]], list[PageRequest]],
+    **options: Any,
+) -> Crawler:
+    """Page a query, the answers of each round in another order."""
+    walk = client._start_crawler(text, None, None, options)
+    asks = [walk.build_first_request()]
+    while asks:
+        for ask in order(asks):
+            ask.sent = 1
+            walk.add_answer(ask, client.execute(ask.text, ask.variables))
+        asks = walk.build_next_requests(WIDTH)
+    return walk
+
+
+@pytest.mark.parametrize("order", list(permutations(range(WIDTH))))
+def test_pages_in_any_order_are_put_in_theirs(order: tuple[int, ...]) -> None:
+    """Five pages in two rounds, each asked for once."""
+    schema, items = world()
+    walk = walked(Client(schema), QUERY, lambda asks: [asks[n] for n in order if n < len(asks)])
+    result = walk.build_result()
+    assert ids(result.data) == list(range(TOTAL))
+    assert items.asked == walk.requests == TOTAL // SIZE
+    assert str(result.report) == "25 of 25 items in 5 requests"
+    assert result.data["items"]["pageInfo"] == {"hasNextPage": False, "endCursor": "25"}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_give_what_they_give_one_after_the_other(name: str) -> None:
+    """The same items and the same end; a misfit costs one round at most."""
+    fault = FAULTS[name]
+    for order in (list, lambda asks: asks[::-1]):
+        schema, items = world(fault.spoil)
+        result = walked(Client(schema), QUERY, order).build_result()
+        got, report = ids(result.data), result.report
+        assert len(got) == len({*got})
+        assert report is not None
+        if name not in CHANGING:
+            assert {*got} == fault.numbers
+            assert (report.ended == "complete") == fault.told
+        assert items.asked <= fault.most + WIDTH - 1
+
+
+# Their items change with each request: what comes depends on the order in which they are answered.
+CHANGING = {"shrinks", "grows", "grows in front", "reordered", "empty pages"}
+
+
+UNCOUNTED = SDL.replace("totalCount: Int! ", "")
+
+
+def rounds(text: str, sdl: str = SDL, **options: Any) -> list[int]:
+    """Return how many requests there were in each round."""
+    schema, _ = world(sdl=sdl)
+    sizes: list[int] = []
+
+    def noted(asks: list[PageRequest]) -> list[PageRequest]:
+        sizes.append(len(asks))
+        return asks
+
+    walked(Client(schema), text, noted, **options)
+    return sizes
+
+
+def test_only_what_is_counted_is_asked_for_at_once() -> None:
+    """Without a count nobody knows how many pages there are."""
+    assert rounds(QUERY) == [1, 4]
+    assert rounds(QUERY.replace("totalCount", "")) == [1, 4]
+    assert rounds(QUERY.replace("totalCount", ""), UNCOUNTED) == [1, 1, 1, 1, 1]
+    assert rounds(QUERY, page_size=4) == [1, 4, 2]
+    assert rounds(QUERY, max_results=12) == [1, 2]
+    assert rounds(QUERY, max_requests=3) == [1, 2]
+
+
+def test_an_endpoint_that_bears_little_is_not_asked_at_once() -> None:
+    """Of pages that had to be halved, the next one may be too large again."""
+    schema, _ = world()
+    client = Client(Failing(schema, heavy=3), schema=schema)
+    walk = client._start_crawler(QUERY, None, None, {})
+    walk._sizes.halve(0)
+    ask = walk.build_first_request()
+    walk.add_answer(ask, client.execute(ask.text, ask.variables))
+    assert len(walk.build_next_requests(WIDTH)) == 1
+
+
+def test_several_connections_share_requests() -> None:
+    """Each request carries the pages of all that have as many, counted or not."""
+    items, others = f"items(first: 5) {WHOLE}", f"others(first: 5) {WHOLE}"
+    assert rounds(f"{{ {items} {others} }}") == [1, 4]
+    assert rounds(f"{{ {items} {others.replace(WHOLE, BARE)} }}") == [1, 4]
+    both = f"{{ {items} {others} }}".replace("totalCount ", "")
+    assert rounds(both, UNCOUNTED) == [1] * 5
+
+
+WHOLE, BARE = "{ totalCount nodes { n } }", "{ nodes { n } }"
+
+
+def test_a_page_that_fails_is_asked_for_again_alone() -> None:
+    """Those behind it have come, and wait for it."""
+    schema, items = world()
+    client = Client(schema)
+    walk = client._start_crawler(QUERY, None, None, {})
+    ask = walk.build_first_request()
+    walk.add_answer(ask, client.execute(ask.text, ask.variables))
+    asks = walk.build_next_requests(WIDTH)
+    for ask in asks[2:]:
+        walk.add_answer(ask, client.execute(ask.text, ask.variables))
+    walk.add_answer(asks[0], client.execute(asks[0].text, asks[0].variables))
+    assert not walk.add_failure(asks[1], GqlnbError("broken"))
+    walk.recall_requests()
+    assert walk.is_open
+    assert walk.got == 2 * SIZE
+    (again,) = walk.build_next_requests(WIDTH)
+    assert again.variables == asks[1].variables
+    walk.add_answer(again, client.execute(again.text, again.variables))
+    assert walk.build_next_requests(WIDTH) == []
+    assert ids(walk.build_result().data) == list(range(TOTAL))
+    assert items.asked == TOTAL // SIZE
+
+
+@pytest.mark.parametrize("bound", [{"heavy": 3}, {"refused": 3}, {"fails": {3: MemoryError}}])
+@pytest.mark.parametrize("way", ["threads", "loop"])
+def test_failures_at_once_lose_nothing(bound: dict[str, Any], way: str) -> None:
+    """Halved pages, and an error in the middle of a round."""
+    schema, _ = world()
+    client = Client(Failing(schema, **bound), schema=schema)
+    text = f"{{ items(first: 2) {WHOLE} }}"
+    ways = {
+        "threads": client.execute_all,
+        "loop": lambda text: asyncio.run(client.aexecute_all(text)),
+    }
+    try:
+        result = ways[way](text)
+    except MemoryError:
+        result = client.resume()
+    assert ids(result.data) == list(range(TOTAL))
+    assert result.report is not None
+    assert result.report.ended == "complete"
+
+
+@pytest.mark.parametrize("way", ["threads", "loop"])
+def test_over_http_they_are_on_their_way_together(way: str) -> None:
+    """The four pages after the first wait for each other, and none is asked for twice."""
+    together = threading.Barrier(WIDTH, timeout=20)
+
+    def waits(_: Items, good: dict[str, Any], begin: int, __: int) -> dict[str, Any]:
+        if begin:
+            together.wait()
+        return good
+
+    schema, items = world(waits)
+    with serve(schema, port=0) as server, Client(server.url, schema=schema) as client:
+        if way == "threads":
+            result = client.execute_all(QUERY)
+        else:
+            result = asyncio.run(client.aexecute_all(QUERY))
+    assert ids(result.data) == list(range(TOTAL))
+    assert items.asked == TOTAL // SIZE
+
+
+def test_page_by_page_nothing_is_asked_for_before_its_turn() -> None:
+    """Who leaves the pages causes no further request."""
+    schema, items = world()
+    client = Client(Failing(schema), schema=schema)
+    assert len(list(zip(client.pages(QUERY), range(2), strict=False))) == 2
+    assert items.asked <= 3

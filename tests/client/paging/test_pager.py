@@ -1,0 +1,828 @@
+"""Pages of well-behaved and of badly behaved endpoints: paging ends, and keeps what came."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb import (
+    Access,
+    Client,
+    GqlnbError,
+    Limits,
+    OptionError,
+    QueryError,
+    Schema,
+    TransportError,
+    serve,
+)
+from gqlnb.client.paging import page_size
+from gqlnb.client.transports import InProcessTransport
+from gqlnb.http.messages import Response
+from tests.client.paging.faulty_connections import FAULTS, QUERY, faulty, ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gqlnb import Result
+
+SDL = """
+interface Node { id: ID! }
+type PageInfo {
+  hasNextPage: Boolean! endCursor: String hasPreviousPage: Boolean! startCursor: String
+}
+type Query {
+  node(id: ID!): Node
+  items(first: Int, after: String, last: Int, before: String): Items!
+  found(first: Int, after: String): Found!
+  loose(first: Int, after: String): Loose!
+  me: Item
+  all: [Item!]!
+  plain: String
+}
+type Mutation { items(first: Int, after: String): Items! }
+type Subscription { items(first: Int, after: String): Items! }
+type Item implements Node {
+  id: ID! name: String parts(first: Int, after: String): Parts secret: String
+}
+type Items { nodes: [Item] edges: [ItemEdge] pageInfo: PageInfo! totalCount: Int! }
+type ItemEdge { cursor: String! node: Item role: String }
+type Part implements Node { id: ID! name: String }
+type Parts { nodes: [Part] edges: [PartEdge] pageInfo: PageInfo! totalCount: Int! }
+type PartEdge { cursor: String! node: Part }
+union Thing = Item | Part
+type Found { nodes: [Thing] pageInfo: PageInfo! }
+type Tag { name: String parts(first: Int, after: String): Parts }
+type Loose { edges: [TagEdge] pageInfo: PageInfo! }
+type TagEdge { cursor: String! node: Tag }
+"""
+ITEMS = "{ items(first: 10) { totalCount nodes { name } } }"
+NESTED = "{ items(first: 4) { nodes { name parts(first: 3) { nodes { name } } } } }"
+PARTS = 8
+
+
+def item(number: int) -> dict[str, Any]:
+    """Return one of the items."""
+    return {"id": f"i{number}", "name": f"item {number}", "number": number, "type": "Item"}
+
+
+def part(owner: str, number: int) -> dict[str, Any]:
+    """Return a part of an item."""
+    return {"id": f"{owner}.{number}", "name": f"{owner}.{number}", "type": "Part"}
+
+
+def page(rows: list[Any], args: dict[str, Any]) -> dict[str, Any]:
+    """Return a page as it should be."""
+    start = int(args.get("after") or 0)
+    end = min(start + (args.get("first") or 100), len(rows))
+    low, high = start, end
+    if args.get("last"):
+        high = int(args.get("before") or len(rows) + 1) - 1
+        low = max(0, high - args["last"])
+    part_ = rows[low:high]
+    return {
+        "nodes": part_,
+        "edges": [{"cursor": str(low + i + 1), "node": row} for i, row in enumerate(part_)],
+        "totalCount": len(rows),
+        "pageInfo": {
+            "hasNextPage": high < len(rows),
+            "endCursor": str(high),
+            "hasPreviousPage": low > 0,
+            "startCursor": str(low + 1),
+        },
+    }
+
+
+class World:
+    """A schema of 25 items with eight parts each; how pages of items go wrong can be set."""
+
+    def __init__(self, count: int = 25) -> None:
+        self.items = [item(number) for number in range(count)]
+        self.asked: list[dict[str, Any]] = []
+        self.fault: Callable[[dict[str, Any], int], dict[str, Any]] | None = None
+        parts = {"parts": lambda root, args, _: page(self.parts(root["id"]), args)}
+        kinds = {"__resolveType": lambda value, _: value["type"]}
+        self.schema = Schema(
+            SDL,
+            {
+                "Query": {
+                    "items": self.page,
+                    "node": self.node,
+                    "me": lambda *_: self.items[3],
+                    "all": lambda *_: self.items[:3],
+                    "plain": lambda *_: "text",
+                    "found": lambda _, args, __: page(
+                        [self.items[0], *self.parts("i0"), self.items[1]], args
+                    ),
+                    "loose": lambda _, args, __: page(self.items[:6], args),
+                },
+                "Node": kinds,
+                "Thing": kinds,
+                "Item": parts,
+                "Tag": parts,
+            },
+        )
+
+    def parts(self, owner: str) -> list[Any]:
+        """Return the parts of an item."""
+        return [part(owner, number) for number in range(PARTS)]
+
+    def node(self, _: Any, args: dict[str, Any], __: Any) -> Any:
+        """Return an object by its identifier."""
+        owner, _, number = args["id"].partition(".")
+        return self.items[int(owner[1:])] if not number else part(owner, int(number))
+
+    def page(self, _: Any, args: dict[str, Any], __: Any) -> dict[str, Any]:
+        """Return a page of the items, faulty or not."""
+        self.asked.append(args)
+        made = page(self.items, args)
+        if self.fault is not None:
+            made = {**made, **self.fault(made, len(self.asked))}
+        return made
+
+    def client(self, wire: Callable[[Any, int], Response | None] | None = None) -> Client:
+        """Return a client; `wire` may answer a request in the place of the schema."""
+        return Client(Wire(self.schema, wire))
+
+    def names(self, result: Any) -> list[str]:
+        """Return the names of the items of a result."""
+        return [each["name"] for each in result.data["items"]["nodes"]]
+
+
+class Wire(InProcessTransport):
+    """Executes in this process, and lets a test answer first."""
+
+    def __init__(self, schema: Schema, wire: Callable[[Any, int], Response | None] | None) -> None:
+        super().__init__(schema)
+        self.wire = wire
+        self.requests: list[Any] = []
+
+    def send(self, request: Any) -> Response:
+        """Answer a request."""
+        self.requests.append(request)
+        made = self.wire(request, len(self.requests)) if self.wire is not None else None
+        return made if made is not None else super().send(request)
+
+
+@pytest.fixture
+def world() -> World:
+    """Return a world whose pages are right."""
+    return World()
+
+
+ALL = [f"item {number}" for number in range(25)]
+
+
+# -- what comes
+
+
+def test_all_pages_come_as_one_result(world: World) -> None:
+    """A connection of 25 items in pages of ten takes three requests."""
+    result = world.client().execute_all(ITEMS)
+    assert world.names(result) == ALL
+    assert len(world.asked) == 3
+    assert result.report is not None
+    assert result.report.complete
+    assert str(result.report) == "25 of 25 items in 3 requests"
+
+
+def test_what_is_added_never_shows(world: World) -> None:
+    """Neither data nor frames nor reprs name what was added to the query."""
+    result = world.client().execute_all(NESTED)
+    assert set(result.data["items"]) == {"nodes"}
+    assert set(result.data["items"]["nodes"][0]) == {"name", "parts"}
+    assert set(result.data["items"]["nodes"][0]["parts"]) == {"nodes"}
+    shown = f"{result!r}{result._repr_mimebundle_()}{result.frames!r}{result.frame('items')}"
+    assert "gqlnb" not in shown.replace('class="gqlnb', "")
+    assert "pageInfo" not in shown
+
+
+def test_the_report_is_shown_and_travels_with_the_frame(world: World) -> None:
+    """The last line of the repr says what paging did, and `attrs` hold it as JSON values."""
+    client = world.client()
+    assert repr(client.execute_all(ITEMS)).endswith("Pages: 25 of 25 items in 3 requests")
+    frame = client.frame(ITEMS, pages="all")
+    assert len(frame) == 25
+    assert frame.attrs["report"]["requests"] == 3
+
+
+def test_nested_connections_are_followed(world: World) -> None:
+    """Each item has all its parts, asked for several parents at a time."""
+    result = world.client().execute_all(NESTED.replace("4", "8"))
+    rows = result.data["items"]["nodes"]
+    assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
+    assert len(result.frame("items.parts")) == 25 * PARTS
+    assert result.report is not None
+    assert result.report.requests == 1 + 6  # three further pages of items and fifty of parts
+
+
+def test_few_lists_wait_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outer pages come first, and lists that do not fill a request wait for those they bring."""
+    monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
+    client = world.client()
+    for size, least in [(4, 9), (6, 7), (7, 7), (9, 7), (12, 7), (25, 6)]:
+        result = client.execute_all(NESTED.replace("4", str(size)))
+        assert result.report is not None
+        assert result.report.requests == least, size
+
+
+def test_connections_in_a_plain_list_are_followed(world: World) -> None:
+    """A list that is no connection does not keep what stands in its items from being followed."""
+    result = world.client().execute_all("{ all { parts(first: 3) { nodes { name } } } }")
+    assert [len(row["parts"]["nodes"]) for row in result.data["all"]] == [PARTS] * 3
+    assert result.report is not None
+    assert result.report.requests == 3
+
+
+def test_unions_are_told_apart_by_the_interface(world: World) -> None:
+    """Items of a union have an identifier where its members implement Node."""
+    text = "{ found(first: 4) { nodes { ... on Item { name } ... on Part { name } } } }"
+    result = world.client().execute_all(text)
+    assert len(result.data["found"]["nodes"]) == PARTS + 2
+    assert set(result.data["found"]["nodes"][0]) == {"name"}
+
+
+@pytest.mark.parametrize("name", ["endCursor", "cursor", "after"])
+def test_a_cursor_variable_of_ones_own_begins(world: World, name: str) -> None:
+    """A cursor that the query takes as a variable is where paging begins."""
+    text = (
+        f"query ($n: Int!, ${name}: String) {{ items(first: $n, after: ${name}) {{"
+        " totalCount pageInfo { hasNextPage endCursor } nodes { name } } }"
+    )
+    client = world.client()
+    assert world.names(client.execute_all(text, {"n": 10})) == ALL
+    result = client.execute_all(text, {"n": 10, name: "20"})
+    assert world.names(result) == ALL[20:]
+    assert result.report is not None
+    assert result.report.complete
+    assert result.data["items"]["pageInfo"] == {"hasNextPage": False, "endCursor": "25"}
+
+
+def test_last_pages_backwards(world: World) -> None:
+    """With `last` the pages go from the end to the beginning, and the items keep their order."""
+    text = "{ items(last: 10) { pageInfo { hasPreviousPage hasNextPage } nodes { name } } }"
+    result = world.client().execute_all(text)
+    assert world.names(result) == ALL
+    assert result.data["items"]["pageInfo"] == {"hasPreviousPage": False, "hasNextPage": False}
+    assert len(world.asked) == 3
+
+
+def test_a_page_size_is_added_where_the_text_gives_none(world: World) -> None:
+    """Without `first` a hundred items are asked for, with `page_size` that many."""
+    client = world.client()
+    client.execute_all("{ items { nodes { name } } }")
+    client.execute_all("{ items { nodes { name } } }", page_size=9)
+    assert [args["first"] for args in world.asked] == [100, 9, 9, 9]
+
+
+@pytest.mark.parametrize("size", [0, -4])
+def test_a_page_size_that_is_none_is_left_to_the_endpoint(world: World, size: int) -> None:
+    """Nobody is paged item by item because of a sign: the endpoint says what it thinks of it."""
+    world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}")
+    assert [args["first"] for args in world.asked] == [size]
+
+
+def test_pages_iterates_results(world: World) -> None:
+    """Each page is a result of its own, whose nested connections are complete."""
+    text = "{ plain items(first: 10) { nodes { name parts(first: 5) { nodes { id } } } } }"
+    pages = list(world.client().pages(text))
+    assert [len(page_) for page_ in pages] == [10, 10, 5]
+    assert {page_.data["plain"] for page_ in pages} == {"text"}
+    parts = [row["parts"]["nodes"] for page_ in pages for row in page_.data["items"]["nodes"]]
+    assert list(map(len, parts)) == [PARTS] * 25
+
+
+def test_pages_can_be_left(world: World) -> None:
+    """Who stops iterating causes no further request."""
+    for _ in world.client().pages(ITEMS):
+        break
+    assert len(world.asked) == 1
+
+
+def test_a_query_without_connections_is_one_page(world: World) -> None:
+    """There is nothing to follow, and the report says so."""
+    result = world.client().execute_all("{ plain }")
+    assert result.data == {"plain": "text"}
+    assert result.report is not None
+    assert result.report.notes == ("The query has no list that comes in pages.",)
+
+
+def test_a_path_chooses_what_is_followed(world: World) -> None:
+    """Only the connection of that name, and those around and in it, are followed."""
+    text = (
+        "{ items(first: 10) { nodes { name } } me { parts(first: 3) { nodes { name } } }"
+        " other: items(first: 2) { nodes { name parts(first: 3) { nodes { name } } } } }"
+    )
+    result = world.client().execute_all(text, path="me.parts")
+    assert len(result.data["me"]["parts"]["nodes"]) == PARTS
+    assert len(result.data["items"]["nodes"]) == 10
+    assert len(result.data["other"]["nodes"]) == 2
+    with pytest.raises(QueryError, match=r"The query has: items, me\.parts, other, other\.parts\."):
+        world.client().execute_all(text, path="nowhere")
+
+
+def test_results_and_requests_are_capped(world: World) -> None:
+    """`max_results` asks for no more than it needs, `max_requests` can be gone on from."""
+    client = world.client()
+    few = client.execute_all(ITEMS, max_results=12)
+    assert world.names(few) == ALL[:12]
+    assert [args["first"] for args in world.asked] == [10, 2]
+    assert few.report is not None
+    assert few.report.ended == "max_results"
+    some = client.execute_all(ITEMS, max_requests=2)
+    assert world.names(some) == ALL[:20]
+    assert some.report is not None
+    assert some.report.ended == "max_requests"
+    assert some.report.cursors == {"items": "20"}
+    assert world.names(client.resume(some)) == ALL
+
+
+def test_a_running_loop_is_not_blocked(world: World) -> None:
+    """The asynchronous forms give what the others give."""
+
+    async def ask() -> tuple[Result, list[int]]:
+        client = Client(world.schema)
+        sizes = [len(each) async for each in client.apages(ITEMS)]
+        return await client.aexecute_all(NESTED), sizes
+
+    result, sizes = asyncio.run(ask())
+    assert sizes == [10, 10, 5]
+    assert result.data == world.client().execute_all(NESTED).data
+
+
+def test_independent_chains_are_asked_for_at_once(world: World) -> None:
+    """Over HTTP, two requests of one round are on their way at the same time."""
+    world.items = [item(number) for number in range(20)]
+    both = threading.Barrier(2, timeout=20)
+    plain, waits = world.node, iter(range(20))
+
+    def node(*args: Any) -> Any:
+        if next(waits, 20) in {0, 10}:
+            both.wait()
+        return plain(*args)
+
+    world.schema.resolver("Query.node")(node)
+    text = "{ items { nodes { name parts(first: 4) { nodes { name } } } } }"
+    with serve(world.schema, port=0) as server, Client(server.url, schema=world.schema) as client:
+        result = client.execute_all(text)
+    assert len(result.frame("items.parts")) == 20 * PARTS
+
+
+def test_progress_is_told_of_each_answer(world: World) -> None:
+    """A function hears what came, what is expected, and how many requests there were."""
+    heard: list[tuple[int, int | None, int]] = []
+    world.client().execute_all(ITEMS, progress=lambda *args: heard.append(args[:3]))
+    assert heard == [(10, 25, 1), (20, 25, 2), (25, 25, 3)]
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize("kind", ["mutation", "subscription"])
+def test_only_queries_are_paged(world: World, kind: str) -> None:
+    """A mutation is never sent twice."""
+    with pytest.raises(QueryError, match=f"Only queries are paged; this is a {kind}"):
+        world.client().execute_all(f"{kind} {{ items(first: 3) {{ nodes {{ name }} }} }}")
+    assert world.asked == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"page_size": 0}, "page_size= takes a whole number above 0"),
+        ({"max_requests": True}, "max_requests= takes a whole number above 0"),
+        ({"max_result": 5}, "There is no option max_result="),
+        ({"path": 5}, "path= takes the dotted name of a list"),
+        ({"progress": 5}, "progress= takes"),
+    ],
+)
+def test_wrong_options_are_told(world: World, options: dict[str, Any], said: str) -> None:
+    """An option that is none, or has no such value, is an error before anything is sent."""
+    with pytest.raises(OptionError, match=said):
+        world.client().execute_all(ITEMS, **options)
+    assert world.asked == []
+
+
+# -- badly behaved endpoints
+
+
+def shifted(args: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments that begin two items too early."""
+    return {**args, "after": str(int(args["after"]) - 2)} if args.get("after") else args
+
+
+def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
+    """Return the names that came, and the report."""
+    result = world.client().execute_all(text)
+    assert result.report is not None
+    return world.names(result), result.report
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_whatever_the_fault_what_there_is_comes_once(name: str) -> None:
+    """Each fault ends in time, keeps what can be had, and is not taken for the whole."""
+    fault = FAULTS[name]
+    client, _, transport = faulty(name)
+    result = client.execute_all(QUERY)
+    got = ids(result.data)
+    assert len(got) == len(set(got))
+    assert set(got) == fault.numbers
+    assert result.report is not None
+    assert (result.report.ended == "complete") is fault.told
+    assert result.report.requests == len(transport.sent) <= fault.most
+    assert fault.duplicates in {None, result.report.duplicates}
+    assert sorted(i for each in faulty(name)[0].pages(QUERY) for i in ids(each.data)) == sorted(got)
+
+
+def test_the_same_page_for_ever_ends(world: World) -> None:
+    """An endpoint that does not look at the cursor gives the same one twice."""
+    world.fault = lambda _, __: page(world.items, {"first": 10})
+    names, report = ended(world)
+    assert names == ALL[:10]
+    assert report.ended == "the same cursor came twice"
+    assert report.duplicates == 10
+    assert report.requests == 2
+    assert not report.complete
+
+
+@pytest.mark.parametrize("cursor", [None, ""])
+def test_a_missing_cursor_ends(world: World, cursor: str | None) -> None:
+    """More pages without a cursor to ask for them are no reason to go on."""
+    world.fault = lambda made, _: {"pageInfo": {**made["pageInfo"], "endCursor": cursor}}
+    names, report = ended(world)
+    assert names == ALL[:10]
+    assert report.ended == "there is more, without a cursor"
+
+
+def test_empty_pages_for_ever_end(world: World) -> None:
+    """Five pages in a row without anything new are enough."""
+    info = {"hasNextPage": True, "hasPreviousPage": False}
+    world.fault = lambda _, number: (
+        {"nodes": [], "pageInfo": {**info, "endCursor": f"{100 + number}"}} if number > 2 else {}
+    )
+    names, report = ended(world)
+    assert names == ALL[:20]
+    assert report.ended == "5 pages came with nothing new"
+    assert report.requests == 2 + 5
+
+
+def test_a_few_empty_pages_are_passed(world: World) -> None:
+    """Filters leave pages empty on the way to others."""
+    world.fault = lambda _, number: {"nodes": []} if number == 2 else {}
+    names, report = ended(world)
+    assert names == [*ALL[:10], *ALL[20:]]
+    assert report.ended == "complete"
+    assert report.notes == ("15 items came, and the endpoint counts 25.",)
+
+
+def test_the_same_items_under_new_cursors_end(world: World) -> None:
+    """What came before is left out by its identifier, and paging ends."""
+    world.fault = lambda made, number: {
+        "nodes": world.items[:10],
+        "pageInfo": {**made["pageInfo"], "hasNextPage": True, "endCursor": str(number)},
+    }
+    names, report = ended(world)
+    assert names == ALL[:10]
+    assert report.duplicates == 50
+    assert report.ended == "5 pages came with nothing new"
+
+
+def test_a_next_page_that_is_none_ends(world: World) -> None:
+    """`hasNextPage` that is true on the last page costs one request and loses nothing."""
+    world.fault = lambda made, _: {"pageInfo": {**made["pageInfo"], "hasNextPage": True}}
+    names, report = ended(world)
+    assert names == ALL
+    assert report.requests == 4
+    assert report.ended == "the same cursor came twice"
+
+
+def test_an_end_that_is_none_is_told(world: World) -> None:
+    """`hasNextPage` that is false too early shows in the count."""
+    world.fault = lambda made, n: {"pageInfo": {**made["pageInfo"], "hasNextPage": n < 2}}
+    names, report = ended(world)
+    assert names == ALL[:20]
+    assert not report.complete
+    assert report.notes == ("20 items came, and the endpoint counts 25.",)
+
+
+def test_counts_that_change_are_told(world: World) -> None:
+    """Totals that shrink and grow neither end nor lengthen the paging."""
+    world.fault = lambda _, number: {"totalCount": [30, 3, 25][number - 1]}
+    names, report = ended(world)
+    assert names == ALL
+    assert report.expected == 25
+    assert report.notes == ("items: the count changed while paging. (2 times)",)
+    assert not report.complete
+
+
+def test_duplicates_are_left_out_once_and_counted(world: World) -> None:
+    """Items that an insertion shifts onto the next page come once."""
+    world.fault = lambda made, number: (
+        {"nodes": [world.items[9], *made["nodes"]]} if number == 2 else {}
+    )
+    names, report = ended(world)
+    assert names == ALL
+    assert report.duplicates == 1
+    assert str(report) == "25 of 25 items in 3 requests, 1 duplicates left out"
+
+
+def test_reordered_items_come_once(world: World) -> None:
+    """An order that changes between pages repeats items and loses others; the report says it."""
+    world.fault = lambda _, number: {"nodes": world.items[5:15]} if number == 2 else {}
+    names, report = ended(world)
+    assert names == [*ALL[:15], *ALL[20:]]
+    assert report.duplicates == 5
+    assert report.notes == ("20 items came, and the endpoint counts 25.",)
+
+
+def test_one_node_in_edges_that_differ_is_no_duplicate(world: World) -> None:
+    """A node may stand in two edges that say different things of it."""
+    roles = iter(["a", "b", "a"])
+    world.items = [item(1), item(1), item(1)]
+    world.fault = lambda made, _: {"edges": [e | {"role": next(roles)} for e in made["edges"]]}
+    text = "{ items(first: 2) { edges { role node { name } } } }"
+    result = world.client().execute_all(text)
+    assert [edge["role"] for edge in result.data["items"]["edges"]] == ["a", "b"]
+    assert result.report is not None
+    assert result.report.duplicates == 1
+
+
+def test_without_identifiers_equal_rows_are_kept(world: World) -> None:
+    """Rows that look alike are two, unless their edges' cursors are the same too."""
+    world.items = [{"name": "x", "id": "i0"}] * 6
+    text = "{ loose(first: 4) { edges { node { name } } } }"
+    result = world.client().execute_all(text)
+    assert result.data == {"loose": {"edges": [{"node": {"name": "x"}}] * 6}}
+    world.schema.resolver("Query.loose")(lambda _, args, __: page(world.items, shifted(args)))
+    again = world.client().execute_all(text)
+    assert len(again.data["loose"]["edges"]) == 6
+    assert again.report is not None
+    assert again.report.duplicates == 2
+
+
+def test_what_cannot_be_asked_for_again_is_told(world: World) -> None:
+    """A connection of objects without identifiers keeps its first page, and the report says so."""
+    text = "{ loose { edges { node { name parts(first: 3) { nodes { name } } } } } }"
+    result = world.client().execute_all(text)
+    assert len(result.frame("loose.parts")) == 6 * 3
+    assert result.report is not None
+    assert result.report.ended == "there is more, of an object that cannot be asked for again"
+    assert result.report.notes[0].startswith("loose.parts: ")
+    assert result.report.notes[0].endswith("(6 times)")
+
+
+def test_an_object_that_is_gone_keeps_its_first_page(world: World) -> None:
+    """A parent deleted while paging costs its own further pages alone, and is a partial answer."""
+    real = world.node
+
+    def node(root: Any, args: dict[str, Any], context: Any) -> Any:
+        if args["id"] == "i1":
+            message = "Could not resolve to a node."
+            raise ValueError(message)
+        return real(root, args, context)
+
+    world.schema.resolver("Query.node")(node)
+    result = world.client().execute_all(NESTED)
+    sizes = [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]]
+    assert sizes == [PARTS, 3, *[PARTS] * 23]
+    assert [error["path"] for error in result.errors] == [["items", "nodes", 1, "parts"]]
+    assert result.report is not None
+    assert "Could not resolve to a node." in result.report.ended
+
+
+def test_errors_of_later_pages_point_into_the_whole(world: World) -> None:
+    """An error's path counts the items that came before its page."""
+
+    def secret(root: Any, _: Any, __: Any) -> str:
+        if root["number"] == 13:
+            message = "forbidden"
+            raise ValueError(message)
+        return "s"
+
+    world.schema.resolver("Item.secret")(secret)
+    result = world.client().execute_all("{ items(first: 10) { nodes { name secret } } }")
+    assert [error["path"] for error in result.errors] == [["items", "nodes", 13, "secret"]]
+    assert result.data["items"]["nodes"][13] == {"name": "item 13", "secret": None}
+
+
+# -- failures
+
+
+def failing(*numbers: int) -> Callable[[Any, int], Response | None]:
+    """Return what answers the requests of these numbers with HTTP 500."""
+    return lambda _, number: Response(500, {}, b"oops") if number in numbers else None
+
+
+def test_a_failed_page_keeps_those_before_and_can_be_gone_on_from(world: World) -> None:
+    """The error holds two pages and the cursor; resuming gives the whole without asking again."""
+    client = world.client(failing(3))
+    with pytest.raises(TransportError, match=r"HTTP 500.* 20 items came before") as caught:
+        client.execute_all(ITEMS)
+    kept: Any = caught.value.result
+    assert world.names(kept) == ALL[:20]
+    assert kept.report.ended == "failed"
+    assert kept.report.cursors == {"items": "20"}
+    assert len(world.asked) == 2
+    assert world.names(client.resume(caught.value)) == ALL
+    assert len(world.asked) == 3
+
+
+def test_nested_pages_can_be_gone_on_from(world: World) -> None:
+    """A failure in the middle of nested connections loses nothing."""
+    client = world.client(failing(4, 6))
+    whole = world.client().execute_all(NESTED).data
+    with pytest.raises(TransportError) as first:
+        client.execute_all(NESTED)
+    with pytest.raises(TransportError) as second:
+        client.resume(first.value)
+    assert client.resume(second.value).data == whole
+
+
+def test_a_failed_first_page_can_be_asked_for_again(world: World) -> None:
+    """Without any page there is no result, and resuming begins."""
+    client = world.client(failing(1))
+    with pytest.raises(TransportError) as caught:
+        client.execute_all(ITEMS)
+    assert caught.value.result is None
+    assert world.names(client.resume(caught.value)) == ALL
+
+
+def test_an_interrupt_keeps_the_pages(world: World) -> None:
+    """What came before Ctrl-C is with the interrupt, and `resume()` goes on."""
+
+    def wire(_: Any, number: int) -> None:
+        if number == 3:
+            raise KeyboardInterrupt
+
+    client = world.client(wire)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        client.execute_all(ITEMS)
+    assert world.names(caught.value.result) == ALL[:20]  # type: ignore[attr-defined]
+    assert "Go on with client.resume()." in caught.value.__notes__[0]
+    assert world.names(client.resume()) == ALL
+
+
+@pytest.mark.parametrize("way", ["threads", "loop"])
+def test_an_interrupt_among_requests_at_once_loses_nothing(world: World, way: str) -> None:
+    """What was on its way is asked for again, what had come is not."""
+    whole = world.client().execute_all(NESTED).data
+    calls = iter(range(100))
+
+    def stop(*_: Any) -> None:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+
+    text = NESTED.replace("first: 4", "first: 25")  # a round of fifty chains
+    with serve(world.schema, port=0) as server, Client(server.url, schema=world.schema) as client:
+        ways = {
+            "threads": lambda: client.execute_all(text, progress=stop),
+            "loop": lambda: asyncio.run(client.aexecute_all(text, progress=stop)),
+        }
+        with pytest.raises(KeyboardInterrupt) as caught:
+            ways[way]()
+        assert len(caught.value.result.data["items"]["nodes"]) == 25  # type: ignore[attr-defined]
+        assert client.resume().data == whole
+
+
+def test_nothing_to_go_on_with_is_told(world: World) -> None:
+    """A client that was not interrupted, and a result that is whole, are no beginning."""
+    client = world.client()
+    for failure in (None, client.execute_all(ITEMS), GqlnbError("another")):
+        with pytest.raises(QueryError, match="nothing to go on with"):
+            client.resume(failure)
+
+
+def test_pages_are_halved_for_a_gateway_that_gives_up_and_grow_again(world: World) -> None:
+    """HTTP 502 halves the page at once; calm answers double it again."""
+    slow = True
+
+    def wire(_: Any, number: int) -> Response | None:
+        return Response(502, {}, b"<html>") if number in {2, 3} and slow else None
+
+    client = world.client(wire)
+    result = client.execute_all("{ items(first: 4) { nodes { name } } }")
+    assert world.names(result) == ALL
+    assert [args["first"] for args in world.asked][:4] == [4, 1, 1, 1]
+    assert max(args["first"] for args in world.asked[4:]) > 1
+    assert result.report is not None
+    assert result.report.requests == len(world.asked) + 2
+
+
+def limited(kind: str, *, data: bool) -> Callable[[Any, int], Response | None]:
+    """Return what refuses, under status 200, pages of more than five items."""
+
+    def wire(request: Any, _: int) -> Response | None:
+        if "first: 10" not in request.query:
+            return None
+        errors = [{"type": kind, "message": "Too much.", "path": ["items"]}]
+        members = {"data": {"items": None}} if data else {}
+        return Response(200, members={**members, "errors": errors})
+
+    return wire
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("RESOURCE_LIMITS_EXCEEDED", True), ("MAX_NODE_LIMIT_EXCEEDED", False)],
+)
+def test_pages_are_halved_for_limits_of_the_endpoint(world: World, kind: str, data: bool) -> None:
+    """Too many nodes are asked for in smaller pages, with and without data in the refusal."""
+    result = world.client(limited(kind, data=data)).execute_all(ITEMS)
+    assert world.names(result) == ALL
+    assert world.asked[0]["first"] == 5
+    assert result.errors == ()
+
+
+def test_lookups_that_are_too_many_at_once_are_asked_for_in_smaller_numbers(world: World) -> None:
+    """An endpoint that refuses many objects in a request is asked for fewer."""
+
+    def wire(request: Any, _: int) -> Response | None:
+        if request.query.count("node(id:") <= 3:
+            return None
+        return Response(400, members={"errors": [{"message": "Too complex."}]})
+
+    result = world.client(wire).execute_all(NESTED)
+    assert len(result.frame("items.parts")) == 25 * PARTS
+
+
+def test_a_query_that_is_refused_with_pages_is_asked_as_it_is(world: World) -> None:
+    """What is added is left out again, and the report says that there is one page."""
+
+    def wire(request: Any, _: int) -> Response | None:
+        if "gqlnb_" not in request.query:
+            return None
+        return Response(400, members={"errors": [{"message": "Nothing of that kind."}]})
+
+    result = world.client(wire).execute_all(ITEMS)
+    assert world.names(result) == ALL[:10]
+    assert result.report is not None
+    assert "Nothing of that kind." in result.report.notes[0]
+    assert result.report.requests == 2
+
+
+# -- without a schema
+
+
+@pytest.fixture
+def secretive(world: World) -> Iterator[str]:
+    """Yield the address of an endpoint that does not tell its schema."""
+    with serve(world.schema, port=0, access=Access(introspection=False)) as server:
+        yield server.url
+
+
+def test_without_a_schema_names_tell_connections(secretive: str) -> None:
+    """An endpoint of unknown schema is paged by the names in the query, nested ones by `id`."""
+    text = NESTED.replace("{ name parts", "{ id name parts")
+    with Client(secretive) as client:
+        result = client.execute_all(text)
+        with pytest.warns(UserWarning, match="may be incomplete"):
+            bare = client.execute_all(NESTED)
+    rows = result.data["items"]["nodes"]
+    assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
+    assert set(rows[0]) == {"id", "name", "parts"}
+    assert result.report is not None
+    assert result.report.complete
+    assert result.report.notes[0].startswith("No schema could be loaded: ")
+    assert result.report.notes[1] == "Lists were found by their names: no schema is known."
+    assert [len(row["parts"]["nodes"]) for row in bare.data["items"]["nodes"]] == [3] * 25
+    assert bare.report is not None
+    assert not bare.report.complete
+
+
+def test_a_plain_list_without_a_schema_is_not_called_complete(secretive: str) -> None:
+    """Only the schema could say whether the list has arguments for further pages."""
+    with (
+        Client(secretive) as client,
+        pytest.warns(UserWarning, match="all: may go on; no schema is known"),
+    ):
+        result = client.execute_all("{ all { name } }")
+    assert result.report is not None
+    assert not result.report.complete
+
+
+def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
+    """A fresh client pages as one that knows the schema does, and asks for it once."""
+    with serve(world.schema, port=0) as server, Client(server.url) as client:
+        result = client.execute_all(NESTED)
+        client.execute_all(ITEMS)
+        asked = [entry for entry in server.log if "__schema" in str(entry)]
+    assert [len(row["parts"]["nodes"]) for row in result.data["items"]["nodes"]] == [PARTS] * 25
+    assert result.report is not None
+    assert result.report.complete
+    assert len(asked) <= 1
+
+
+def test_the_wait_for_a_limit_is_told_as_ever(world: World) -> None:
+    """A rate limit longer than the client waits is an error that holds the pages."""
+    limits = Limits(wait=0.01)
+    headers = {"retry-after": "3600"}
+    wire = Wire(
+        world.schema,
+        lambda _, n: Response(429, headers, b'{"message": "slow"}') if n == 2 else None,
+    )
+    with pytest.raises(TransportError, match="rate limit") as caught:
+        Client(wire, limits=limits).execute_all(ITEMS)
+    assert world.names(caught.value.result) == ALL[:10]

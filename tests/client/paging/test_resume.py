@@ -1,0 +1,145 @@
+"""What is left, failed or interrupted is gone on with: no item is lost, none comes twice."""
+
+from __future__ import annotations
+
+import copy
+import signal
+from typing import Any
+
+import pytest
+
+from gqlnb import QueryError, TransportError
+from gqlnb.background import defer_interrupt
+from gqlnb.client.paging.cursors import ListCursor
+from gqlnb.document.paging_plan import PagingPlan
+from tests.client.paging.faulty_connections import NESTED, QUERY, SIZE, TOTAL, faulty, ids
+
+WHOLE = list(range(TOTAL))
+
+
+def parts(data: Any) -> list[int]:
+    """Return how many parts came of each item."""
+    return [len(each["parts"]["nodes"]) for each in data["items"]["nodes"]]
+
+
+@pytest.mark.parametrize(
+    "place", [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "next")]
+)
+@pytest.mark.parametrize("time", [1, 2, 5])
+def test_ctrl_c_at_any_place_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch, place: tuple[type, str], time: int
+) -> None:
+    """It waits until a page is taken in whole, or the next request is made."""
+    owner, name = place
+    plain, calls = getattr(owner, name), iter(range(1, 10_000))
+
+    def interrupted(*args: Any) -> Any:
+        if next(calls) == time:
+            signal.raise_signal(signal.SIGINT)
+        return plain(*args)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    client, items, _ = faulty("right")
+    with pytest.raises(KeyboardInterrupt):
+        client.execute_all(NESTED)
+    result = client.resume()
+    assert ids(result.data) == WHOLE
+    assert parts(result.data) == [3] * TOTAL
+    assert items.asked == TOTAL // SIZE
+
+
+def test_ctrl_c_is_heard_after_the_block() -> None:
+    """Once, and afterwards as ever."""
+    done = []
+    with pytest.raises(KeyboardInterrupt), defer_interrupt():  # noqa: PT012 - what is tested
+        signal.raise_signal(signal.SIGINT)
+        done.append("the rest")
+    assert done == ["the rest"]
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_an_error_of_a_worker_that_nobody_expects_loses_nothing() -> None:
+    """Requests that were under way with it are asked again."""
+    client, items, _ = faulty("right", fails={4: MemoryError})
+    client._rate_limiter._queue.flow.max_concurrent = 6
+    client._rate_limiter._queue.flow._has_answer = True
+    with pytest.raises(MemoryError):
+        client.execute_all(NESTED, page_size=2)
+    result = client.resume()
+    assert ids(result.data) == WHOLE
+    assert parts(result.data) == [3] * TOTAL
+    assert items.asked >= -(-TOTAL // 2)
+
+
+@pytest.mark.parametrize("way", ["page", "client"])
+def test_pages_that_were_left_go_on_with_the_next(way: str) -> None:
+    """What was handed out stays as it was, and does not come again."""
+    client, items, _ = faulty("right")
+    pages = client.pages(QUERY)
+    page = [next(pages), next(pages)][-1]
+    rest = client.resume(page if way == "page" else None)
+    assert ids(page.data) == WHOLE[SIZE : 2 * SIZE]
+    assert ids(rest.data) == WHOLE[2 * SIZE :]
+    assert items.asked == TOTAL // SIZE
+
+
+def test_pages_that_ended_at_max_requests_go_on_with_the_next() -> None:
+    """The last page is not in what comes of going on."""
+    client, _, _ = faulty("right")
+    pages = list(client.pages(QUERY, max_requests=3))
+    assert pages[-1].report is not None
+    assert pages[-1].report.ended == "max_requests"
+    rest = client.resume(pages[-1])
+    assert [n for page in (*pages, rest) for n in ids(page.data)] == WHOLE
+
+
+def test_a_copy_holds_the_pages_and_not_the_way_to_more() -> None:
+    """Going on changes the result that it goes on with, and no other."""
+    client, _, _ = faulty("right")
+    some = client.execute_all(QUERY, max_requests=2)
+    again = copy.deepcopy(some)
+    assert again.data == some.data
+    assert again.report == some.report
+    with pytest.raises(QueryError, match="nothing to go on with"):
+        client.resume(again)
+    assert ids(client.resume(some).data) == WHOLE
+    assert ids(again.data) == WHOLE[: 2 * SIZE]
+
+
+def test_pages_that_came_to_their_end_leave_nothing() -> None:
+    """There is nothing to go on with."""
+    client, _, _ = faulty("right")
+    assert len(list(client.pages(QUERY))) == TOTAL // SIZE
+    with pytest.raises(QueryError, match="nothing to go on with"):
+        client.resume()
+
+
+def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A whole answer of null is no end: smaller pages, other attempts, then an error as of 504."""
+    message = (
+        "Something went wrong while executing your query. This may be the result of a timeout."
+    )
+    fault = {"data": None, "errors": [{"message": message}]}
+    monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", lambda _: None)
+    client, _, transport = faulty("right", fails=dict.fromkeys(range(4, 9), fault))
+    with pytest.raises(TransportError, match="Something went wrong") as caught:
+        client.execute_all(QUERY, page_size=2)
+    assert caught.value.status == 504
+    assert len(transport.sent) == 4 + 4  # one more with half the page, and asked four times
+    assert ids(client.resume(caught.value).data) == WHOLE
+
+
+def test_a_walk_gives_back_what_was_asked() -> None:
+    """Requests whose answers never came are made again, the same."""
+    client, _, _ = faulty("right")
+    crawler = client._start_crawler(QUERY, None, None, {})
+    ask = crawler.build_first_request()
+    crawler.add_answer(ask, client.execute(ask.text, ask.variables))
+    (first,) = crawler.build_next_requests()
+    assert crawler.build_next_requests() == []
+    crawler.recall_requests()
+    (again,) = crawler.build_next_requests()
+    assert (again.text, again.variables) == (first.text, first.variables)

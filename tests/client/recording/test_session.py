@@ -1,0 +1,572 @@
+"""What was answered once is answered again, without the endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+
+import pytest
+from graphql import GraphQLError
+
+import gqlnb
+from gqlnb import (
+    AnswerError,
+    AuthError,
+    Client,
+    OptionError,
+    QueryError,
+    RateLimited,
+    ReplayError,
+    Schema,
+    Token,
+    TransportError,
+    recorded,
+    serve,
+)
+from gqlnb.client import connections
+
+SDL = """
+type Query { count: Int! add(a: Float, b: [Int]): Float rows: [Row!]! fail: Int }
+type Mutation { step(by: Int = 1): Int! }
+type Row { id: ID! big: Any name: String at: Any }
+scalar Any
+"""
+BIG = 2**60 + 1
+SILENT = "http://127.0.0.1:9/graphql"  # the discard port: nothing listens there
+
+
+def counting():
+    """Return a schema whose answers differ from one request to the next."""
+    numbers = count(1)
+
+    def fail(*_):
+        msg = "broken on purpose"
+        raise GraphQLError(msg)
+
+    rows = [{"id": 1, "big": BIG, "name": "ü🙂", "at": 1.5}, {"id": 2}]
+    queries = {
+        "count": lambda *_: next(numbers),
+        "add": lambda root, args, context: args["a"] + 1,
+        "rows": lambda *_: rows,
+        "fail": fail,
+    }
+    return Schema(SDL, {"Query": queries, "Mutation": {"step": lambda *_: next(numbers)}})
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return where a recording may be."""
+    return tmp_path / "it.jsonl"
+
+
+@pytest.fixture
+def lines(path):
+    """Return a function that reads the requests and answers of the recording."""
+    return lambda: [json.loads(line) for line in path.read_text().splitlines()[1:]]
+
+
+def answer(status, body, *headers, kind="application/json"):
+    """Return the bytes of a response."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(data)}", f"Content-Type: {kind}"]
+    return "\r\n".join([*head, *headers, "Connection: close", "", ""]).encode() + data
+
+
+def test_a_replay_needs_no_server(path):
+    """Rows, big integers, text, the schema's dtypes: all as they came."""
+    text = "{ rows { id big name at } }"
+    with serve(counting(), port=0) as server:
+        client = Client(server.url, recording=path, mode="record")
+        assert client.schema.query_type is not None
+        live = client.execute(text)
+    again = Client(server.url, recording=path, mode="replay")
+    assert again.schema.query_type is not None
+    replayed = again.execute(text)
+    assert replayed.data == live.data
+    assert replayed["rows"][0]["big"] == BIG
+    assert replayed.frame().equals(live.frame())
+    assert [*replayed.frame().dtypes] == [*live.frame().dtypes]
+    assert (replayed.source, replayed.frame().attrs) == (live.source, live.frame().attrs)
+    assert repr(replayed) == repr(live)
+
+
+def test_every_client_is_recorded_within_the_block(path):
+    """Those made before, those made inside, connections by name, other threads, `stars`."""
+    before = Client(counting())
+    with recorded(path):
+        firsts = [before.execute("{ count }").data, Client(counting()).execute("{ fail }").errors]
+        found = gqlnb.stars(">400000")
+        with ThreadPoolExecutor(1) as pool:
+            firsts.append(pool.submit(before.execute, "mutation { step }").result().data)
+    assert before.execute("{ count }").data == {"count": 3}  # 2 was the mutation
+    with recorded(path, mode="replay"):
+        again = [before.execute("{ count }").data, Client(Schema(SDL)).execute("{ fail }").errors]
+        assert gqlnb.stars(">400000").equals(found)
+        with ThreadPoolExecutor(1) as pool:
+            again.append(pool.submit(before.execute, "mutation { step }").result().data)
+        with pytest.raises(ReplayError):
+            gqlnb.stars(">300000")
+    assert again == firsts
+
+
+def test_an_environment_that_names_no_file_is_not_to_be_unset(path, monkeypatch):
+    """Blank, `GQLNB_REPLAY` counts for nothing, in errors too."""
+    monkeypatch.setenv("GQLNB_REPLAY", " ")
+    with recorded(path):
+        Client(counting()).execute("{ count }")
+    with recorded(path, mode="replay"), pytest.raises(ReplayError, match="To record it:"):
+        Client(counting()).execute("{ other: count }")
+
+
+def test_the_environment_replays_to_everyone(path, monkeypatch, tmp_path):
+    """`GQLNB_REPLAY` counts whatever a client and a block say."""
+    with recorded(path):
+        Client(counting()).execute("{ count }")
+    own = Client(counting(), recording=tmp_path / "own.jsonl", mode="record")
+    monkeypatch.setenv("GQLNB_REPLAY", str(path))
+    with recorded(tmp_path / "other.jsonl", mode="record"):
+        assert own.execute("{ count }").data == {"count": 1}
+        assert own.execute("{ count }").data == {"count": 1}
+        with pytest.raises(ReplayError, match="To record it, unset GQLNB_REPLAY and run:"):
+            own.execute("{ fail }")
+    monkeypatch.setenv("GQLNB_REPLAY", str(tmp_path / "missing.jsonl"))
+    with pytest.raises(ReplayError, match=r"There is no recording .*missing\.jsonl"):
+        own.execute("{ count }")
+
+
+@pytest.mark.parametrize(
+    ("recorded_as", "asked_as"),
+    [
+        (("{ count }", {}), ("query\n  # why\n{ count, }", None)),
+        (("query A { count }", {}, "A"), ("query A { count }", {}, None)),
+        (
+            ("query Q { rows { ...F ...G } } fragment F on Row { id } fragment G on Row {name}",),
+            ("fragment G on Row { name } fragment F on Row { id }\nquery Q { rows {...F ...G} }",),
+        ),
+        (
+            ("query ($a: Float, $b: [Int]) { add(a: $a, b: $b) }", {"a": 1, "b": [1, 2]}),
+            ("query ($a: Float, $b: [Int]) { add(a: $a, b: $b) }", {"b": [1, 2], "a": 1.0}),
+        ),
+    ],
+)
+def test_the_same_request_written_otherwise_is_the_same(path, recorded_as, asked_as):
+    """Layout, comments, order of definitions and variables, the name of the only operation."""
+    live, dead = Client(counting(), recording=path), Client(Schema(SDL), recording=path)
+
+    def ask(client, text, variables=None, operation=None):
+        return client.execute(text, variables, operation=operation).data
+
+    assert ask(dead, *asked_as) == ask(live, *recorded_as)
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "operation", "said"),
+    [
+        ("query Q($a: Float) { add(a: $a) }", {"a": 2}, None, "line 2, differs in the variable $a"),
+        ("query Q($a: Float) { add(a: $a) }", None, None, "line 2, differs in the variable $a"),
+        (
+            "query Q($a: Float) { x: add(a: $a) }",
+            {"a": 1},
+            None,
+            "line 2, differs in the document ('… Float ) { add ( a …' there, "
+            "'… Float ) { x : add …' here)",
+        ),
+        ("query A { count } query B { count }", None, "B", "line 3, differs in the operation"),
+    ],
+)
+def test_a_miss_shows_what_comes_nearest(path, monkeypatch, text, variables, operation, said):
+    """Which line, what of it, and the two lines that record it; never the value of a variable."""
+    monkeypatch.chdir(path.parent)
+    client = Client(counting(), recording="it.jsonl")
+    client.execute("query Q($a: Float) { add(a: $a) }", {"a": 1})
+    client.execute("query A { count } query B { count }", operation="A")
+    again = Client(Schema(SDL), recording="it.jsonl", mode="replay")
+    with pytest.raises(ReplayError) as caught:
+        again.execute(text, variables, operation=operation)
+    message = str(caught.value)
+    assert "it.jsonl holds no answer to query" in message
+    assert said in message
+    lines = message.splitlines()[-2:]
+    assert lines == [
+        "  with gqlnb.recorded('it.jsonl'):",
+        "      gqlnb.connect(schema).execute(...)",
+    ]
+
+
+def test_a_miss_of_another_endpoint_says_so(path):
+    """The same query, recorded of somebody else."""
+    with recorded(path):
+        gqlnb.connect("demo").execute("{ viewer { login } }")
+    client = Client(SILENT, recording=path, mode="replay")
+    with pytest.raises(ReplayError, match=r"differs in the connection \(it is of 'demo'\)\. To"):
+        client.execute("{ viewer { login } }")
+
+
+def test_several_answers_come_in_their_order(path):
+    """Polling ends as it did; the last answer to a query comes again, that to a mutation not."""
+    client = Client(counting(), recording=path, mode="record")
+    texts = ["{ count }", "mutation { step }", "{ count }", "mutation { step }"]
+    live = [client.execute(text).data for text in texts]
+    again = Client(Schema(SDL), recording=path, mode="replay")
+    assert [again.execute(text).data for text in texts] == live
+    assert again.execute("{ count }").data == {"count": 3}
+    with pytest.raises(ReplayError, match=r"an unnamed mutation .* 2 times, and it was asked for"):
+        again.execute("mutation { step }")
+    fresh = Client(Schema(SDL), recording=path, mode="replay")
+    assert fresh.execute("mutation { step }").data == {"step": 2}
+
+
+def test_auto_asks_what_is_not_recorded_and_goes_on_asking_it(path):
+    """A loop that polls ends in the first run as well; a later run sends nothing."""
+    first = Client(counting(), recording=path)
+    assert [first.execute("{ count }").data["count"] for _ in range(3)] == [1, 2, 3]
+    again = Client(counting(), recording=path)
+    assert [again.execute("{ count }").data["count"] for _ in range(4)] == [1, 2, 3, 3]
+    assert again.execute("mutation { step }").data == {"step": 1}  # the first that it was asked
+    third = Client(counting(), recording=path)
+    assert third.execute("mutation { step }").data == {"step": 1}
+    with pytest.raises(ReplayError, match="sent again with mode='record' alone"):
+        third.execute("mutation { step }")
+
+
+def test_record_replaces_what_was_recorded(path, lines):
+    """The first new answer to a request takes the place of all old ones; others stay."""
+    with recorded(path):
+        client = Client(counting())
+        for text in ("{ count }", "{ count }", "{ count }", "{ fail }"):
+            client.execute(text)
+    with recorded(path, mode="record"):
+        assert client.execute("{ count }").data == {"count": 4}
+        assert len(lines()) == 5
+    assert [(it["query"], it.get("take", 1)) for it in lines()] == [
+        ("{ fail }", 1),
+        ("{ count }", 1),
+    ]
+    with recorded(path, mode="replay"):
+        assert client.execute("{ count }").data == {"count": 4}
+
+
+def test_a_block_entered_again_goes_on(path):
+    """One cell after the other, of a magic."""
+    client = Client(counting())
+    with recorded(path):
+        client.execute("{ count }")
+        client.execute("{ count }")
+    tape = recorded(path, mode="replay")
+    with tape:
+        assert client.execute("{ count }").data == {"count": 1}
+    with tape:
+        assert client.execute("{ count }").data == {"count": 2}
+    shared = recorded(path, mode="replay")
+    clients = [Client(Schema(SDL), recording=shared) for _ in range(2)]
+    assert [it.execute("{ count }").data["count"] for it in clients] == [1, 2]
+
+
+def test_the_innermost_block_counts_and_the_outer_one_again(path, tmp_path):
+    """Blocks nest, and may end in any order."""
+    client = Client(counting())
+    outer, inner = recorded(path), recorded(tmp_path / "inner.jsonl")
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    client.execute("{ count }")
+    inner.__exit__(None, None, None)
+    client.execute("{ fail }")
+    assert "count" in inner.path.read_text()
+    assert len(path.read_text().splitlines()) == 1
+
+
+FAILURES = {
+    "partial": (answer("200 OK", {"data": {"a": 1}, "errors": [{"message": "b"}]}), None),
+    "null": (answer("200 OK", {"data": None, "errors": [{"message": "b", "path": ["x"]}]}), None),
+    "query": (
+        answer("400 No", {"errors": [{"message": "b", "locations": [{"line": 1, "column": 3}]}]}),
+        QueryError,
+    ),
+    "status": (answer("404 No", b"<p>none</p>", kind="text/html"), TransportError),
+    "gateway": (answer("502 No", b"<p>busy</p>", kind="text/html"), TransportError),
+    "message": (answer("401 No", {"message": "Bad credentials"}), AuthError),
+    "limit": (answer("429 No", {"message": "slow"}, "Retry-After: 3600"), RateLimited),
+    "limit in errors": (
+        answer("200 OK", {"errors": [{"type": "RATE_LIMITED", "message": "slow"}]}),
+        RateLimited,
+    ),
+    "no json": (answer("200 OK", b'{"data": {"a": 1'), AnswerError),
+    "page": (answer("200 OK", b"<html>", kind="text/html"), AnswerError),
+    "no graphql": (answer("200 OK", [1]), AnswerError),
+    "nothing": (None, TransportError),
+}
+
+
+@pytest.mark.parametrize(("reply", "kind"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("how", ["execute", "aexecute"])
+def test_a_failure_is_replayed_as_the_same_failure(canned, path, monkeypatch, reply, kind, how):
+    """Class, message, status, wait and result, without another attempt."""
+
+    def ask(client):
+        try:
+            it = (
+                client.execute("{ a }")
+                if how == "execute"
+                else asyncio.run(client.aexecute("{ a }"))
+            )
+        except gqlnb.GqlnbError as error:
+            wait = getattr(error, "wait", None)
+            return type(error), str(error), getattr(error, "status", None), wait, error.result
+        return None, it.data, it.errors, it.extensions, it
+
+    canned.answers[:] = [reply] * 8
+    limits = gqlnb.Limits(wait=10)
+    live = ask(Client(canned.url, recording=path, limits=limits))
+    canned.answers.clear()
+    asked = len(canned.requests)
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("waited while replaying"))
+    again = ask(Client(canned.url, recording=path, mode="replay", limits=limits))
+    assert (live[0], len(canned.requests)) == (kind, asked)
+    tried = live[1].partition(" Asked ")[0] if kind else live[1]  # how often, and in what time
+    assert again[:4] == (live[0], tried, *live[2:4])
+    assert (again[4] is None) == (live[4] is None)
+    assert again[4] is None or again[4].data == live[4].data
+
+
+def test_auto_asks_again_where_no_answer_came(canned, path, lines):
+    """The server was not there yet, or not at its best; what comes now takes the place of that."""
+    fine = answer("200 OK", {"data": {"a": 1}})
+    canned.answers[:] = [fine, answer("404 No", b"", kind="text/html")]
+    client = Client(canned.url, recording=path)
+    assert client.execute("{ a }").data == {"a": 1}
+    with pytest.raises(TransportError):
+        client.execute("{ a }")
+    with pytest.raises(TransportError):  # whether it was executed nobody knows: not sent again
+        client.execute("mutation { a }")
+    canned.answers[:] = [answer("200 OK", {"data": {"a": 2}})]
+    again = Client(canned.url, recording=path)
+    assert [again.execute("{ a }").data["a"] for _ in range(2)] == [1, 2]
+    asked = len(canned.requests)
+    with pytest.raises(TransportError):
+        again.execute("mutation { a }")
+    third = Client(canned.url, recording=path)
+    assert [third.execute("{ a }").data["a"] for _ in range(3)] == [1, 2, 2]
+    assert len(canned.requests) == asked
+    again.close()
+    assert [it.get("data") for it in lines()] == [{"a": 1}, None, {"a": 2}]
+
+
+def test_a_widget_is_recorded_too(path):
+    """Its search runs in a thread of its own."""
+    with recorded(path):
+        first = gqlnb.StarSearch(">400000").run()
+    with recorded(path, mode="replay"):
+        again = gqlnb.StarSearch(">400000").run()
+    assert again.equals(first)
+    assert "stars:>400000" in path.read_text()
+
+
+def test_attempts_at_one_request_are_one_answer(canned, path, lines):
+    """What the second attempt mended is not replayed."""
+    canned.answers[:] = [answer("502 No", b""), answer("200 OK", {"data": {"a": 1}})] * 2
+    client = Client(canned.url, recording=path, mode="record")
+    results = [client.execute("{ a }").data for _ in range(2)]
+    client.close()
+    assert [(it["data"], it.get("take", 1)) for it in lines()] == [({"a": 1}, 1), ({"a": 1}, 2)]
+    again = Client(canned.url, recording=path, mode="replay")
+    assert [again.execute("{ a }").data for _ in range(2)] == results
+
+
+def test_the_failure_of_a_resolver_is_in_the_recording(path):
+    """Partial data come with their errors, also of a schema of this process."""
+    live = Client(counting(), recording=path).execute("{ count fail }")
+    again = Client(Schema(SDL), recording=path, mode="replay").execute("{ count fail }")
+    assert (again.data, [*again.errors]) == (live.data, [*live.errors])
+
+
+def test_a_replay_needs_no_token(path, monkeypatch):
+    """Nor somebody to ask for one; what the recording lacks needs it."""
+    server = serve(counting(), port=0, token=Token("canary-123"))
+    url = server.url
+    monkeypatch.setenv("SOME_TOKEN", "canary-123")
+    with server, Client(url, token="env:SOME_TOKEN", recording=path) as client:
+        client.execute("{ count }")
+    monkeypatch.delenv("SOME_TOKEN")
+    options = [{"token": "env:SOME_TOKEN"}, {"token": "prompt"}, {"headers": {"A": "env:NONE_"}}]
+    for option in options:
+        client = gqlnb.connect(url, **option, recording=path, mode="replay")
+        assert client.execute("{ count }").data == {"count": 1}
+    with recorded(path, mode="replay"):
+        client = Client(url, token="env:SOME_TOKEN")
+        assert client.execute("{ count }").data == {"count": 1}
+    with pytest.raises(AuthError, match="SOME_TOKEN is not set"):
+        client.execute("{ count }")
+    auto = Client(url, token="env:SOME_TOKEN", recording=path)
+    assert auto.execute("{ count }").data == {"count": 1}
+    with pytest.raises(AuthError, match="SOME_TOKEN is not set"):
+        auto.execute("{ fail }")
+    with pytest.raises(AuthError, match="SOME_TOKEN is not set"):
+        Client(url, token="env:SOME_TOKEN", recording=path, mode="record")
+    with pytest.raises(AuthError, match="would be saved"):
+        Client(url, token="canary-123", recording=path, mode="replay")
+
+
+def test_a_connection_is_known_by_its_name(path, monkeypatch):
+    """Its address may differ, its token be missing; when there is one it is made anew."""
+    connections.register_connection("mine", lambda **more: Client(counting(), **more), "mine")
+    try:
+        with recorded(path):
+            live = gqlnb.connect("mine").execute("{ count }").data
+            gqlnb.connect("github", token=Token("canary-123"))
+        for make in (
+            lambda **more: Client(SILENT, token="env:NONE_", **more),
+            lambda **more: Client(Schema(SDL), **more),
+        ):
+            connections.register_connection("mine", make, "mine")
+            with recorded(path, mode="replay"):
+                assert gqlnb.connect("mine").execute("{ count }").data == live
+                assert gqlnb.connect("mine") is gqlnb.connect("mine")
+            again = gqlnb.connect("mine", recording=path, mode="replay")
+            assert again.execute("{ count }").data == live
+            assert Client("mine", recording=path, mode="replay").execute("{ count }").data == live
+        with recorded(path, mode="replay"):
+            bare = gqlnb.connect("github")
+        with pytest.raises(AuthError, match="GITHUB_TOKEN is not set"):
+            gqlnb.connect("github")
+        monkeypatch.setenv("GITHUB_TOKEN", "canary-123")
+        assert gqlnb.connect("github") is not bare
+    finally:
+        connections.forget_connection("mine")
+        connections.close_client("github")
+
+
+def test_a_server_of_this_process_is_known_without_its_port(path):
+    """The system chooses another one the next time."""
+    with serve(counting(), port=0) as server, recorded(path):
+        live = Client(server).execute("{ count }").data
+    with serve(Schema(SDL), port=0) as server, recorded(path, mode="replay"):
+        assert Client(server).execute("{ count }").data == live
+        assert Client().execute("{ count }").data == live
+
+
+def test_threads_and_loops_share_a_recording(path, lines):
+    """Each answer is a line of its own, and none is lost."""
+    client = Client(counting(), recording=path, mode="record")
+    text = "query ($a: Float) { add(a: $a) }"
+
+    async def ask(number):
+        return (await client.aexecute(text, {"a": number})).data
+
+    async def all_of_them():
+        return await asyncio.gather(*map(ask, range(20)))
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda n: client.execute(text, {"a": n}).data, range(20, 60))]
+    found = asyncio.run(all_of_them()) + found
+    assert [it["add"] for it in found] == [n + 1 for n in range(60)]
+    assert sorted(it["variables"]["a"] for it in lines()) == [*range(60)]
+    again = Client(Schema(SDL), recording=path, mode="replay")
+    with ThreadPoolExecutor(8) as pool:
+        told = [*pool.map(lambda n: again.execute(text, {"a": n}).data, range(60))]
+    assert told == found
+
+
+PROCESS = """
+import sys
+from gqlnb import Client, Schema, recorded
+schema = Schema("type Query { it(a: Int): Int }", {"Query": {"it": lambda r, a, c: a["a"]}})
+path, first = sys.argv[1], int(sys.argv[2])
+with recorded(path, mode="record"):
+    for number in range(first, first + 50):
+        Client(schema).execute("query ($a: Int) { it(a: $a) }", {"a": number})
+"""
+
+
+def test_two_processes_share_a_recording(path, lines, root):
+    """Lines never mix, also while one of them drops what was replaced."""
+    starts = (0, 0, 50)  # two of them ask the same
+    made = [
+        subprocess.Popen([sys.executable, "-c", PROCESS, path, str(first)], cwd=root)
+        for first in starts
+    ]
+    assert [process.wait(60) for process in made] == [0, 0, 0]
+    assert {it["data"]["it"] for it in lines()} == {*range(100)}
+    again = Client(Schema("type Query { it(a: Int): Int }"), recording=path, mode="replay")
+    for number in (0, 49, 99):
+        assert again.execute("query ($a: Int) { it(a: $a) }", {"a": number}).data == {"it": number}
+
+
+def test_a_client_sent_to_another_process_keeps_to_its_recording(path):
+    """It would ask the endpoint there, without anybody knowing."""
+    with serve(counting(), port=0) as server:
+        client = Client(server.url, recording=path)
+        live = client.execute("{ count }").data
+    again = pickle.loads(pickle.dumps(Client(server.url, recording=path, mode="replay")))
+    assert again.execute("{ count }").data == live
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"recording": "a.jsonl", "mode": "replay "}, "mode= takes 'replay', 'record', 'auto'"),
+        ({"mode": "replay"}, "mode= says how to use a recording"),
+        ({"recording": 5}, "recording= takes the path of a file, not int"),
+    ],
+)
+def test_a_wrong_option_says_what_is_right(options, said):
+    """Before anything is asked."""
+    with pytest.raises(OptionError, match=said):
+        Client(SILENT, **options)
+
+
+def test_an_unknown_option_is_refused():
+    """As any function does."""
+    with pytest.raises(TypeError, match="tokne"):
+        Client(SILENT, tokne=5)
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_sent(tmp_path):
+    """A mutation whose answer could not be kept would be lost."""
+    client = Client(counting(), recording=tmp_path / "none" / "it.jsonl")
+    with pytest.raises(ReplayError, match=r"cannot be used as a recording: No such file"):
+        client.execute("mutation { step }")
+    assert Client(counting()).execute("mutation { step }").data == {"step": 1}
+    client = Client(counting(), recording=tmp_path, mode="record")
+    with pytest.raises(ReplayError, match=r"cannot be used as a recording: Is a directory"):
+        client.execute("mutation { step }")
+
+
+def test_an_answer_that_json_cannot_hold_says_so(path):
+    """Of a schema of this process, whose scalars may be anything."""
+    schema = Schema(SDL, {"Query": {"rows": lambda *_: [{"id": 1, "big": {1, 2}}]}})
+    with pytest.raises(ReplayError, match=r"cannot be recorded: A set at rows\[0\]\.big has no"):
+        Client(schema, recording=path).execute("{ rows { big } }")
+
+
+def test_a_waiting_thread_does_not_hold_others_up(path):
+    """While one request is on its way another one is replayed."""
+    going, release = threading.Event(), threading.Event()
+
+    def slow(*_):
+        going.set()
+        assert release.wait(10)
+        return []
+
+    schema = Schema(SDL, {"Query": {"rows": slow, "count": lambda *_: 1}})
+    client = Client(schema, recording=path)
+    client.execute("{ count }")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client.execute, "{ rows { id } }")
+        assert going.wait(10)
+        assert client.execute("{ count }").data == {"count": 1}
+        release.set()
+        assert waiting.result().data == {"rows": []}
+
+
+def test_a_recording_shows_where_it_is(path, monkeypatch):
+    """From here, without what the system chose."""
+    monkeypatch.chdir(path.parent)
+    assert repr(recorded(Path("it.jsonl"))) == "Recording('it.jsonl', mode='auto')"

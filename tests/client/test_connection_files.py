@@ -1,0 +1,308 @@
+"""Connections in files: the project's, the user's, and what is wrong in them."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+
+import pytest
+
+import gqlnb
+from gqlnb import config
+from gqlnb.client import connections
+from gqlnb.client.connections import load_file_connections, save_connection
+from gqlnb.errors import OptionError, TargetError
+
+CANARY = "ghp_" + "canary0123456789" * 2
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Work in a folder of its own, with a folder of its own for what belongs to the user."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "project" / "notebooks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project" / "notebooks")
+    yield tmp_path
+    connections.use_connection(None)
+    for name in ("work", "other"):
+        connections.forget_connection(name)
+
+
+def project(here, text):
+    """Write the project's file."""
+    (here / "project" / "pyproject.toml").write_text(text)
+
+
+def mine(here, text):
+    """Write the user's file."""
+    path = config.get_user_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def entry(*lines, name="work"):
+    """Return a connection as the project's file holds it."""
+    return "\n".join([f"[tool.gqlnb.connections.{name}]", *lines, ""])
+
+
+def test_a_name_of_the_project_is_found_from_a_folder_below(here, monkeypatch):
+    """Its token is taken from where the file says, and sent."""
+    monkeypatch.setenv("WORK_TOKEN", "canary-w0rk")
+    schema = gqlnb.reference_schema()
+    with gqlnb.serve(schema, port=0, token=gqlnb.Token("canary-w0rk")) as server:
+        project(here, entry(f'url = "{server.url}"', 'token = "env:WORK_TOKEN"', "timeout = 5"))
+        assert gqlnb.connect("work").execute("{ hello }").data == {"hello": "Hello world!"}
+        assert gqlnb.connect("work") is gqlnb.connect("work")
+        assert gqlnb.Client("work").source == server.url
+    (about,) = [it for it in connections.list_connections() if it.name == "work"]
+    assert about.description == f"{server.url}, token env:WORK_TOKEN"
+    assert about.location.endswith("pyproject.toml, line 1")
+
+
+def test_the_project_goes_before_the_user_and_the_session_before_both(here):
+    """And all of them before what is built in."""
+    mine(here, 'version = 1\n[connections.work]\nurl = "http://127.0.0.1:1/user"\n')
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/user"
+    project(here, entry('url = "http://127.0.0.1:1/project"'))
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/project"
+    connections.register_connection(
+        "work", lambda **_: gqlnb.Client("http://127.0.0.1:1/now"), "now"
+    )
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/now"
+    project(here, entry('url = "http://127.0.0.1:1/enterprise"', name="github"))
+    assert gqlnb.connect("github").source == "http://127.0.0.1:1/enterprise"
+
+
+def test_a_file_that_changes_is_read_again(here):
+    """Without starting the kernel anew."""
+    project(here, entry('url = "http://127.0.0.1:1/a"'))
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/a"
+    project(here, entry('url = "http://127.0.0.1:1/longer"'))
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/longer"
+
+
+def test_the_nearest_project_counts(here):
+    """Even if it says nothing to us."""
+    project(here, entry('url = "http://127.0.0.1:1/a"'))
+    (here / "project" / "notebooks" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    with pytest.raises(TargetError, match="No connection is called 'work'"):
+        gqlnb.connect("work")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[tool.gqlnb\n", r"pyproject\.toml, line 1: invalid TOML\. "),
+        ("a = 1\n\nb = \n", r"pyproject\.toml, line 3: invalid TOML\. Invalid value"),
+        ("a = 1\na = 2\n", r"pyproject\.toml, line 2: invalid TOML\. "),
+        ("[tool.gqlnb]\n\nconnections = 3\n", r"line 3: 'connections' must be a table"),
+    ],
+)
+def test_a_mistake_in_toml_names_file_and_line(here, text, said):
+    """Whoever reads it."""
+    project(here, text)
+    with pytest.raises(OptionError, match=said):
+        gqlnb.connect("work")
+
+
+def test_a_file_that_is_no_text_is_told(here):
+    """As what it is."""
+    (here / "project" / "pyproject.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(OptionError, match=r"pyproject\.toml cannot be read: it is not UTF-8"):
+        gqlnb.connect("work")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (['token = "env:A"'], "line 1: the connection 'work' has no address"),
+        (['url = "ftp://x"'], "line 2: the connection 'work': 'ftp://x' is no address"),
+        (["url = 3"], "url must be text"),
+        (
+            ['url = "http://h/"', 'tokn = "env:A"'],
+            "line 3: .*no such setting: 'tokn'. Did you mean",
+        ),
+        (
+            ['url = "http://h/"', f'token = "{CANARY}"'],
+            "line 3: .*token must say where the token is",
+        ),
+        (['url = "http://h/"', 'token = "canary"'], "line 3: .*token must say where"),
+        (['url = "http://h/"', f'token = "env:{CANARY}"'], "line 3: .*token must say where"),
+        ([f'url = "http://h/?token={CANARY}"'], "line 2: .*its address holds a secret"),
+        (['url = "http://me:canary@h/"'], "line 2: .*holds a user name or a password"),
+        (['url = "http://h/"', 'headers = "a"'], "line 3: .*headers must be a table"),
+        (
+            ['url = "http://h/"', 'headers = { X-Api-Key = "canary" }'],
+            "line 3: .*the header 'X-Api-Key' must say where its value is",
+        ),
+        (['url = "http://h/"', "timeout = 0"], "line 3: .*timeout must be a number of seconds"),
+        (['url = "http://h/"', "verify = 1"], "line 3: .*verify must be"),
+    ],
+)
+def test_a_wrong_connection_says_so_when_it_is_used(here, lines, said):
+    """With its line, and without what may be a secret; others work."""
+    project(here, entry(*lines) + entry('url = "http://127.0.0.1:1/x"', name="other"))
+    with pytest.raises(TargetError, match=said) as caught:
+        gqlnb.connect("work")
+    told = [str(caught.value), *(it.description for it in connections.list_connections())]
+    assert not [text for text in told if "canary" in text]
+    assert any(text.startswith("cannot be used. ") for text in told)
+    assert gqlnb.connect("other").source == "http://127.0.0.1:1/x"
+
+
+def test_something_else_than_a_table_is_told(here):
+    """A string is no connection."""
+    project(here, '[tool.gqlnb.connections]\nwork = "http://127.0.0.1:1/x"\n')
+    with pytest.raises(TargetError, match=r"write a table: \[tool\.gqlnb\.connections\.work\]"):
+        gqlnb.connect("work")
+
+
+def test_the_users_file_has_a_format(here):
+    """A later one is not guessed at."""
+    mine(here, "version = 2\n")
+    with pytest.raises(OptionError, match=r"connections\.toml, line 1: the format must be 1"):
+        gqlnb.connect("work")
+
+
+def test_a_link_to_the_users_file_stays_one(here):
+    """As people have whose settings stand in a repository of their own."""
+    path = config.get_user_file()
+    path.parent.mkdir(parents=True)
+    (here / "kept.toml").write_text("# mine\n")
+    path.symlink_to(here / "kept.toml")
+    save_connection("work", "http://127.0.0.1:1/a", None, {})
+    assert path.is_symlink()
+    assert (here / "kept.toml").read_text().startswith("# mine\n")
+    assert list(load_file_connections()) == ["work"]
+
+
+def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
+    """Mode 600; comments and other connections stay."""
+    shown = save_connection("work", 'http://127.0.0.1:1/"a"\\é😀', "env:A", {"X-Api-Key": "env:B"})
+    path = config.get_user_file()
+    assert shown.endswith("connections.toml")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_text(f"# mine\n{path.read_text()}")
+    save_connection("other", "http://127.0.0.1:1/b", None, {})
+    assert path.read_text().startswith("# mine\n")
+    found = load_file_connections()
+    assert list(found) == ["work", "other"]
+    assert found["work"].url == 'http://127.0.0.1:1/"a"\\é😀'
+    assert dict(found["work"].options) == {
+        "token": "env:A",
+        "headers": (("X-Api-Key", "env:B"),),
+    }
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [it.name for it in path.parent.iterdir()] == ["connections.toml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "token", "said"),
+    [
+        ("work", "http://127.0.0.1:1/b", None, "line 4 has a connection 'work'. Change it there"),
+        ("a b", "http://127.0.0.1:1/b", None, "'a b' is no name"),
+        ("other", "http://127.0.0.1:1/b", CANARY, "token must say where"),
+        ("other", "nowhere", None, "is no address"),
+    ],
+)
+def test_what_cannot_be_kept_changes_nothing(here, name, url, token, said):
+    """The file is as it was."""
+    save_connection("work", "http://127.0.0.1:1/a", None, {})
+    before = config.get_user_file().read_bytes()
+    with pytest.raises(OptionError, match=said):
+        save_connection(name, url, token, {})
+    assert config.get_user_file().read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["café", "naïve-1", "名前", "plain", "1_2"])
+def test_a_name_with_any_letters_is_kept(here, name):
+    """The file stays valid TOML, and all of its connections can be used."""
+    save_connection("first", "http://127.0.0.1:1/a", None, {})
+    save_connection(
+        name, "http://127.0.0.1:1/b", "env:A", {"X-Plain": "yes"} if name == "café" else {}
+    )
+    save_connection("last", "http://127.0.0.1:1/c", None, {})
+    assert [*load_file_connections()] == ["first", name, "last"]
+    assert load_file_connections()[name].url == "http://127.0.0.1:1/b"
+    assert gqlnb.connect("last").source == "http://127.0.0.1:1/c"
+    assert list(tomllib.loads(config.get_user_file().read_text())["connections"]) == [
+        *("first", name, "last")
+    ]
+
+
+def test_a_connection_that_would_break_the_file_is_not_kept(here):
+    """An inline table takes no further ones, so the file stays as it was."""
+    text = 'connections = { work = { url = "http://127.0.0.1:1/a" } }\n'
+    mine(here, text)
+    with pytest.raises(OptionError, match=r"not kept: .*would not be valid TOML .* left as it is"):
+        save_connection("other", "http://127.0.0.1:1/b", None, {})
+    assert config.get_user_file().read_text() == text
+
+
+def test_nothing_is_added_to_a_broken_file(here):
+    """Its mistake is named, and the file stays as it was."""
+    mine(here, "[connections.work]\nurl = \n")
+    with pytest.raises(OptionError, match=r"connections\.toml, line 2: invalid TOML"):
+        save_connection("other", "http://127.0.0.1:1/b", None, {})
+    assert config.get_user_file().read_text() == "[connections.work]\nurl = \n"
+
+
+BROKEN = """version = 1
+[connections.first]
+url = "http://127.0.0.1:1/a"
+
+[connections.café]
+url = "http://127.0.0.1:1/b"
+
+[connections.last]
+url = "http://127.0.0.1:1/c"
+[connections.last.headers]
+X-Plain = "yes"
+"""
+
+
+def test_a_broken_entry_does_not_break_others(here):
+    """Files of an earlier version hold such a name; using it says what is wrong."""
+    mine(here, BROKEN)
+    project(here, entry('url = "http://127.0.0.1:1/x"'))
+    assert gqlnb.connect("first").source == "http://127.0.0.1:1/a"
+    assert gqlnb.connect("last").source == "http://127.0.0.1:1/c"
+    assert dict(load_file_connections()["last"].options) == {"headers": (("X-Plain", "yes"),)}
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/x"
+    assert gqlnb.connect("demo").name == "demo"
+    assert {"first", "café", "last", "work", "demo"} <= {
+        it.name for it in connections.list_connections()
+    }
+    with pytest.raises(TargetError, match=r"connections\.toml, line 5: invalid TOML"):
+        gqlnb.connect("café")
+    with pytest.raises(TargetError, match="No connection is called 'nope'"):
+        gqlnb.connect("nope")
+
+
+def test_a_broken_project_file_does_not_break_the_users_own(here):
+    """A name that neither has is an error of the broken file, which may hold it."""
+    mine(here, '[connections.work]\nurl = "http://127.0.0.1:1/a"\n')
+    project(here, "[tool.gqlnb\n")
+    assert gqlnb.connect("work").source == "http://127.0.0.1:1/a"
+    assert gqlnb.connect("demo").name == "demo"
+    with pytest.raises(OptionError, match=r"pyproject\.toml, line 1: invalid TOML"):
+        gqlnb.connect("other")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"/graphql?access_token={CANARY}",
+        f"/graphql?key={CANARY}",
+        f"http://127.0.0.1:1/graphql?access_token={CANARY}",
+        f"http://127.0.0.1:1/graphql/{CANARY}",
+        f"/v1/{'0123456789abcdef' * 2}/graphql",
+    ],
+)
+def test_an_address_with_a_secret_is_not_kept(here, url):
+    """In its query or its path, and whether it is relative or not."""
+    with pytest.raises(OptionError, match="its address holds a secret") as caught:
+        save_connection("work", url, None, {})
+    assert not config.get_user_file().exists()
+    assert "canary" not in str(caught.value)
+    assert "0123456789abcdef" not in str(caught.value)

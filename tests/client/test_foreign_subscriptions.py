@@ -1,0 +1,217 @@
+"""Subscriptions at servers that others wrote: Strawberry and Ariadne on uvicorn, real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import ariadne
+import pytest
+import strawberry
+import uvicorn
+from ariadne.asgi import GraphQL as AriadneApp
+from ariadne.asgi.handlers import GraphQLTransportWSHandler
+from ariadne.contrib.sse import GraphQLHTTPSSEHandler
+from strawberry.asgi import GraphQL as StrawberryApp
+
+from gqlnb import AnswerError, AuthError, Client, QueryError, Token, TransportError
+from tests.client.relays import Relay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 20.0  # seconds until a test gives up
+SDL = """
+type Query { hello: String! }
+type Subscription { count(to: Int!): Int! quiet: Int! breaks: Int! fails: Int }
+"""
+ended = threading.Event()
+
+
+async def quiet() -> AsyncGenerator[int, None]:
+    """Yield once and wait for ever."""
+    try:
+        yield 0
+        await asyncio.Event().wait()
+    finally:
+        ended.set()
+
+
+@strawberry.type
+class Query:
+    """What is asked."""
+
+    hello: str = "Hello world!"
+
+
+@strawberry.type
+class Subscription:
+    """What is subscribed to."""
+
+    @strawberry.subscription
+    async def count(self, to: int) -> AsyncGenerator[int, None]:
+        """Count."""
+        for number in range(to):
+            yield number
+
+    @strawberry.subscription
+    async def quiet(self) -> AsyncGenerator[int, None]:
+        """Yield once and wait."""
+        async for number in quiet():
+            yield number
+
+
+class Guarded(StrawberryApp):
+    """Strawberry as its users ask for a token in ``connection_init``."""
+
+    async def on_ws_connect(self, context: dict[str, Any]) -> Any:
+        """Let in whoever has the token."""
+        from strawberry.exceptions import ConnectionRejectionError
+
+        if (context["connection_params"] or {}).get("Authorization") != "Bearer abcd1234":
+            raise ConnectionRejectionError({"reason": "no token"})
+        return await super().on_ws_connect(context)
+
+
+def ariadne_schema() -> Any:
+    """Return the schema of Ariadne."""
+    query, subscription = ariadne.QueryType(), ariadne.SubscriptionType()
+    query.set_field("hello", lambda *_: "Hello world!")
+
+    async def count(_root: Any, _info: Any, to: int) -> Any:
+        for number in range(to):
+            yield number
+
+    subscription.set_source("count", count)
+    subscription.set_field("count", lambda value, _info, to: value)
+    subscription.set_source("quiet", lambda *_: quiet())
+    subscription.set_field("quiet", lambda value, _info: value)
+    return ariadne.make_executable_schema(SDL, query, subscription)
+
+
+def apps() -> dict[str, Any]:
+    """Return applications by name."""
+    core = ariadne_schema()
+    ws = GraphQLTransportWSHandler()
+    return {
+        "strawberry": StrawberryApp(strawberry.Schema(Query, subscription=Subscription)),
+        "guarded": Guarded(strawberry.Schema(Query, subscription=Subscription)),
+        "ariadne": AriadneApp(core, websocket_handler=ws),
+        "ariadne events": AriadneApp(core, http_handler=GraphQLHTTPSSEHandler()),
+    }
+
+
+@contextmanager
+def running(app: Any) -> Iterator[str]:
+    """Run an application on uvicorn, and yield its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="websockets-sansio")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/graphql"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listener.close()
+
+
+@pytest.fixture(
+    params=[("strawberry", None), ("ariadne", "ws"), ("ariadne events", "sse")], ids=str
+)
+def there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Yield the address of each, and how it streams."""
+    monkeypatch.setattr("gqlnb.client.subscriptions.FIRST_DELAY", 0.0005)
+    ended.clear()
+    name, way = request.param
+    with running(apps()[name]) as url:
+        yield url, way
+
+
+def test_events_come_in_order(there):
+    """By the way that is asked for, and by the one that is found."""
+    url, way = there
+    text = "subscription ($to: Int!) { count(to: $to) }"
+    for asked in (way, None):
+        stream = Client(url).subscribe(text, {"to": 50}, transport=asked)
+        assert [result["count"] for result in stream] == list(range(50))
+
+
+def test_leaving_reaches_the_source(there):
+    """It ends there, too."""
+    url, way = there
+    for result in Client(url).subscribe("subscription { quiet }", transport=way):
+        assert result["quiet"] == 0
+        break
+    assert ended.wait(PATIENCE)
+
+
+def test_a_wrong_text_is_a_query_error(there):
+    """However it is said: a message of the protocol, an event, a status."""
+    url, way = there
+    with pytest.raises(QueryError, match=r"Cannot query field|cuont"):
+        list(Client(url).subscribe("subscription { cuont }", transport=way))
+
+
+def test_a_connection_that_is_cut_is_subscribed_again(there):
+    """As at our own server."""
+    url, way = there
+    with (
+        Relay(url) as relay,
+        Client(relay.url).subscribe("subscription { quiet }", transport=way) as stream,
+    ):
+        assert next(stream)["quiet"] == 0
+        relay.cut()
+        assert next(stream)["quiet"] == 0
+        assert stream.reconnects == 1
+
+
+def test_an_application_may_answer_without_headers():
+    """ASGI lets it leave them out; what it answers is then no stream."""
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 418})
+        await send({"type": "http.response.body", "body": b"no tea here"})
+
+    with pytest.raises(TransportError, match="418"):
+        list(Client(app).subscribe("subscription { count(to: 1) }", transport="sse"))
+
+
+def test_a_token_in_the_greeting_is_let_in():
+    """And without it, it is said what to do."""
+    with running(apps()["guarded"]) as url:
+        client = Client(url, token=Token("abcd1234"))
+        text = "subscription { count(to: 2) }"
+        found = [result["count"] for result in client.subscribe(text, transport="ws", init=True)]
+        assert found == [0, 1]
+        with pytest.raises(AuthError, match="init=True"):
+            list(client.subscribe(text, transport="ws"))
+
+
+def test_a_way_that_is_not_offered_is_said():
+    """Strawberry streams over WebSockets and in parts; a plain application opens no WebSocket."""
+    known = apps()
+    with running(known["strawberry"]) as url, pytest.raises(AnswerError, match="answered once"):
+        list(Client(url).subscribe("subscription { quiet }", transport="sse", reconnect=0))
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+        else:
+            await known["ariadne events"](scope, receive, send)
+
+    with running(app) as url, pytest.raises(TransportError):
+        list(Client(url).subscribe("subscription { quiet }", transport="ws", reconnect=0))
+
+
+@pytest.mark.parametrize(("name", "way"), [("strawberry", None), ("ariadne", "ws")])
+def test_as_applications_of_this_process(name, way):
+    """Without a socket."""
+    stream = Client(apps()[name]).subscribe("subscription { count(to: 3) }", transport=way)
+    assert [json.dumps(result.data) for result in stream] == [f'{{"count": {n}}}' for n in range(3)]

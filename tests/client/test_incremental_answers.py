@@ -1,0 +1,185 @@
+"""Answers that come in parts, from servers that others wrote and from such as break off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import graphql
+import pytest
+import strawberry
+from strawberry.asgi import GraphQL as StrawberryApp
+from strawberry.schema.config import StrawberryConfig
+
+from gqlnb import AnswerError, Client, Limits, QueryError, Schema, TransportError
+from tests.client.test_foreign_subscriptions import running
+
+NEW = graphql.version_info[:2] >= (3, 3)
+TEXT = """{
+  pet { name ... on Pet @defer(label: "slow") { owner tricks @stream(initialCount: 1) } }
+}"""
+DATA = {"pet": {"name": "Tom", "owner": "Ann", "tricks": ["sit", "roll", "sleep"]}}
+HEADS = {
+    "mixed": "multipart/mixed; boundary=-",
+    "events": "text/event-stream",
+    "json": "application/json",
+}
+
+
+@strawberry.type
+class Pet:
+    """Somebody whose owner is slow to be found."""
+
+    name: str
+
+    @strawberry.field
+    async def owner(self) -> str:
+        """Return a name, later."""
+        await asyncio.sleep(0.01)
+        return "Ann"
+
+    @strawberry.field
+    async def tricks(self) -> strawberry.Streamable[str]:
+        """Yield what it can do."""
+        for trick in DATA["pet"]["tricks"]:
+            await asyncio.sleep(0.01)
+            yield trick
+
+
+@strawberry.type
+class Query:
+    """What is asked."""
+
+    @strawberry.field
+    def pet(self) -> Pet:
+        """Return the one."""
+        return Pet(name="Tom")
+
+
+def library() -> StrawberryApp:
+    """Return an application that answers in parts."""
+    config = StrawberryConfig(enable_experimental_incremental_execution=True)
+    return StrawberryApp(strawberry.Schema(Query, config=config))
+
+
+@pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
+def test_each_result_is_the_answer_so_far() -> None:
+    """Over HTTP and in process; the last one is the answer that comes at once."""
+    app = library()
+    with running(app) as url:
+        for target in (url, app):
+            client = Client(target)
+            client.refresh_schema()
+            results = list(client.subscribe(TEXT))
+            assert results[0].data == {"pet": {"name": "Tom"}}
+            assert len(results) > 2
+            assert results[-1].data == DATA
+            # This server answers in parts whether it was asked to or not.
+            assert client.execute(TEXT).data == DATA
+
+
+class Speaker:
+    """An application that says what it is given, in whatever form."""
+
+    def __init__(self, kind: str, *parts: Any, end: bool = True) -> None:
+        self.kind, self.parts, self.end = kind, parts, end
+        self.asked: list[dict[str, Any]] = []
+        self.accepts = b""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        self.accepts = dict(scope["headers"])[b"accept"]
+        self.asked.append(json.loads((await receive())["body"]))
+        head = [(b"content-type", HEADS[self.kind].encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        async for part in self.written():
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def written(self) -> AsyncGenerator[bytes, None]:
+        """Yield the bytes of the body."""
+        for part in self.parts:
+            body = part if isinstance(part, bytes) else json.dumps(part).encode()
+            if self.kind == "mixed":
+                yield b"\r\n---\r\nContent-Type: application/json\r\n\r\n" + body
+            elif self.kind == "events":
+                yield b"event: next\ndata: " + body + b"\n\n"
+            else:
+                yield body
+        if self.kind == "mixed":
+            yield b"\r\n-----\r\n" if self.end else b"\r\n---"
+        elif self.kind == "events" and self.end:
+            yield b"event: complete\ndata:\n\n"
+
+
+FIRST = {"data": {"a": 1, "row": [1]}, "hasNext": True}
+LAST = {"incremental": [{"path": ["row", 1], "items": [2]}], "hasNext": False}
+WHOLE = {"a": 1, "row": [1, 2]}
+ASK = "{ a row @stream(initialCount: 1) }"
+
+
+@pytest.mark.parametrize("kind", ["mixed", "events"])
+def test_both_kinds_of_streams_are_read(kind: str) -> None:
+    """The last part ends it, whether or not the stream says so."""
+    for end in (True, False):
+        app = Speaker(kind, FIRST, LAST, end=end)
+        found = [result.data for result in Client(app).subscribe(ASK)]
+        assert found == [FIRST["data"], WHOLE]
+        assert b"multipart/mixed" in app.accepts
+        assert b"application/json" in app.accepts
+
+
+def test_who_answers_at_once_has_answered() -> None:
+    """A server need not put anything off."""
+    app = Speaker("json", {"data": WHOLE})
+    assert [result.data for result in Client(app).subscribe(ASK)] == [WHOLE]
+
+
+def test_a_stream_that_breaks_off_is_not_asked_again() -> None:
+    """It might be a mutation; what had come was handed out, and is with the error."""
+    app = Speaker("mixed", FIRST, end=False)
+    with running(app) as url:
+        stream = Client(url).subscribe("mutation { a row @stream }")
+        assert next(stream).data == FIRST["data"]
+        with pytest.raises(TransportError, match="breaks off before the end") as caught:
+            next(stream)
+    assert caught.value.result is not None
+    assert caught.value.result.data == FIRST["data"]
+    assert len(app.asked) == 1
+
+
+def test_a_part_that_does_not_fit_keeps_what_had_come() -> None:
+    """And says which one it was, and why."""
+    lost = {"incremental": [{"path": ["row", 7], "items": [2]}], "hasNext": False}
+    app = Speaker("mixed", FIRST, lost)
+    stream = Client(app).subscribe(ASK)
+    next(stream)
+    with pytest.raises(AnswerError, match=r"part 2 of the answer .*: it puts items") as caught:
+        next(stream)
+    assert caught.value.result is not None
+    assert caught.value.result.data == FIRST["data"]
+    with pytest.raises(AnswerError, match="came in parts that do not go together: it puts items"):
+        Client(app).execute(ASK)
+
+
+def test_all_parts_together_are_bounded() -> None:
+    """As one answer is."""
+    parts = [{"path": ["row", 1 + place], "items": [2], "hasNext": True} for place in range(99)]
+    with running(Speaker("mixed", FIRST, *parts)) as url:
+        stream = Client(url, limits=Limits(answer=2000)).subscribe(ASK)
+        with pytest.raises(TransportError, match=r"(?i)more than|larger|limit"):
+            list(stream)
+
+
+def test_a_schema_of_this_process_answers_at_once() -> None:
+    """It says so, and where."""
+    schema = Schema(
+        "directive @stream(initialCount: Int) on FIELD  type Query { a: Int row: [Int] }", {}
+    )
+    with pytest.raises(QueryError, match=r"@stream asks for many results.* Leave it out") as caught:
+        Client(schema).subscribe(ASK)
+    assert caught.value.problems[0].column == 9
+    with pytest.raises(QueryError, match="A query gives one result"):
+        Client(schema).subscribe("{ a }")

@@ -1,0 +1,840 @@
+"""The client under every fault: the right answer, or one error of ours that says what to do."""
+
+import asyncio
+import gzip
+import json
+import logging
+import re
+import signal
+import threading
+import time
+import traceback
+import tracemalloc
+import zlib
+from contextlib import suppress
+
+import pytest
+
+from gqlnb import (
+    AnswerError,
+    AuthError,
+    Client,
+    Limits,
+    QueryError,
+    RateLimited,
+    Token,
+    TransportError,
+)
+from tests.client.faults import (
+    Close,
+    Reset,
+    answer,
+    bomb,
+    chunked,
+    cuts,
+    dripping,
+    endless,
+    json_answer,
+    silent,
+    squeezed,
+    stalled,
+)
+
+SECRET = "canary-91ab"
+HI = {"data": {"hello": "Hi"}}
+OK = json_answer(HI)
+TEXT = json.dumps(HI).encode()
+SCHEMA = """
+type Query { hello: String must: Int! items: [Item!] node: Node any: Any }
+type Mutation { put: Int }
+interface Node { id: ID! }
+type Item implements Node { id: ID! size: Float kind: Kind }
+type Other implements Node { id: ID! n: Int }
+enum Kind { A B }
+scalar Any
+"""
+ONCE = Limits(wait=1e-9)  # no wait is so short, so there is one attempt
+
+
+def sync(client, *arguments):
+    """Ask and wait."""
+    return client.execute(*arguments)
+
+
+def awaited(client, *arguments):
+    """Ask and await."""
+    return asyncio.run(client.aexecute(*arguments))
+
+
+BOTH = pytest.mark.parametrize("ask", [sync, awaited])
+
+
+def client(server, **options):
+    """Return a client with a token."""
+    return Client(server.url, token=Token(SECRET), **options)
+
+
+def report(error):
+    """Return everything a debugger could show of an exception, but for the frames of the test."""
+    made = traceback.TracebackException.from_exception(error, capture_locals=True)
+    made.stack[:] = [frame for frame in made.stack if frame.filename != __file__]
+    return "".join(made.format())
+
+
+def failing(kind, message, call):
+    """Call, and return the error of ours that it must raise: one without others, or secrets."""
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    error = caught.value
+    assert type(error) is kind
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert SECRET not in report(error)
+    assert str(error)[-1] in ".?…" or kind is QueryError
+    return error
+
+
+# -- what passes is asked again
+
+PASSING = {
+    "502 HTML": answer("<html>Bad gateway</html>", "502 Bad", Content_Type="text/html"),
+    "502 Unicorn": answer("<!DOCTYPE html><title>Unicorn!</title>", "502 Bad"),
+    "502 null": json_answer(
+        {"data": None, "errors": [{"message": "Something went wrong while executing."}]}, "502 Bad"
+    ),
+    "502 null as text": answer('{"data":"null"}', "502 Bad"),
+    "503": json_answer({"message": "later"}, "503 No", Retry_After="0"),
+    "504": answer("", "504 No"),
+    "429": answer("slow down", "429 No", Retry_After="0"),
+    "429 date": answer("", "429 No", Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "403 secondary": json_answer(
+        {"message": "You have exceeded a secondary rate limit."}, "403 No", Retry_After="0"
+    ),
+    "403 retry-after": json_answer({"message": "Slow"}, "403 No", Retry_After="0"),
+    "403 nothing remains": json_answer(
+        {"message": "No"}, "403 No", X_RateLimit_Remaining="0", X_RateLimit_Reset="1000000000"
+    ),
+    "200 RATE_LIMITED": json_answer(
+        {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded."}]},
+        X_RateLimit_Reset="1000000000",
+    ),
+    "200 RATE_LIMIT, remaining": json_answer(
+        {"errors": [{"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "exceeded"}]},
+        X_RateLimit_Remaining="7",
+        X_RateLimit_Reset="1000000000",
+    ),
+    "200 null RATE_LIMITED": json_answer(
+        {"data": None, "errors": [{"type": "RATE_LIMITED", "message": "m"}]}, Retry_After="0"
+    ),
+    "200 secondary": json_answer(
+        {"message": "You have exceeded a secondary rate limit."}, Retry_After="0"
+    ),
+    "200 throttled": json_answer(
+        {"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]}, Retry_After="0"
+    ),
+    "ok null": json_answer(
+        {"data": None, "errors": [{"message": "Something went wrong while executing your query."}]}
+    ),
+    "ok without data": json_answer({"errors": [{"message": "timedout"}]}),
+    "ok nulls": json_answer(
+        {"data": {"hello": None}, "errors": [{"message": "m", "type": "INTERNAL"}]}
+    ),
+    "ok null as text": answer('{"data":"null"}'),
+    "ok message": json_answer({"message": "We couldn't respond to your request in time. Sorry."}),
+    "closed": Close(),
+    "reset": Reset(),
+    "reset in the body": Reset(OK[:-5]),
+    "cut": Close(OK[:-5]),
+    "cut chunk": Close(chunked(TEXT[:9])[:-9]),
+    "cut gzip": answer(squeezed(HI)[:-6], Content_Encoding="gzip"),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_query_is_asked_again_after_what_passes(endpoint, fault, ask):
+    """Two requests, one answer."""
+    server = endpoint(PASSING[fault], OK)
+    assert ask(client(server), "{ hello }").data == HI["data"]
+    assert len(server.requests) == 2
+    assert server.requests[0] == server.requests[1]
+
+
+@BOTH
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_mutation_is_sent_once(endpoint, fault, ask):
+    """Whether it was executed is for a person to find out, and where that is open we say so."""
+    server = endpoint(PASSING[fault], OK)
+    kind = RateLimited if fault[:3] in {"429", "403", "200"} else TransportError
+    error = failing(kind, None, lambda: ask(client(server), "mutation { put }"))
+    assert len(server.requests) == 1
+    assert ("look before you send it again" in str(error)) is (kind is TransportError)
+
+
+@pytest.mark.parametrize("fault", ["502 HTML", "closed"])
+def test_attempts_end_and_are_told(endpoint, fault):
+    """Four, and the message says so."""
+    server = endpoint(PASSING[fault])
+    failing(TransportError, r"Asked 4 times in \d", lambda: client(server).execute("{ hello }"))
+    assert len(server.requests) == 4
+
+
+def test_the_failure_that_said_most_is_told(endpoint):
+    """An endpoint that answered and then fell over is told by its answer."""
+    server = endpoint(Close(), PASSING["502 HTML"], Close())
+    failing(TransportError, "HTTP 502.*Asked 4 times", lambda: client(server).execute("{ hello }"))
+
+
+@BOTH
+def test_a_wait_beyond_the_budget_is_told_at_once(endpoint, ask):
+    """The error has the seconds; nobody sleeps for a day."""
+    server = endpoint(answer("", "429 No", Retry_After="86400"))
+    error = failing(
+        RateLimited, r"Wait 86400 s\..*waits 60 s", lambda: ask(client(server), "{ a }")
+    )
+    assert error.wait == 86400
+    assert len(server.requests) == 1
+
+
+def test_waits_together_stay_within_the_budget(endpoint):
+    """Three waits of a fifth of a second do not fit into half a second."""
+    server = endpoint(answer("", "429 No", Retry_After="0.2"))
+    made = client(server, limits=Limits(wait=0.5))
+    failing(RateLimited, "Asked 3 times", lambda: made.execute("{ hello }"))
+
+
+def test_a_wait_is_told_and_can_be_interrupted(endpoint, caplog, capsys, monkeypatch):
+    """The log and the person hear why nothing happens; Ctrl-C ends it."""
+    monkeypatch.setattr("gqlnb.client.retry_loop.is_interactive", lambda: True)
+    server = endpoint(answer("", "429 No", Retry_After="30"))
+    main = threading.main_thread().ident
+    waiting = threading.Timer(0, signal.pthread_kill, (main, signal.SIGINT))
+    sleep = time.sleep
+
+    def interrupted(seconds):
+        waiting.start()
+        sleep(seconds)
+
+    monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught, caplog.at_level(logging.WARNING, "gqlnb"):
+        client(server).execute("{ hello }")
+    said = f"{server.url}: rate limit reached. Asking again in 30.0 s (attempt 2 of 4)."
+    assert caplog.messages == [said]
+    assert capsys.readouterr().err == f"{said} Interrupt to stop waiting.\n"
+    assert SECRET not in report(caught.value)
+
+
+# -- what does not pass
+
+FINAL = {
+    "401": (
+        json_answer({"message": "Bad credentials", "documentation_url": "https://d"}, "401 No"),
+        AuthError,
+        "HTTP 401: Bad credentials. Pass a token",
+    ),
+    "401 with null": (
+        json_answer({"data": None, "errors": [{"message": "who?"}]}, "401 No"),
+        AuthError,
+        "401: who",
+    ),
+    "200 UNAUTHENTICATED": (
+        json_answer({"errors": [{"message": "m", "extensions": {"code": "UNAUTHENTICATED"}}]}),
+        AuthError,
+        "Pass a token",
+    ),
+    "403 HTML": (
+        answer("Request forbidden by administrative rules.", "403 No", Content_Type="text/html"),
+        TransportError,
+        "HTTP 403. Expected a GraphQL response, got 'Request forbidden",
+    ),
+    "403": (json_answer({"message": "Resource not accessible"}, "403 No"), TransportError, "403"),
+    "400 no JSON": (
+        json_answer({"message": "Problems parsing JSON", "status": "400"}, "400 No"),
+        TransportError,
+        "HTTP 400. Expected a GraphQL response, got Problems parsing JSON",
+    ),
+    "404": (answer("<html>404</html>", "404 No", Content_Type="text/html"), TransportError, "404"),
+    "500": (json_answer({"errors": [{"message": "gone"}]}, "500 No"), TransportError, "500: gone"),
+    "field": (
+        json_answer(
+            {
+                "errors": [
+                    {
+                        "path": ["query", "DSD"],
+                        "extensions": {"code": "undefinedField"},
+                        "locations": [{"line": 1, "column": 3}],
+                        "message": "Field 'DSD' doesn't exist on type 'Query'",
+                    }
+                ]
+            }
+        ),
+        QueryError,
+        "DSD",
+    ),
+    "422": (json_answer({"errors": [{"message": "no such field"}]}, "422 No"), QueryError, "such"),
+    "words of the query": (
+        json_answer(
+            {"errors": [{"message": 'no "rate limit"', "locations": [{"line": 1, "column": 3}]}]}
+        ),
+        QueryError,
+        "rate limit",
+    ),
+    "HTML": (answer("<html>", Content_Type="text/html"), AnswerError, "Is this the address"),
+    "JSON in HTML": (answer(TEXT, Content_Type="text/html"), AnswerError, "labelled 'text/html'"),
+    "empty": (answer(""), AnswerError, "no JSON \\(it is empty\\)"),
+    "204": (answer("", "204 No Content", Content_Length=None), AnswerError, "HTTP 204.*empty"),
+    "list": (answer("[]"), AnswerError, "JSON that is no object"),
+    "NaN": (answer('{"data": {"hello": NaN}}'), AnswerError, "NaN is no number .*hello"),
+    "infinity": (answer('{"data": {"a": -Infinity}}'), AnswerError, "-Infinity is no number"),
+    "1e999": (answer('{"data": {"a": 1e999}}'), AnswerError, "out of range"),
+    "UTF-8": (answer(b'{"data": {"a": "\xff"}}'), AnswerError, "0xff is no UTF-8 \\(byte 16\\)"),
+    "UTF-16": (answer(TEXT.decode().encode("utf-16")), AnswerError, "no UTF-8"),
+    "surrogate": (answer('{"data": {"a": "\\ud800"}}'), AnswerError, "lone surrogate"),
+    "deep": (answer('{"data":' + "[" * 100_000), AnswerError, "nested too deeply"),
+    "digits": (answer('{"data": {"a": ' + "9" * 9999 + "}}"), AnswerError, "out of range"),
+    "cut JSON": (answer('{"data": {"a": "b'), AnswerError, "it breaks off"),
+    "two answers": (answer(TEXT + TEXT), AnswerError, "trailing characters"),
+    "null alone": (answer('{"data": null}'), AnswerError, "'data' is null, and no error says why"),
+    "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),
+    "errors of text": (answer('{"data": {}, "errors": ["x"]}'), AnswerError, "no list of objects"),
+    "no brotli": (
+        answer(TEXT, Content_Encoding="br"),
+        TransportError,
+        "not compressed as it says|'br', which was not asked for",
+    ),
+    "no deflate": (
+        answer(zlib.compress(TEXT)[:-9], Content_Encoding="deflate"),
+        TransportError,
+        "breaks off",
+    ),
+    "compress": (
+        answer(TEXT, Content_Encoding="compress"),
+        TransportError,
+        "its Content-Encoding is 'compress', which was not asked for; gzip, deflate",
+    ),
+    "no gzip": (answer(TEXT, Content_Encoding="gzip"), TransportError, "not compressed as it says"),
+    "gzip, wrong sum": (
+        answer(squeezed(HI)[:-8] + b"\0" * 8, Content_Encoding="gzip"),
+        TransportError,
+        "not compressed as it says",
+    ),
+    "gzip, then more": (
+        answer(squeezed(HI) + b"<html>", Content_Encoding="gzip"),
+        TransportError,
+        "not compressed as it says",
+    ),
+    "two lengths": (answer(TEXT, Content_Length="26, 5"), TransportError, "what its length is"),
+    "no length": (answer(TEXT, Content_Length="many"), TransportError, "what its length is"),
+    "negative length": (answer(TEXT, Content_Length="-1"), TransportError, "what its length is"),
+    "chunk of -1": (
+        answer(b"-1\r\n" + TEXT, Content_Length=None, Transfer_Encoding="chunked"),
+        TransportError,
+        "breaks off",
+    ),
+    "no HTTP": (Close(b"SSH-2.0-OpenSSH_9.7\r\n"), TransportError, "does not speak HTTP"),
+    "HTTP/2": (Close(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00\n"), TransportError, "not speak HTTP"),
+    "long line": (Close(b"HTTP/1.1 200 " + b"x" * 99999), TransportError, "not speak HTTP"),
+    "many headers": (
+        answer(TEXT, **{f"X-{n}": n for n in range(200)}),
+        TransportError,
+        "not speak HTTP",
+    ),
+    "101": (answer("", "101 Switching", Content_Length=None), TransportError, "101"),
+    "many 1xx": (b"HTTP/1.1 103 Early\r\n\r\n" * 99 + OK, TransportError, "not speak HTTP"),
+    "redirect": (
+        answer("", "302 Found", Location="/login"),
+        TransportError,
+        "HTTP 302 redirects to http://127.0.0.1:.*/login. Connect to that address itself",
+    ),
+    "redirect to a login": (
+        answer("", "302 Found", Location="/users/sign_in?next=x"),
+        TransportError,
+        "HTTP 302 redirects to .*sign_in.* It looks like a login page",
+    ),
+    "login page": (
+        answer("<html><title>Sign in</title>", Content_Type="text/html"),
+        AnswerError,
+        "an HTML page titled 'Sign in', perhaps a login page: pass a token",
+    ),
+    "redirect nowhere": (answer("", "307 Moved"), TransportError, "HTTP 307 redirects"),
+    "redirect to a script": (
+        answer("", "307 No", Location="javascript:alert(1)"),
+        TransportError,
+        "redirects to javascript:alert",
+    ),
+    "redirects without end": (
+        answer("", "308 Moved", Location="/graphql"),
+        TransportError,
+        "redirected more than 5 times",
+    ),
+    "echo": (
+        json_answer({"errors": [{"message": f"\x1b[31m\u202e{SECRET} " + "x" * 999}]}),
+        QueryError,
+        r"\[31m \*\*\* x",
+    ),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("fault", FINAL)
+def test_what_does_not_pass_is_one_error_at_once(endpoint, fault, ask):
+    """Of its class, in our words, after one request; the client goes on working after it."""
+    said, kind, message = FINAL[fault]
+    server = endpoint(said, said, said, said, said, OK)
+    made = client(server, limits=ONCE)
+    error = failing(kind, message, lambda: ask(made, "{ hello }"))
+    assert len(str(error)) < 700
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", str(error))
+    assert len(server.requests) == (5 if "without end" in fault else 1)
+    del server.answers[:-1]
+    assert ask(made, "{ hello }").data == HI["data"]
+
+
+@pytest.mark.parametrize("broken", [b"\xff", b"\\ud83d", b"\\udc00"])
+def test_text_that_is_none_is_mended_beside_the_error(endpoint, broken):
+    """What came is not lost for one broken character."""
+    made = client(endpoint(answer(b'{"data": {"a": "x' + broken + b'", "b": 1}}')))
+    error = failing(AnswerError, "is no", lambda: made.execute("{ a b }"))
+    assert error.result.data == {"a": "x\ufffd", "b": 1}
+
+
+# -- what is odd and right
+
+RIGHT = {
+    "gzip": answer(squeezed(HI), Content_Encoding="gzip"),
+    "GZIP": answer(squeezed(HI), Content_Encoding="X-GZIP"),
+    "two members": answer(
+        gzip.compress(TEXT[:7]) + gzip.compress(TEXT[7:]), Content_Encoding="gzip"
+    ),
+    "identity": answer(TEXT, Content_Encoding="identity"),
+    "chunks": chunked(*(bytes([byte]) for byte in TEXT)),
+    "chunk extension": answer(
+        b"%X ;a=b\r\n%s\r\n000\r\nX: y\r\n\r\n" % (len(TEXT), TEXT),
+        Content_Length=None,
+        Transfer_Encoding="chunked",
+    ),
+    "chunks and a length": chunked(TEXT, Content_length="5"),
+    "no length": Close(answer(TEXT, Content_Length=None)),
+    "HTTP/1.0": Close(OK.replace(b"HTTP/1.1", b"HTTP/1.0")),
+    "no reason": OK.replace(b"200 OK", b"200"),
+    "100": b"HTTP/1.1 100 Continue\r\n\r\n" + OK,
+    "103": b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" * 3 + OK,
+    "bare line ends": OK.replace(b"\r\n", b"\n"),
+    "byte order mark": answer(b"\xef\xbb\xbf" + TEXT),
+    "same length twice": answer(TEXT, Content_Length=f"{len(TEXT)}, {len(TEXT)}"),
+    "plus json": answer(TEXT, Content_Type="application/graphql-response+json; charset=utf-8"),
+    "text": answer(TEXT, Content_Type="text/plain"),
+    "no type": answer(TEXT, Content_Type=None),
+    "charset": answer(TEXT, Content_Type='Application/JSON; Charset="UTF-8"'),
+    "charset utf8": answer(TEXT, Content_Type="application/graphql-response+json;charset=utf8"),
+    "UTF-16": answer(TEXT.decode().encode("utf-16"), Content_Type="text/json; charset=UTF-16"),
+    "encoding none": answer(TEXT, Content_Encoding="none"),
+    "HTTP/1.0, no length": Close(b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n" + TEXT),
+    "close": Close(answer(TEXT, Connection="close")),
+    "no errors": json_answer({**HI, "errors": []}),
+    "null extensions": json_answer({**HI, "errors": None, "extensions": None}),
+    "294": answer(TEXT, "294 Partial success"),
+    "duplicate key": answer('{"data": 5, "data": {"hello": "Hi"}}'),
+    "more members": answer('{"data": {"hello": "Hi"}, "message": "x", "status": "200"}'),
+    "glued": OK + json_answer({"data": {"hello": "attacker"}}),
+    "glued at once": OK + b"x",
+}
+
+
+@BOTH
+@pytest.mark.parametrize("oddity", RIGHT)
+def test_what_is_odd_and_right_is_read(endpoint, oddity, ask):
+    """Twice, so that nothing of the first is left in the second."""
+    server = endpoint(RIGHT[oddity])
+    made = client(server)
+    assert ask(made, "{ hello }").data == HI["data"]
+    server.answers[:] = [json_answer({"data": {"hello": "second"}})]
+    assert ask(made, "{ hello }").data == {"hello": "second"}
+    assert len(server.requests) == 2
+    alone = isinstance(RIGHT[oddity], Close) or "glued" in oddity or "and a length" in oddity
+    assert server.connections == 1 + alone
+
+
+def test_large_integers_are_exact(endpoint):
+    """Beyond 53 and beyond 64 bits."""
+    data = {"a": 2**53 + 1, "b": 2**64 + 1, "c": -(10**300)}
+    assert client(endpoint(json_answer({"data": data}))).execute("{ a b c }").data == data
+
+
+@BOTH
+def test_partial_data_keeps_data_and_errors(endpoint, ask):
+    """Under each status that such answers come with."""
+    members = {"data": {"a": 1, "b": None}, "errors": [{"message": "m", "path": ["b"]}]}
+    for status in ("200 OK", "294 Partial", "400 Bad", "500 Bad", "502 Bad"):
+        result = ask(client(endpoint(json_answer(members, status))), "{ a b }")
+        assert (result.data, len(result.errors)) == (members["data"], 1)
+
+
+# -- connections
+
+
+WHOLE = {
+    "length": answer(TEXT, X_Other="y"),
+    "chunks": chunked(TEXT[:9], TEXT[9:]),
+    "gzip": answer(squeezed(HI), Content_Encoding="gzip"),
+}
+
+
+@pytest.mark.parametrize("end", [Close, Reset])
+@pytest.mark.parametrize("whole", WHOLE)
+def test_an_answer_cut_anywhere_is_no_answer(endpoint, whole, end):
+    """At each of its bytes: one error that it broke off, never wrong data."""
+    server = endpoint(b"")
+    made = client(server, limits=ONCE)
+    for part in cuts(WHOLE[whole]):
+        server.answers[:] = [end(part)]
+        if whole == "chunks" and end is Close and b"\r\n0\r\n" in part:
+            assert made.execute("{ hello }").data == HI["data"]  # its last line is for trailers
+            continue
+        error = failing(TransportError, None, lambda: made.execute("{ hello }"))
+        assert error.broken, part
+        assert "breaks off" in str(error) or "closed before" in str(error)
+
+
+@BOTH
+@pytest.mark.parametrize("idle", ["noticed", "lost"])
+def test_a_stale_connection_is_replaced(endpoint, ask, idle):
+    """Whether its end had arrived before the next query or crossed it; nobody hears of it."""
+    server = endpoint(OK, *([] if idle == "noticed" else [Close()]), OK)
+    made = client(server, limits=ONCE)
+    ask(made, "{ hello }")
+    if idle == "noticed":
+        server.hang_up()
+    assert ask(made, "{ hello }").data == HI["data"]
+    assert server.connections == 2
+
+
+def test_a_mutation_lost_on_a_kept_connection_is_not_repeated(endpoint):
+    """The endpoint had read it."""
+    server = endpoint(OK, Close(), OK)
+    made = client(server)
+    made.execute("{ hello }")
+    failing(TransportError, "look before", lambda: made.execute("mutation { put }"))
+    assert len(server.requests) == 2
+
+
+def test_a_connection_is_kept(endpoint):
+    """Ten calls, one connection; a closed client opens another."""
+    server = endpoint(OK)
+    made = client(server)
+    for _ in range(10):
+        made.execute("{ hello }")
+    assert server.connections == 1
+    made.close()
+    made.execute("{ hello }")
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("status", ["301 M", "302 F", "303 S", "307 T", "308 P"])
+@pytest.mark.parametrize("to", ["http://{}", "//{}/", "https://{}/graphql", "http://localhost:1"])
+def test_a_redirect_to_another_origin_gets_nothing(endpoint, to, status):
+    """Another port, another scheme, another name of the same machine."""
+    other = endpoint(OK)
+    location = to.format(f"127.0.0.1:{other.port}")
+    made = client(endpoint(answer("", status, Location=location)))
+    failing(TransportError, "redirects to http", lambda: made.execute("{ hello }"))
+    assert other.requests == []
+
+
+def test_a_client_may_be_closed_while_another_thread_asks(endpoint):
+    """Whoever asks in that moment opens a connection of its own."""
+    server, over = endpoint(OK), threading.Event()
+    made, failures = client(server), []
+
+    def ask():
+        try:
+            while not over.is_set():
+                made.execute("mutation { put }")
+        except TransportError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(50):
+        made.close()
+        made.execute("{ hello }")
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_a_child_process_does_not_share_connections(endpoint, monkeypatch):
+    """After a fork both would read each other's answers."""
+    server = endpoint(OK)
+    made = client(server)
+    made.execute("{ hello }")
+    monkeypatch.setattr("gqlnb.client.http_transport.os.getpid", lambda: -1)
+    made.execute("{ hello }")
+    assert server.connections == 2
+
+
+# -- time and size
+
+HEAD = answer("", Content_Length=999_999)
+NO_LENGTH = answer("", Content_Length=None)
+CHUNKS = answer("", Content_Length=None, Transfer_Encoding="chunked")
+SLOW = {
+    "silence": silent,
+    "silence in the head": stalled(b"HTTP/1.1 200 OK\r\n"),
+    "silence in the body": stalled(HEAD + b"x"),
+    "drip": dripping(HEAD, b"x"),
+    "drip without a length": dripping(NO_LENGTH, b"x"),
+    "drip of chunks": dripping(CHUNKS, b"1\r\nx\r\n"),
+    "drip of a chunk's size": dripping(CHUNKS, b"0"),
+    "drip of trailers": dripping(CHUNKS + b"0\r\n", b"X: y\r\n"),
+    "drip of the status": dripping(b"HTTP/1.1 200 ", b"O"),
+    "drip of headers": dripping(b"HTTP/1.1 200 OK\r\n", b"x"),
+    "silence in gzip": stalled(
+        answer(squeezed(HI)[:9], Content_Length=None, Content_Encoding="gzip")
+    ),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("fault", SLOW)
+def test_the_deadline_holds_however_bytes_come(endpoint, fault, ask):
+    """One error within a second after it, and the connection is closed."""
+    server = endpoint(SLOW[fault])
+    begun = time.monotonic()
+    error = failing(
+        TransportError,
+        r"(no answer|not complete) within 0.3 s\..*longer timeout=",
+        lambda: ask(client(server, timeout=0.3), "{ hello }"),
+    )
+    assert time.monotonic() - begun < 1.3
+    assert server.gone.wait(10)
+    assert len(server.requests) == 1
+    assert not error.broken
+
+
+def test_a_mutation_that_timed_out_may_have_been_executed(endpoint):
+    """The error says so."""
+    made = client(endpoint(silent), timeout=0.1)
+    failing(TransportError, "no answer.*look before", lambda: made.execute("mutation { put }"))
+
+
+LARGE = {
+    "body without a length": endless(NO_LENGTH, b"x" * 65536),
+    "chunks": endless(CHUNKS, b"10000\r\n" + b"x" * 65536 + b"\r\n"),
+    "chunk of 15 digits": endless(CHUNKS + b"fffffffffffffff\r\n", b"x" * 65536),
+    "headers": endless(b"HTTP/1.1 200 OK\r\n", b"x" * 60000),
+    "gzip": endless(
+        answer("", Content_Length=None, Content_Encoding="gzip"), gzip.compress(b" " * 65536)
+    ),
+    "announced": answer("", Content_Length=10**15),
+    "bomb": answer(bomb(200 * 2**20), Content_Encoding="gzip"),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("fault", LARGE)
+def test_the_cap_holds_however_bytes_come(endpoint, fault, ask):
+    """One error, and never more in memory than was granted, with some room to work in."""
+    made = client(endpoint(LARGE[fault]), limits=Limits(answer=4 * 2**20))
+    tracemalloc.start()
+    try:
+        failing(
+            TransportError,
+            "larger than 4 MiB. Ask for fewer rows|not speak HTTP",
+            lambda: ask(made, "{ hello }"),
+        )
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 12 * 2**20
+
+
+SPACED = b'{"data": {"hello": "' + b" " * 500 + b'"}}'
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        answer(SPACED),
+        answer(gzip.compress(SPACED), Content_Encoding="gzip"),
+        chunked(SPACED[:100], SPACED[100:]),
+    ],
+)
+def test_an_answer_of_just_the_cap_is_read(endpoint, said):
+    """A byte less granted is too little."""
+    size = len(SPACED)
+    made = client(endpoint(said), limits=Limits(answer=size))
+    assert made.execute("{ hello }").data == {"hello": " " * 500}
+    made = client(endpoint(said), limits=Limits(answer=size - 1))
+    failing(TransportError, f"larger than {size - 1} bytes", lambda: made.execute("{ hello }"))
+
+
+def test_a_call_that_is_cancelled_lets_go(endpoint):
+    """The thread that waited for it ends with its connection."""
+    server = endpoint(silent)
+    made = client(server)
+
+    async def main():
+        task = asyncio.create_task(made.aexecute("{ hello }"))
+        while not server.requests:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(main())
+    assert server.gone.wait(10)
+
+
+@BOTH
+def test_the_deadline_holds_in_an_application(ask):
+    """One that never answers, without a socket."""
+
+    async def app(scope, receive, send):
+        await asyncio.Event().wait()
+
+    made = Client(app, token=Token(SECRET), timeout=0.1)
+    failing(TransportError, "ASGI app: no answer in time.", lambda: ask(made, "{ hello }"))
+
+
+# -- answers that do not fit the schema
+
+
+NODES = "{ node { id ... on Item { size } ... on Other { n } } }"
+TYPED = "{ node { __typename id ... on Item { size } ... on Other { n } } }"
+MISFITS = {
+    "missing": ("{ hello must }", {"hello": None}, "must: expected Int!, got nothing"),
+    "null": ("{ must }", {"must": None}, "must: expected Int!, got null"),
+    "text": ("{ must }", {"must": "5"}, "must: expected Int!, got text"),
+    "boolean": ("{ must }", {"must": True}, "must: expected Int!, got a boolean"),
+    "fraction": ("{ must }", {"must": 1.0}, "must: expected Int!, got a number"),
+    "number": ("{ hello }", {"hello": 5}, "hello: expected String, got an integer"),
+    "object": ("{ items { id } }", {"items": {}}, r"items: expected \[Item!\], got an object"),
+    "item": ("{ items { id } }", {"items": [{"id": "1"}, None]}, r"items\[1\]: expected Item!"),
+    "inner": ("{ items { id } }", {"items": [{"id": "1"}, {}]}, r"items\[1\].id: expected ID!"),
+    "leaf": ("{ x: items { id } }", {"x": [{"id": []}]}, r"x\[0\].id: expected ID!, got a list"),
+    "enum": ("{ items { kind } }", {"items": [{"kind": 1}]}, r"kind: expected Kind, got an int"),
+    "half a fragment": (
+        "{ node { id ... on Item { size kind } } }",
+        {"node": {"id": "1", "kind": "A"}},
+        "node.size: expected Float, got nothing",
+    ),
+    "fragment of its type": (
+        TYPED,
+        {"node": {"__typename": "Item", "id": "1", "n": 1}},
+        "node.size: expected Float, got nothing",
+    ),
+    "many": (
+        "{ items { id } }",
+        {"items": [{}, {}, {}, {}]},
+        r"items\[2\].id: expected ID!, got nothing. There are more.",
+    ),
+}
+FITTING = {
+    "enum that is new": ("{ items { kind } }", {"items": [{"kind": "NEW"}]}),
+    "whole number": ("{ items { size } }", {"items": [{"size": 3}, {"size": 2**70}]}),
+    "id": ("{ items { id } }", {"items": [{"id": 7}]}),
+    "large": ("{ must }", {"must": 2**70}),
+    "scalar": ("{ any }", {"any": {"a": [1, None, "x"]}}),
+    "alias": ("{ a: must b: must }", {"a": 1, "b": 2}),
+    "no fragment": (NODES, {"node": {"id": "1"}}),
+    "fragment": (NODES, {"node": {"id": "1", "n": None}}),
+    "type that is new": (TYPED, {"node": {"__typename": "New", "id": "1"}}),
+    "not included": ("{ hello must @include(if: false) }", {"hello": "x"}),
+    "skipped by default": (
+        "query ($s: Boolean! = true) { hello must @skip(if: $s) }",
+        {"hello": "x"},
+    ),
+    "introspection": (
+        "{ __schema { queryType { name } } }",
+        {"__schema": {"queryType": {"name": "Q"}}},
+    ),
+}
+TWICE = pytest.mark.parametrize("time", ["first", "again"])  # the roads differ
+
+
+def asked(endpoint, text, members, time):
+    """Return the result, of the first call or of the second."""
+    made = client(endpoint(json_answer(members)), schema=SCHEMA_OF())
+    if time == "again":
+        with suppress(AnswerError):
+            made.execute(text)
+    return made.execute(text)
+
+
+def SCHEMA_OF():  # noqa: N802
+    """Return the schema."""
+    from gqlnb import Schema
+
+    return Schema(SCHEMA)
+
+
+@TWICE
+@pytest.mark.parametrize("misfit", MISFITS)
+def test_an_answer_that_does_not_fit_is_an_error_with_its_place(endpoint, misfit, time):
+    """The data stay reachable."""
+    text, data, message = MISFITS[misfit]
+    error = failing(AnswerError, message, lambda: asked(endpoint, text, {"data": data}, time))
+    assert error.result.data == data
+
+
+@TWICE
+@pytest.mark.parametrize("fitting", FITTING)
+def test_an_answer_that_fits_is_read(endpoint, fitting, time):
+    """What a newer endpoint may send is no error."""
+    text, data = FITTING[fitting]
+    assert asked(endpoint, text, {"data": data}, time).data == data
+
+
+@TWICE
+@pytest.mark.parametrize(
+    ("path", "right"),
+    [
+        (["items", 1, "id"], True),
+        (["items", 1], False),
+        (["items", 0, "id"], False),
+        (["items", 1, "id", "x"], True),
+        (None, True),
+    ],
+)
+def test_a_null_is_excused_by_an_error_with_its_path(endpoint, path, right, time):
+    """GitHub leaves a null in place where an error says why."""
+    members = {
+        "data": {"items": [{"id": "1"}, {"id": None}]},
+        "errors": [{"type": "FORBIDDEN", "message": "m", "path": path}],
+    }
+
+    def call():
+        return asked(endpoint, "{ items { id } }", members, time)
+
+    if right:
+        assert call().data == members["data"]
+    else:
+        failing(AnswerError, r"items\[1\].id: expected ID!, got null", call)
+
+
+# -- proxies
+
+
+def test_a_proxy_is_asked_for_other_machines(endpoint, monkeypatch):
+    """With the whole address, and without a token in the clear."""
+    proxy = endpoint(OK)
+    monkeypatch.setenv("http_proxy", f"http://user:pass@127.0.0.1:{proxy.port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    made = Client("http://endpoint.test/graphql?a=b")
+    assert made.execute("{ hello }").data == HI["data"]
+    assert proxy.requests[0].startswith(b"POST http://endpoint.test/graphql?a=b HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic " in proxy.requests[0].replace(b"proxy-a", b"Proxy-A")
+
+
+def test_a_tunnel_carries_no_token_in_the_clear(endpoint, monkeypatch):
+    """The proxy is asked to connect, and its refusal has words of its own."""
+    proxy = endpoint(answer("", "407 Proxy Authentication Required"))
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    made = Client("https://endpoint.test/graphql", token=Token(SECRET))
+    failing(TransportError, "proxy", lambda: made.execute("{ hello }"))
+    assert proxy.requests[0].startswith(b"CONNECT endpoint.test:443 ")
+    assert SECRET.encode() not in proxy.requests[0]

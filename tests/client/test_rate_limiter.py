@@ -1,0 +1,721 @@
+"""All who share a budget ask in turn: threads, clients and coroutines, on a clock of the test's."""
+
+import asyncio
+import gc
+import os
+import re
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+
+import pytest
+
+from gqlnb import Client, Limits, RateLimited, Token, TransportError, github
+from gqlnb.client.auth_headers import Credentials
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.rate_limiter import Clock, RateLimiter, RequestQueue, get_queue
+from gqlnb.github.standin.simulation import Simulation
+from gqlnb.http.messages import Response
+from gqlnb.http.rate_limit_rules import DEFAULT_LIMIT_WAIT
+from gqlnb.http.throttle import GITHUB_MAX_CONCURRENT, MAX_CONCURRENT
+from gqlnb.result.result import Result
+from tests.client.faults import Endpoint, json_answer
+
+SOURCE = "http://here/graphql"
+SECRET = "canary-5c1e"
+RATE = "{ rateLimit { cost limit remaining resetAt } viewer { login } }"
+OK = {"data": {"hello": "Hi"}}
+BUCKET = {"throttleStatus": {"maximumAvailable": 1000, "currentlyAvailable": 10, "restoreRate": 50}}
+
+
+class Hands(Clock):
+    """A clock that the tests move: whoever waits for a time finds that it has passed."""
+
+    def __init__(self):
+        self.at = time.time()
+        self.waited = []
+        self._lock = threading.Lock()
+
+    def now(self):
+        """Return the time."""
+        return self.at
+
+    def wait(self, event, seconds):
+        """Let the time pass, unless there is news."""
+        if seconds is None:
+            assert event.wait(20), "nobody woke this turn"
+        elif not event.is_set():
+            self.sleep(seconds)
+
+    async def await_(self, event, seconds):
+        """Do the same for a coroutine."""
+        if seconds is None:
+            await asyncio.wait_for(event.wait(), 20)
+        elif not event.is_set():
+            self.sleep(seconds)
+
+    def sleep(self, seconds):
+        """Let the time pass."""
+        with self._lock:
+            self.at += seconds
+            self.waited.append(seconds)
+
+
+@pytest.fixture
+def hands(monkeypatch):
+    """Return the clock, which is that of the whole process while the test runs."""
+    made = Hands()
+    monkeypatch.setattr(Clock, "now", lambda _: made.now())
+    monkeypatch.setattr(Clock, "wait", lambda _, event, seconds: made.wait(event, seconds))
+    monkeypatch.setattr(Clock, "await_", lambda _, event, seconds: made.await_(event, seconds))
+    monkeypatch.setattr("gqlnb.client.client.time.time", made.now)
+    monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", made.sleep)
+    return made
+
+
+def answered(left=None, limit=5000, reset=None, **headers):
+    """Return an answer that tells of a budget."""
+    said = {"x-ratelimit-limit": str(limit), "x-ratelimit-remaining": str(left)}
+    said |= {"x-ratelimit-reset": str(int(reset or 0))}
+    return Result({}, response=Response(200, (said if left is not None else {}) | headers))
+
+
+def paced(hands, wait=None, **options):
+    """Return a pace and its gate, which one answer without headers has opened."""
+    gate = RequestQueue(clock=hands, **options)
+    pace = RateLimiter(gate, SOURCE, wait)
+    pace.record_outcome(answered())
+    return pace, gate
+
+
+class Budgeted:
+    """An endpoint that counts: so many requests each hour, no matter who asks."""
+
+    def __init__(self, hands, points):
+        self.hands, self.points = hands, points
+        self.reset = hands.now() + 3600
+        self.used = self.refused = self.most = self.running = 0
+        self.windows = []
+        self._lock = threading.Lock()
+
+    def __call__(self):
+        """Take a request; return its answer."""
+        with self._lock:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            if self.hands.now() >= self.reset:
+                self.windows.append(self.used)
+                self.used, self.reset = 0, self.hands.now() + 3600
+            self.used += 1
+            self.refused += self.used > self.points
+            left, reset = max(0, self.points - self.used), self.reset
+        os.sched_yield()  # so that answers arrive in another order
+        with self._lock:
+            self.running -= 1
+        return answered(left, self.points, reset)
+
+
+# -- turns
+
+
+def test_an_endpoint_without_headers_is_never_waited_for(hands):
+    """A thousand turns, and the clock stands still."""
+    pace, _ = paced(hands, wait=0)
+    for _ in range(1000):
+        with pace.queue_request(points=100):
+            pace.learn(answered())
+    assert (hands.waited, pace.width, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
+
+
+def test_eight_threads_never_send_more_than_the_points_there_are(hands):
+    """Each of them stops where nothing is left, though answers come in any order."""
+    endpoint = Budgeted(hands, 40)
+    pace = RateLimiter(RequestQueue(8, hands), SOURCE, 60)
+
+    def work(_):
+        for done in range(1000):
+            try:
+                with pace.queue_request():
+                    pace.record_outcome(endpoint())
+            except RateLimited:
+                return done
+        return None
+
+    with ThreadPoolExecutor(8) as threads:
+        done = list(threads.map(work, range(8)))
+    assert sum(done) == endpoint.used == 40
+    assert (endpoint.refused, hands.waited) == (0, [])
+
+
+def test_eight_threads_wait_for_the_next_hour_together(hands):
+    """Each hour has no more requests than points, and none is refused."""
+    endpoint = Budgeted(hands, 10)
+    pace = RateLimiter(RequestQueue(8, hands), SOURCE, None)
+
+    def work(_):
+        with pace.queue_request():
+            pace.record_outcome(endpoint())
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(35)))
+    assert (endpoint.refused, endpoint.windows, endpoint.used) == (0, [10, 10, 10], 5)
+
+
+def test_turns_come_in_the_order_in_which_they_were_entered(hands):
+    """Nobody overtakes."""
+    pace, gate = paced(hands, width=1)
+    order, started, threads = [], threading.Barrier(2), []
+
+    def work(number):
+        started.wait(20)
+        with pace.queue_request():
+            order.append(number)
+
+    with pace.queue_request():
+        for number in range(6):
+            threads.append(threading.Thread(target=work, args=(number,)))
+            threads[-1].start()
+            started.wait(20)
+            while len(gate._waiting) <= number:
+                os.sched_yield()
+    for thread in threads:
+        thread.join(20)
+    assert order == list(range(6))
+
+
+def test_no_more_go_at_once_than_there_is_room_for(hands):
+    """One until the first answer, then as many as the endpoint bears."""
+    for headers, width in (
+        ({}, MAX_CONCURRENT),
+        ({"x-github-media-type": "github.v4"}, GITHUB_MAX_CONCURRENT),
+    ):
+        pace, endpoint = (
+            RateLimiter(RequestQueue(clock=hands), SOURCE, None),
+            Budgeted(hands, 10**6),
+        )
+
+        def work(_, pace=pace, endpoint=endpoint, headers=headers):
+            with pace.queue_request():
+                endpoint()
+                pace.learn(answered(**headers))
+
+        assert pace.concurrency == 1
+        with ThreadPoolExecutor(12) as threads:
+            list(threads.map(work, range(60)))
+        assert pace.concurrency == width
+        assert endpoint.most <= width
+
+
+def test_a_wait_beyond_the_patience_is_told_at_once(hands):
+    """With the reset time; the request does not go, and nobody is kept."""
+    pace, gate = paced(hands, wait=60)
+    pace.learn(answered(0, reset=hands.now() + 600))
+    turn = pace.queue_request()
+    with pytest.raises(RateLimited) as caught, turn:
+        pytest.fail("it went")
+    until = datetime.fromtimestamp(int(hands.now() + 600), UTC)
+    assert str(caught.value) == (
+        f"{SOURCE}: The budget is used up until {until:%Y-%m-%d %H:%M:%S} UTC. The next request "
+        f"may go in {caught.value.wait:.0f} s. A client waits 60 s by itself: give it "
+        "limits=Limits(wait=...) for more."
+    )
+    assert 600 <= caught.value.wait <= 601
+    assert (len(gate._waiting), gate.flow.in_flight, hands.waited) == (0, 0, [])
+
+
+def test_who_has_patience_does_not_keep_who_has_none(hands):
+    """Behind somebody who waits for an hour, the short of patience hear at once."""
+    pace, gate = paced(hands)
+    pace.learn(answered(0, reset=hands.now() + 3600))
+    patient, entered, go = pace.queue_request(), threading.Event(), threading.Event()
+    hands.wait = lambda event, seconds: (entered.set(), go.wait(20), hands.sleep(seconds))
+    thread = threading.Thread(target=lambda: [patient.__enter__(), patient.__exit__(None)])
+    thread.start()
+    assert entered.wait(20)
+    with pytest.raises(RateLimited), RateLimiter(gate, SOURCE, 60).queue_request():
+        pytest.fail("it went")
+    go.set()
+    thread.join(20)
+    assert (len(gate._waiting), gate.flow.in_flight) == (0, 0)
+
+
+def test_a_limit_met_by_one_holds_all_who_wait(hands):
+    """Who has queued up hears of it, and goes when the time has come."""
+    pace, gate = paced(hands, width=1)
+    went = []
+
+    def work(_):
+        with pace.queue_request():
+            went.append(hands.now())
+
+    begun = hands.now()
+    with ThreadPoolExecutor(4) as threads:
+        with pace.queue_request():
+            waiting = [threads.submit(work, n) for n in range(4)]
+            while len(gate._waiting) < 4:
+                os.sched_yield()
+            pace.learn(RateLimited("slow", wait=90))
+        for each in waiting:
+            each.result(20)
+    assert went == [begun + 90] * 4
+
+
+class Interrupted(Clock):
+    """The real clock; as soon as somebody waits, the main thread gets a signal."""
+
+    def wait(self, event, seconds):
+        """Wait."""
+        main = threading.main_thread().ident
+        threading.Timer(0, signal.pthread_kill, (main, signal.SIGINT)).start()
+        super().wait(event, seconds)
+
+
+def test_ctrl_c_ends_a_real_wait():
+    """The signal wakes who waits for its turn."""
+    gate = RequestQueue(clock=Interrupted())
+    pace = RateLimiter(gate, SOURCE, None)
+    pace.record_outcome(RateLimited("m", wait=1000))
+    with pytest.raises(KeyboardInterrupt), pace.queue_request():
+        pytest.fail("it went")
+    assert (len(gate._waiting), gate.flow.in_flight, gate.lock.locked()) == (0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        (lambda now: answered(0, reset=now + 900), r"The budget is used up until \S+ \S+ UTC\."),
+        (lambda _: RateLimited("m", wait=90), r"The endpoint asks for a pause\."),
+        (
+            lambda _: Result({}, extensions={"cost": BUCKET}, response=Response(200)),
+            r"The budget has 10 points, too few for the request\.",
+        ),
+    ],
+)
+def test_who_waits_hears_why(hands, monkeypatch, capsys, caplog, told, reason):
+    """Once, in the log and on the screen of a person; the wait can be interrupted."""
+    monkeypatch.setattr("gqlnb.client.retry_loop.is_interactive", lambda: True)
+    pace, _ = paced(hands)
+    pace.learn(told(hands.now()))
+    with caplog.at_level("WARNING", "gqlnb"), pace.queue_request(points=500):
+        pass
+    (said,) = caplog.messages
+    assert re.fullmatch(rf"{SOURCE}: {reason} Asking again in \d+\.\d s\.", said)
+    assert capsys.readouterr().err == f"{said} Interrupt to stop waiting.\n"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
+    """The turn is given up, and the next one goes."""
+    pace, gate = paced(hands)
+    pace.learn(answered(0, reset=hands.now() + 600))
+
+    def interrupted(_event, _seconds):
+        raise error
+
+    hands.wait = interrupted
+    with pytest.raises(error), pace.queue_request():
+        pytest.fail("it went")
+    assert (len(gate._waiting), gate.flow.in_flight, gate.flow.points) == (0, 0, 0)
+    hands.at += 700
+    with pace.queue_request():
+        assert gate.flow.in_flight == 1
+    assert not gate.lock.locked()
+
+
+@pytest.mark.parametrize(
+    ("error", "left"),
+    [
+        (RateLimited("m", wait=0), 10),
+        (TransportError("m", status=502), 9),
+        (TransportError("m", broken=True), 9),
+        (TransportError("m", status=404), 10),
+    ],
+)
+def test_what_fails_inside_a_turn_ends_it(hands, error, left):
+    """What got no answer may have been charged; what was refused was not."""
+    pace, gate = paced(hands)
+    pace.learn(answered(10, reset=hands.now() + 600))
+    with pytest.raises(type(error)), pace.queue_request():
+        raise pace.learn(error)
+    assert (pace.budget.remaining, gate.flow.in_flight) == (left, 0)
+
+
+def test_coroutines_and_threads_share_one_order(hands):
+    """On one loop and beside it, none beyond the points there are."""
+    endpoint = Budgeted(hands, 30)
+    pace = RateLimiter(RequestQueue(4, hands), SOURCE, 60)
+    done = []
+
+    def work(_=None):
+        try:
+            with pace.queue_request():
+                pace.record_outcome(endpoint())
+            done.append(1)
+        except RateLimited:
+            pass
+
+    async def awork():
+        try:
+            async with pace.queue_request():
+                await asyncio.sleep(0)
+                pace.record_outcome(endpoint())
+            done.append(1)
+        except RateLimited:
+            pass
+
+    async def main():
+        await asyncio.gather(*(awork() for _ in range(30)))
+
+    with ThreadPoolExecutor(4) as threads:
+        waiting = [threads.submit(work) for _ in range(30)]
+        asyncio.run(main())
+        for each in waiting:
+            each.result(20)
+    assert (len(done), endpoint.used, endpoint.refused) == (30, 30, 0)
+
+
+def test_a_coroutine_that_is_cancelled_leaves_the_order(hands):
+    """Who waits behind it goes."""
+    pace, gate = paced(hands, width=1)
+
+    async def waiting():
+        async with pace.queue_request():
+            return True
+
+    async def main():
+        async with pace.queue_request():
+            first, second = asyncio.create_task(waiting()), asyncio.create_task(waiting())
+            while len(gate._waiting) < 2:
+                await asyncio.sleep(0)
+            first.cancel()
+        return await asyncio.gather(first, second, return_exceptions=True)
+
+    first, second = asyncio.run(main())
+    assert isinstance(first, asyncio.CancelledError)
+    assert second is True
+    assert (len(gate._waiting), gate.flow.in_flight) == (0, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_a_forked_child_has_a_gate_of_its_own(hands):
+    """Locks that a thread of the parent holds are not waited for."""
+    pace, gate = paced(hands, width=1)
+    with gate.lock:
+        child = os.fork()
+        if not child:
+            with pace.queue_request():
+                os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+# -- who shares
+
+
+def transport(url, *tokens):
+    """Return a transport with these secrets."""
+    headers = {f"x-{number}": token for number, token in enumerate(tokens)}
+    return HttpTransport(url, Credentials(None, headers))
+
+
+def test_one_endpoint_and_one_token_are_one_gate():
+    """However many clients there are, and whatever word stands before the token."""
+    url, other = "https://api.example/graphql", "https://other.example/graphql"
+    gate = get_queue(transport(url, Token(SECRET)))
+    assert get_queue(transport(url + "/v2", Token(SECRET, "token"))) is gate
+    assert get_queue(transport(url, Token("another-token"))) is not gate
+    assert get_queue(transport(other, Token(SECRET))) is not gate
+    assert get_queue(transport(url)) is not gate
+    called = Token(lambda: SECRET)
+    mine = get_queue(transport(url, called))
+    assert get_queue(transport(url, called)) is mine
+    assert get_queue(transport(url, Token(lambda: SECRET))) is not mine
+
+
+def test_without_a_token_the_address_counts_beyond_this_machine():
+    """Here it is a server that somebody restarts."""
+    away, here = "https://api.example/graphql", "http://127.0.0.1:4000/graphql"
+    gate = get_queue(transport(away))
+    assert get_queue(transport(away)) is gate
+    assert get_queue(transport(here)) is not get_queue(transport(here))
+
+
+def test_a_gate_is_forgotten_with_its_clients():
+    """No list grows, and none holds a token."""
+    key = "https://forgotten.example/graphql"
+    get_queue(transport(key, Token(SECRET))).flow.record_limit(1000, time.time())
+    gc.collect()
+    assert get_queue(transport(key, Token(SECRET))).flow.blocked_until == 0
+
+
+# -- ordinary requests
+
+
+def headers(left, hands, **more):
+    """Return the headers of a budget, as names of arguments."""
+    return {
+        "X_RateLimit_Limit": "5000",
+        "X_RateLimit_Remaining": str(left),
+        "X_RateLimit_Reset": str(int(hands.now()) + 600),
+        **more,
+    }
+
+
+def test_a_client_knows_its_budget(hands):
+    """From whatever it asked last; nothing at first."""
+    with Endpoint(json_answer(OK, **headers(4321, hands))) as server, Client(server.url) as client:
+        assert not client.budget
+        client.execute("{ hello }")
+        reset = datetime.fromtimestamp(int(hands.now()) + 600, UTC)
+        known = client.budget
+        assert (known.limit, known.remaining, known.reset, known.cost) == (5000, 4321, reset, None)
+
+
+def test_a_budget_in_the_data_is_known_too():
+    """The field ``rateLimit``, of an endpoint without headers: the stand-in in this process."""
+    client = Client("demo")
+    assert not client.budget
+    client.execute("{ viewer { login } }")
+    assert not client.budget
+    data = client.execute(RATE)["rateLimit"]
+    known = client.budget
+    assert (known.limit, known.remaining, known.cost) == (
+        data["limit"],
+        data["remaining"],
+        data["cost"],
+    )
+    assert f"{known.reset:%Y-%m-%dT%H:%M:%SZ}" == data["resetAt"]
+
+
+def test_a_client_asks_although_nothing_is_left(hands):
+    """What an answer says in passing keeps no single request back: the endpoint decides."""
+    with Endpoint(json_answer(OK, **headers(0, hands))) as server, Client(server.url) as client:
+        for _ in range(3):
+            client.execute("{ hello }")
+        assert (len(server.requests), hands.waited) == (3, [])
+
+
+def test_a_client_does_not_ask_before_the_time_an_endpoint_named(hands):
+    """All of its threads wait for it, or are told at once; a mutation does not wait."""
+    slow = json_answer({"message": "Slow"}, "429 No", Retry_After="50")
+    with Endpoint(slow, json_answer(OK)) as server:
+        client = Client(server.url, limits=Limits(wait=40))
+        with pytest.raises(RateLimited, match=r"Wait 50 s\."):
+            client.execute("{ hello }")
+        for text in ("{ hello }", "mutation { put }"):
+            with pytest.raises(RateLimited, match="asked to wait 50 s more") as caught:
+                client.execute(text)
+            assert caught.value.wait == 50
+        assert len(server.requests) == 1
+        hands.sleep(20)
+        assert client.execute("{ hello }").data == OK["data"]
+        assert hands.waited == [20, 30]
+
+
+def test_a_client_that_was_told_nothing_asks_again_when_it_is_asked_to(hands):
+    """A limit without a time keeps turns waiting, not a person who tries."""
+    limit = json_answer({"message": "You have exceeded a secondary rate limit."}, "403 No")
+    with Endpoint(limit, json_answer(OK)) as server:
+        client = Client(server.url, limits=Limits(wait=1))
+        with pytest.raises(RateLimited):
+            client.execute("{ hello }")
+        assert client.execute("{ hello }").data == OK["data"]
+        assert hands.waited == []
+
+
+SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes."
+
+
+@pytest.mark.parametrize("status", ["200 OK", "403 Forbidden", "429 Too Many Requests"])
+@pytest.mark.parametrize("after", [None, "75"])
+@pytest.mark.parametrize(
+    "body",
+    [{"message": SECONDARY}, {"errors": [{"message": SECONDARY}]}],
+    ids=["message", "errors"],
+)
+def test_a_secondary_limit_is_waited_for(hands, status, after, body):
+    """As long as it says, else a minute; never until the budget is whole again."""
+    limit = json_answer(body, status, Retry_After=after, **headers(4999, hands))
+    with Endpoint(limit, json_answer(OK)) as server, Client(server.url) as client:
+        made = Client(server.url, limits=Limits(wait=100))
+        assert made.execute("{ hello }").data == OK["data"]
+        assert hands.waited == [75 if after else DEFAULT_LIMIT_WAIT]
+        assert not client.budget
+
+
+@pytest.mark.parametrize("kind", ["RATE_LIMITED", "RATE_LIMIT"])
+@pytest.mark.parametrize("left", [0, 12])
+def test_both_names_of_the_limit_are_waited_for(hands, kind, left):
+    """Until the reset, though something may be left."""
+    body = {"errors": [{"type": kind, "message": "API rate limit exceeded for user ID 1."}]}
+    limit = json_answer(body, **headers(left, hands))
+    with Endpoint(limit, json_answer(OK)) as server:
+        made = Client(server.url, limits=Limits(wait=None))
+        assert made.execute("{ hello }").data == OK["data"]
+        (waited,) = hands.waited
+        assert 600 <= waited <= 601
+
+
+def test_the_bucket_of_shopify_is_waited_for(hands):
+    """Until it holds what the request costs."""
+    status = {"maximumAvailable": 1000, "currentlyAvailable": 100, "restoreRate": 50}
+    cost = {"cost": {"requestedQueryCost": 700, "throttleStatus": status}}
+    error = {"message": "Throttled", "extensions": {"code": "THROTTLED"}}
+    limit = json_answer({"errors": [error], "extensions": cost})
+    good = {"cost": {"actualQueryCost": 46, "throttleStatus": status}}
+    with Endpoint(limit, json_answer(OK | {"extensions": good})) as server:
+        made = Client(server.url)
+        assert made.execute("{ hello }").data == OK["data"]
+        assert hands.waited == [12]
+        assert repr(made.budget) == "Budget(limit=1000, remaining=100, cost=46, restored=50)"
+
+
+# -- the stand-in for GitHub, with its limits
+
+
+def served(hands, **limits):
+    """Serve the stand-in with limits, on the test's clock."""
+    standin = github.service(simulation=Simulation(clock=hands.now, **limits))
+    return github.serve(standin, port=0)
+
+
+def test_clients_of_one_token_share_the_budget_of_the_stand_in(hands):
+    """Eight of them, 12 points: 12 requests are answered, and none is refused."""
+    with served(hands, budget=12) as server:
+        clients = [Client(server.url, token=Token(SECRET)) for _ in range(8)]
+        refused = []
+
+        def work(client):
+            while True:
+                try:
+                    with client._rate_limiter.queue_request():
+                        client.execute(RATE)
+                except RateLimited as error:
+                    refused.append(error)
+                    return
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(work, clients))
+        assert all("The budget is used up until" in str(error) for error in refused)
+        assert len(server.log) == 12
+        known = clients[0].budget
+        assert (known.limit, known.remaining, known.cost) == (12, 0, 1)
+        assert known == clients[7].budget
+        hands.sleep(3602)
+        assert clients[0].budget.remaining == 12
+        with clients[0]._rate_limiter.queue_request():
+            assert clients[0].execute(RATE)["rateLimit"]["remaining"] == 11
+
+
+def test_the_secondary_limit_of_the_stand_in_is_waited_for(hands):
+    """Who meets it waits as long as it says, and goes on."""
+    with served(hands, pace=5) as server:
+        client = Client(server.url, token=Token(SECRET))
+        for _ in range(17):
+            with client._rate_limiter.queue_request():
+                assert client.execute("{ viewer { login } }").data
+        refused = len(server.log) - 17
+        assert refused >= 3
+        assert hands.waited == [60] * refused
+
+
+@pytest.mark.parametrize("limits", [{"budget": 4}, {"concurrency": 1}], ids=repr)
+def test_a_batch_goes_through_the_pace(hands, limits):
+    """Sync and async, of two clients with one token: the stand-in refuses none of it."""
+    with served(hands, **limits) as server:
+        one, other = (
+            Client(server.url, token=Token(SECRET), limits=Limits(wait=None)) for _ in range(2)
+        )
+        documents = ["{ viewer { login } }"] * 9
+        found = []
+        ways = (
+            lambda: one.execute_many(documents, concurrency=8),
+            lambda: asyncio.run(other.aexecute_many(documents, concurrency=8)),
+        )
+        threads = [
+            threading.Thread(target=lambda way=way: found.extend(way()), daemon=True)
+            for way in ways
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)  # who is refused waits for an hour of the real clock
+        assert [result["viewer"]["login"] for result in found] == ["demo"] * 18
+        assert len(server.log) == 18
+        assert bool(hands.waited) == ("budget" in limits)  # hours, on the test's clock
+
+
+def test_gateways_of_the_stand_in_that_fail_cost_points(hands, monkeypatch):
+    """A 502 is asked again; where it is given up, its points are taken for spent."""
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
+    with served(hands, budget=100, gateway=0.5, seed=3) as server:
+        client = Client(server.url, token=Token(SECRET), limits=Limits(wait=1e-9))
+        good, failed = 0, []
+        while good < 10:
+            try:
+                with client._rate_limiter.queue_request():
+                    client.execute("{ viewer { login } }")
+                good += 1
+            except TransportError as error:
+                failed.append(error.status)
+        assert len(failed) > 2
+        assert {*failed} <= {502, 504}
+        assert client.budget.remaining <= 90
+
+
+SEARCH = """{ search(query: "stars:>60000 sort:stars", type: REPOSITORY, first: 20) {
+  repositoryCount nodes { ... on Repository { nameWithOwner } } } }"""
+
+
+@pytest.fixture(scope="module")
+def names():
+    """Return what the search finds, without limits."""
+    text = SEARCH.replace("first: 20", "first: 100")
+    found = Client(github.service()).execute_all(text, progress=False)["search"]["nodes"]
+    assert len(found) > 100
+    return [each["nameWithOwner"] for each in found]
+
+
+def patiently(client):
+    """Ask for all pages, and go on after each failure."""
+    going = partial(client.execute_all, SEARCH, page_size=20, progress=False)
+    for _ in range(20):
+        try:
+            return going()
+        except TransportError as error:
+            again = error if error.result is not None else None
+            going = partial(client.resume, again, progress=False) if again else going
+    return pytest.fail("it never ends")
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"budget": 3},
+        {"pace": 2},
+        {"budget": 4, "pace": 3},
+        {"concurrency": 1},
+        {"gateway": 0.3, "seed": 2},
+        {"timeouts": 0.3, "seed": 1},
+        {"resources": 15},
+        {"resources": 15, "budget": 7, "pace": 3, "gateway": 0.2, "seed": 5},
+    ],
+    ids=repr,
+)
+def test_all_pages_of_the_stand_in_come_whatever_its_limits(hands, monkeypatch, names, limits):
+    """Each repository once, in order; it takes hours, on the test's clock."""
+    monkeypatch.setattr("gqlnb.http.rate_limit_rules.FIRST_BACKOFF", 0.0005)
+    standin = github.service(simulation=Simulation(clock=hands.now, **limits))
+    app = github.app(standin)  # without a socket: a server would tell the real time beside
+    client = Client(app, headers={"User-Agent": "test"}, limits=Limits(wait=None))
+    result = patiently(client)
+    assert [each["nameWithOwner"] for each in result["search"]["nodes"]] == names
+    assert result.report.complete
+    if "budget" in limits:
+        hours = result.report.requests / limits["budget"] + 1
+        assert 3600 < sum(hands.waited) <= 3660 * hours
+        assert client.budget.limit == limits["budget"]
+    if limits.keys() <= {"budget", "concurrency"}:
+        assert result.report.requests == -(-len(names) // 20)

@@ -1,0 +1,146 @@
+"""The loop of attempts at one request, without a clock that runs."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gqlnb.client import retry_loop as module
+from gqlnb.client.retry_loop import RetryLoop
+from gqlnb.errors import TransportError
+from gqlnb.result.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RESULT = Result({"a": 1})
+
+
+class Clock:
+    """A clock that moves when somebody waits."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait as a coroutine does."""
+        self.sleep(seconds)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Return the clock of the module under test."""
+    made = Clock()
+    monkeypatch.setattr(module, "monotonic", lambda: made.now)
+    monkeypatch.setattr(module.time, "sleep", made.sleep)
+    monkeypatch.setattr(module.asyncio, "sleep", made.asleep)
+    return made
+
+
+Run = "Callable[..., Result]"
+
+
+@pytest.fixture(params=["run", "arun"])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Return a function that makes attempts, in both ways."""
+
+    def start(attempts: RetryLoop, attempt: Callable[[float], Any], **options: Any) -> Result:
+        if request.param == "run":
+            return attempts.run(attempt, **options)
+
+        async def aattempt(until: float) -> Any:
+            return attempt(until)
+
+        # The patched sleep would also be that of the loop, which does not use it.
+        return asyncio.run(attempts.arun(aattempt, **options))
+
+    return start
+
+
+def make_attempts(kind: str = "query") -> RetryLoop:
+    """Return attempts of 30 s in all, with 60 s of waits."""
+    return RetryLoop(kind, "here", 30.0, 60.0, fraction=lambda: 0.5)
+
+
+def busy() -> TransportError:
+    """Return an error that may pass."""
+    return TransportError("here: HTTP 503: no", status=503)
+
+
+def test_it_goes_on_until_there_is_a_result(clock: Clock, run: Run) -> None:
+    """Waits are granted on top of the time that the attempts have."""
+    outcomes = [busy(), busy(), RESULT]
+    moments: list[float] = []
+
+    def attempt(until: float) -> Any:
+        moments.append(until - clock.now)
+        clock.now += 2.0
+        return outcomes.pop(0)
+
+    assert run(make_attempts(), attempt) is RESULT
+    assert moments == pytest.approx([30.0, 28.0, 26.0])
+    assert len(clock.slept) == 2
+    assert min(clock.slept) > 0
+
+
+def test_the_last_error_is_raised_with_what_was_tried(clock: Clock, run: Run) -> None:
+    """After as many attempts as the rule allows."""
+    made: list[float] = []
+
+    def attempt(until: float) -> Any:
+        made.append(until)
+        return busy()
+
+    with pytest.raises(TransportError, match=rf"HTTP 503: no Asked {module.MAX_ATTEMPTS} times in"):
+        run(make_attempts(), attempt)
+    assert len(made) == module.MAX_ATTEMPTS == len(clock.slept) + 1
+
+
+def test_a_mutation_is_attempted_once(clock: Clock, run: Run) -> None:
+    """It may have been executed."""
+    made: list[float] = []
+    with pytest.raises(TransportError):
+        run(make_attempts("mutation"), lambda until: made.append(until) or busy())
+    assert len(made) == 1
+    assert clock.slept == []
+
+
+def test_what_is_given_up_is_raised_at_once(clock: Clock, run: Run) -> None:
+    """The same error, with nothing added; only errors are asked about."""
+    errors = [busy(), TransportError("here: HTTP 504: late", status=504)]
+    outcomes = list(errors)
+    with pytest.raises(TransportError) as caught:
+        run(make_attempts(), lambda _: outcomes.pop(0), give_up=lambda error: error.status == 504)
+    assert caught.value is errors[1]
+    assert str(caught.value) == "here: HTTP 504: late"
+    assert len(clock.slept) == 1
+    assert run(make_attempts(), lambda _: RESULT, give_up=lambda _: True) is RESULT
+
+
+def test_waiting_for_a_turn_takes_no_time_of_the_attempts(clock: Clock) -> None:
+    """Each attempt is made within a turn, and each turn has ended before the wait."""
+    outcomes = [busy(), RESULT]
+    events: list[Any] = []
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        clock.now += 7.0
+        events.append("begin")
+        yield
+        events.append("end")
+
+    def attempt(until: float) -> Any:
+        events.append(round(until - clock.now, 6))
+        return outcomes.pop(0)
+
+    assert make_attempts().run(attempt, turn) is RESULT
+    assert events == ["begin", 30.0, "end"] * 2

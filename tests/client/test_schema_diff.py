@@ -1,0 +1,231 @@
+"""What has changed in a schema, and whom it concerns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import build_schema, introspection_from_schema
+
+import gqlnb
+from gqlnb import Client, Schema, SchemaError
+from gqlnb.client.schema_diff import compare_schemas
+from tests.client.faults import Endpoint, json_answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEFORE = """
+directive @gone(x: Int) on FIELD
+directive @kept(x: Int, y: Int) repeatable on FIELD | QUERY
+type Query { pet(size: Int = 1, old: Int): Pet  either: Either  many(filter: Filter): Int  x: Node }
+interface Node { id: ID }
+interface Named { name: String }
+type Pet implements Node & Named { id: ID  name: String  kind: Kind  unused: Int }
+type Stone implements Node { id: ID }
+type Removed { a: Int }
+type Changed { a: Int }
+union Either = Pet | Stone
+enum Kind { A B }
+input Filter { text: String  deep: Deep  loop: Filter }
+input Deep { kind: Kind }
+"""
+AFTER = """
+directive @kept(x: Int, z: Int!) on FIELD
+type Query { pet(size: Int = 2, must: Int!, may: Int): Pet  either: Either  x: Node
+  many(filter: Filter): Int }
+interface Node { id: ID }
+interface Named { name: Int }
+type Pet implements Node & Named { id: ID  name: Int  kind: Kind }
+type Stone implements Node & Named { id: ID  name: Int }
+enum Changed { a }
+union Either = Pet | Query
+enum Kind { A C }
+input Filter { text: String  deep: Deep  loop: Filter  more: Int! }
+input Deep { kind: Kind  may: Int }
+"""
+PLACES = {
+    ("breaking", "DIRECTIVE_REMOVED", "@gone"),
+    ("breaking", "DIRECTIVE_ARG_REMOVED", "@kept"),
+    ("breaking", "REQUIRED_DIRECTIVE_ARG_ADDED", "@kept"),
+    ("breaking", "DIRECTIVE_REPEATABLE_REMOVED", "@kept"),
+    ("breaking", "DIRECTIVE_LOCATION_REMOVED", "@kept"),
+    ("breaking", "ARG_REMOVED", "Query.pet(old:)"),
+    ("breaking", "REQUIRED_ARG_ADDED", "Query.pet(must:)"),
+    ("breaking", "FIELD_CHANGED_KIND", "Named.name"),
+    ("breaking", "FIELD_CHANGED_KIND", "Pet.name"),
+    ("breaking", "FIELD_REMOVED", "Pet.unused"),
+    ("breaking", "TYPE_REMOVED", "Removed"),
+    ("breaking", "TYPE_CHANGED_KIND", "Changed"),
+    ("breaking", "TYPE_REMOVED_FROM_UNION", "Either"),
+    ("breaking", "VALUE_REMOVED_FROM_ENUM", "Kind.B"),
+    ("breaking", "REQUIRED_INPUT_FIELD_ADDED", "Filter.more"),
+    ("dangerous", "ARG_DEFAULT_VALUE_CHANGE", "Query.pet(size:)"),
+    ("dangerous", "OPTIONAL_ARG_ADDED", "Query.pet(may:)"),
+    ("dangerous", "TYPE_ADDED_TO_UNION", "Either"),
+    ("dangerous", "VALUE_ADDED_TO_ENUM", "Kind.C"),
+    ("dangerous", "OPTIONAL_INPUT_FIELD_ADDED", "Deep.may"),
+    ("dangerous", "IMPLEMENTED_INTERFACE_ADDED", "Stone"),
+}
+
+
+FILTER = {"Filter.more", "Kind.B", "Kind.C", "Deep.may"}
+
+
+def changes(*texts: str, before: str = BEFORE, after: str = AFTER) -> Any:
+    """Return the changes between two schemas."""
+    return compare_schemas(
+        Schema(before).graphql, Schema(after).graphql, texts, "https://api.example/"
+    )
+
+
+def test_each_change_has_its_place() -> None:
+    """As a schema coordinate, whichever graphql-core says it in its own words."""
+    found = {(each.severity, each.kind, each.place) for each in changes()}
+    assert found == PLACES
+    assert len(changes().breaking) + len(changes().dangerous) == len(changes())
+
+
+@pytest.mark.parametrize(
+    ("text", "touched"),
+    [
+        ("query Q { pet { id } }", {"Query.pet(old:)", "Query.pet(must:)", "Query.pet(size:)"}
+         | {"Query.pet(may:)"}),
+        ("query Q { x { ... on Pet { name } } }", {"Pet.name"}),
+        ("query Q { x { ...F } } fragment F on Pet { unused }", {"Pet.unused"}),
+        ("query Q { x { ... on Pet { kind } } }", {"Kind.B", "Kind.C"}),
+        ("query Q { either { __typename } }", {"Either"}),
+        ("query Q { many(filter: {text: \"a\"}) }", FILTER),
+        ("query Q($f: Filter) { many(filter: $f) }", FILTER),
+        ("query Q { x @gone { id } }", {"@gone"}),
+        ("query Q { x { id } }", set()),
+    ],
+)  # fmt: skip
+def test_a_change_names_the_operations_that_use_its_place(text: str, touched: set[str]) -> None:
+    """And those stand first, the breaking ones before the dangerous ones."""
+    found = changes(text)
+    assert {each.place for each in found if each.touches} == touched
+    assert {each.touches for each in found} <= {(), ("Q",)}
+    ranks = [(not each.touches, each.severity) for each in found]
+    assert ranks == sorted(ranks)
+
+
+def test_operations_that_are_wrong_now_are_told() -> None:
+    """With what is wrong; those that were wrong before are not."""
+    found = changes("query Q { pet { unused } }", "query R { x { id } }", "{ nonsense }")
+    assert list(found.broken) == ["Q"]
+    assert "Q is wrong now: " in repr(found)
+
+
+def test_its_text_is_a_summary_and_a_table() -> None:
+    """The same each time, without an address in memory, a time or colours."""
+    found = changes("query Q { either { __typename } }")
+    lines = repr(found).splitlines()
+    assert lines[0] == (
+        "15 breaking changes and 6 dangerous changes in the schema of https://api.example/. "
+        "2 of them touch what was asked."
+    )
+    assert lines[1].split() == ["severity", "change", "touches"]
+    assert lines[2].split()[:2] == ["Either", "breaking"]
+    assert len(lines) == 23
+    assert repr(changes("query Q { either { __typename } }")) == repr(found)
+    assert len(found.frame()) == 21
+
+
+def test_its_html_is_escaped() -> None:
+    """Whatever an operation holds."""
+    found = changes('{ many(filter: {text: "<script>alert(1)</script>"}) }')
+    html = found._repr_html_()
+    assert "<script" not in html
+    assert "&lt;scri" in html
+    assert html.count("<tr>") == 22
+
+
+def test_no_change_is_said_in_a_sentence() -> None:
+    """Without an empty table."""
+    same = changes(after=BEFORE)
+    assert (
+        repr(same) == "No breaking and no dangerous change in the schema of https://api.example/."
+    )
+    assert "<table" not in same._repr_html_()
+    assert list(same) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ("type Query { a(b: Int): Int }", "1 dangerous change in"),
+        ("type Query { a(b: Int): String }", "1 breaking change and 1 dangerous change in"),
+    ],
+)
+def test_changes_are_counted_in_words(after: str, said: str) -> None:
+    """One is one change."""
+    found = changes(before="type Query { a: Int }", after=after)
+    assert repr(found).startswith(f"{said} the schema of https://api.example/. None of them touch")
+
+
+def test_many_changes_are_cut() -> None:
+    """The frame has all."""
+    fields = " ".join(f"f{number}: Int" for number in range(200))
+    found = changes(before=f"type Query {{ a: Int {fields} }}", after="type Query { a: Int }")
+    assert len(found) == len(found.frame()) == 200
+    assert repr(found).endswith("… and 150 more; .frame() has all.")
+
+
+def told(sdl: str) -> bytes:
+    """Return the answer that tells a schema."""
+    return json_answer({"data": introspection_from_schema(build_schema(sdl))})
+
+
+def test_a_client_compares_with_what_the_session_began_with() -> None:
+    """Again and again, also after the new schema was taken."""
+    hello = json_answer({"data": {"x": None}})
+    with Endpoint(told(BEFORE), hello, hello, told(AFTER)) as endpoint:
+        client = Client(endpoint.url)
+        first = client.find_schema_changes()
+        assert (len(first), first.first) == (0, True)
+        assert repr(first).startswith(f"There is no earlier schema of {endpoint.url} to compare")
+        client.execute("query Mine { x { id } }")
+        client.execute("query Yours { x { id ... on Pet { unused } } }")
+        for _ in range(2):
+            found = client.find_schema_changes()
+            assert found[0].touches == ("Yours",)
+            assert list(found.broken) == ["Yours"]
+            assert len(found) == 21
+        assert "unused" not in client.schema.type_map["Pet"].fields
+
+
+def test_the_schema_kept_on_disk_is_what_a_session_begins_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a notebook hears what has changed since it last ran."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("GQLNB_CACHE", "1")
+    with Endpoint(told(BEFORE), told(AFTER)) as endpoint:
+        assert Client(endpoint.url).schema
+        assert len(Client(endpoint.url).find_schema_changes()) == 21
+        assert len(Client(endpoint.url).find_schema_changes()) == 0  # the new one is kept now
+
+
+def test_a_schema_that_was_given_is_compared_and_stays(tmp_path: Path) -> None:
+    """In any form; so is one to compare with."""
+    (tmp_path / "before.graphql").write_text(BEFORE)
+    with gqlnb.serve(Schema(AFTER), port=0) as server:
+        client = Client(server.url, schema=tmp_path / "before.graphql")
+        given = client.schema
+        assert len(client.find_schema_changes()) == 21
+        assert client.schema is given
+        assert len(client.find_schema_changes(since=AFTER)) == 0
+        with pytest.raises(SchemaError, match="no file that can be read"):
+            client.find_schema_changes(since="nowhere.graphql")
+    assert len(Client(Schema(AFTER)).find_schema_changes(since=BEFORE)) == 21
+
+
+def test_an_endpoint_that_tells_nothing_says_so() -> None:
+    """With its words."""
+    access = gqlnb.Access(introspection=False)
+    with (
+        gqlnb.serve(Schema(AFTER), port=0, access=access) as server,
+        pytest.raises(SchemaError, match="introspection has been disabled"),
+    ):
+        Client(server.url, schema=BEFORE).find_schema_changes()

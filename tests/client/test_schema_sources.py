@@ -1,0 +1,285 @@
+"""Schemas that others wrote: read as data, in spite of mistakes, or refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import build_schema, introspection_from_schema, print_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb import Client, QueryError, Schema, SchemaError, connect
+from gqlnb.client.schema_sources import read_schema
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from gqlnb.engine.schema_builder import load_introspection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SDL = """type Query { hello(name: String = "you"): String  pet: Pet }
+type Pet { name: Name } enum Name { A B }"""
+TOLD = introspection_from_schema(build_schema(SDL))
+# As GitHub's published SDL: two fields are there twice.
+TWICE = """
+type Query { owner: OwnerInfo }
+type OwnerInfo {
+  setting: Int  setting: String  settings(first: Int): Int  settings(first: Int): Int
+}
+"""
+NOWHERE = "http://127.0.0.1:1/graphql"  # schemas are given, so nothing is asked
+
+
+def files(folder: Path) -> dict[str, Path]:
+    """Return files that hold the schema."""
+    texts = {
+        "schema.graphql": SDL,
+        "schema.graphqls": f"\ufeff{SDL}",
+        "bare.json": json.dumps(TOLD),
+        "whole.json": json.dumps({"data": TOLD}, indent=1),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return {name: folder / name for name in texts}
+
+
+@pytest.mark.parametrize("name", ["schema.graphql", "schema.graphqls", "bare.json", "whole.json"])
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("make", [Client, connect])
+def test_a_file_is_a_schema(
+    tmp_path: Path, name: str, kind: Callable[[Path], Any], make: Callable[..., Client]
+) -> None:
+    """SDL or introspection, with and without its envelope; documents are checked with it."""
+    client = make(NOWHERE, schema=kind(files(tmp_path)[name]))
+    assert print_schema(client.schema) == print_schema(build_schema(SDL))
+    with pytest.raises(QueryError, match="Did you mean 'hello'"):
+        client.execute("{ helo }")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [SDL, f"\n{SDL}", TOLD, {"data": TOLD}, json.dumps(TOLD), Schema(SDL), build_schema(SDL)],
+    ids=["SDL", "line", "result", "envelope", "JSON", "Schema", "graphql-core"],
+)
+def test_a_value_is_a_schema(given: Any) -> None:
+    """Text, an introspection result, an object."""
+    client = Client(NOWHERE, schema=given)
+    assert print_schema(client.schema) == print_schema(build_schema(SDL))
+    assert client.schema_notes == ()
+
+
+def test_sdl_that_is_invalid_as_githubs_is_used_with_a_note() -> None:
+    """The later definition counts, and the note names what is there twice."""
+    client = Client(NOWHERE, schema=TWICE)
+    assert str(client.schema.type_map["OwnerInfo"].fields["setting"].type) == "String"
+    (note,) = client.schema_notes
+    assert note.startswith("The text is used in spite of 2 mistakes in it: ")
+    assert "'OwnerInfo.setting' can only be defined once" in note
+
+
+def test_directives_that_nobody_defined_are_passed_over() -> None:
+    """Federation, authorisation and code generators write some."""
+    client = Client(NOWHERE, schema='type Query @key(fields: "id") { id: ID! @auth }')
+    assert client.schema.query_type is not None
+    assert "Unknown directive" in client.schema_notes[0]
+
+
+WRONG = {
+    "nothing": (" \n", r"The text is empty\. schema= takes SDL text, the path"),
+    "a number": (5, r"schema= takes SDL text, .* got int\."),
+    "no file": ("nowhere.graphql", r"no file that can be read: 'nowhere.graphql' \(No such file"),
+    "a folder": (Path(__file__).parent, r"no file that can be read"),
+    "a null": (Path("a\0b"), r"no file that can be read"),
+    "syntax": ("type Query {\n  a: ?\n}", r"Syntax Error(.|\n)*line 2, column 6"),
+    "a query": ("query { hello }", "This is an operation, not a schema"),
+    "no such type": ("type Query { a: B }", "Unknown type"),
+    "no query type": ("type A { a: Int }", "there is no query type"),
+    "depth": ("type Query { a: " + "[" * 9999 + "Int" + "]" * 9999 + " }", "nested too deeply"),
+    "JSON": ('{"a": }', "begins as JSON does, and is none"),
+    "other JSON": ('{"a": 1}', "there is no '__schema' in it"),
+    "errors": ({"errors": [{"message": "No"}]}, "there is no '__schema' in it"),
+    "a list": ('{"__schema": []}', "there is no '__schema' in it"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_no_schema_is_an_error_that_says_why(what: str) -> None:
+    """With the value, and what would be right."""
+    value, message = WRONG[what]
+    with pytest.raises(SchemaError, match=message):
+        Client(NOWHERE, schema=value)
+
+
+def test_a_file_that_is_no_text_is_an_error(tmp_path: Path) -> None:
+    """An image, say."""
+    (tmp_path / "a.graphql").write_bytes(b"\x89PNG\xff")
+    with pytest.raises(SchemaError, match="it is no UTF-8"):
+        Client(NOWHERE, schema=tmp_path / "a.graphql")
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Return the introspection result with a change, given the types by name."""
+    told = deepcopy(TOLD)
+    change({kind["name"]: kind for kind in told["__schema"]["types"]} | {"": told["__schema"]})
+    return told
+
+
+def endless(levels: int) -> dict[str, Any]:
+    """Return a type of many levels."""
+    kind: dict[str, Any] = {"kind": "SCALAR", "name": "String"}
+    for _ in range(levels):
+        kind = {"kind": "LIST", "name": None, "ofType": kind}
+    return kind
+
+
+def argument(types: dict[str, Any]) -> dict[str, Any]:
+    """Return an argument."""
+    return types["Query"]["fields"][0]["args"][0]
+
+
+HOSTILE = {
+    "names of Python": lambda types: types["Pet"].update(name="__import__('os')"),
+    "a field that is no name": lambda types: types["Pet"]["fields"][0].update(name="a b"),
+    "markup": lambda types: types["Pet"].update(name="<script>"),
+    "an empty name": lambda types: types["Name"]["enumValues"][0].update(name=""),
+    "a value true": lambda types: types["Name"]["enumValues"][0].update(name="true"),
+    "no name": lambda types: types["Pet"].pop("name"),
+    "a name that is a number": lambda types: types["Pet"].update(name=5),
+    "a name that is a list": lambda types: types["Pet"].update(name=[]),
+    "no kind": lambda types: types["Pet"].pop("kind"),
+    "an unknown kind": lambda types: types["Pet"].update(kind="THING"),
+    "an unknown type": lambda types: types["Query"]["fields"][1]["type"].update(name="Gone"),
+    "no fields": lambda types: types["Pet"].update(fields=None),
+    "fields that are text": lambda types: types["Pet"].update(fields="abc"),
+    "endless": lambda types: types["Pet"]["fields"][0].update(type=endless(50_000)),
+    "an object as argument": lambda types: argument(types).update(
+        type={"kind": "OBJECT", "name": "Pet", "ofType": None}
+    ),
+    "an interface that is none": lambda types: types["Pet"].update(
+        interfaces=[{"kind": "ENUM", "name": "Name"}]
+    ),
+    "types that are none": lambda types: types[""].update(types=[None, 5, "a", []]),
+    "no types": lambda types: types[""].pop("types"),
+    "a query type that is none": lambda types: types[""].update(queryType={"name": "Name"}),
+    "no query type": lambda types: types[""].update(queryType=None),
+    "directives": lambda types: types[""].update(directives=[{"name": "a"}]),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_an_introspection_result_that_is_wrong_is_one_sentence(what: str) -> None:
+    """Not an exception of somebody else's, and nothing of it is run."""
+    told = changed(HOSTILE[what])
+    with pytest.raises(SchemaError) as caught:
+        read_schema(told)
+    assert str(caught.value).startswith("The introspection result describes no schema: ")
+    assert len(str(caught.value)) < 400
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        "__import__('os').system('touch {}')",
+        '{"a": 1}',
+        "",
+        "1 2",
+        "$variable",
+        "[" * 50_000,
+        5,
+        [1],
+        {"a": "b"},
+    ],
+)
+def test_a_default_value_that_is_no_graphql_is_left_out(default: Any, tmp_path: Path) -> None:
+    """With a note; it is never evaluated, and what was given is not changed."""
+    touched = tmp_path / "touched"
+    if isinstance(default, str):
+        default = default.replace("{}", str(touched))
+    told = changed(lambda types: argument(types).update(defaultValue=default))
+    before = json.dumps(told)
+    made = read_schema(told)
+    assert "name: String)" in print_schema(made.graphql)
+    if IS_GRAPHQL_33 or default != "$variable":  # graphql-core 3.2 drops it by itself
+        assert made.notes == (
+            "The introspection result has default values that are no GraphQL, which are left out: "
+            "Query.hello(name:).",
+        )
+    assert json.dumps(told) == before
+    assert not touched.exists()
+
+
+def test_a_type_that_is_there_twice_is_named() -> None:
+    """The later one counts."""
+    told = changed(lambda types: types[""]["types"].append(dict(types["Pet"], description="2nd")))
+    made = read_schema(told)
+    assert made.graphql.type_map["Pet"].description == "2nd"
+    assert made.notes == ("The introspection result describes types more than once: Pet.",)
+
+
+def test_types_may_refer_to_each_other_in_circles() -> None:
+    """In outputs, inputs and interfaces, however wrong; documents are still checked."""
+    sdl = """
+    type Query { a(x: X): Query  b: I }
+    input X { x: X! }
+    interface I implements I { i: I }
+    type T implements I { i: I t: [T!]! }
+    """
+    client = Client(NOWHERE, schema=sdl)
+    assert (
+        client.parse_document("{ a { a { b { i { i { __typename } } } } } }").schema
+        is client.schema
+    )
+    with pytest.raises(QueryError):
+        client.parse_document("{ a(x: {}) { __typename } }")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["Query", "Pet", "a b", "", "\0"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "kind", "ofType", "fields"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_any_change_gives_a_schema_or_a_sentence(data: st.DataObject) -> None:
+    """One value anywhere in a result becomes anything else that JSON has."""
+    told = deepcopy(TOLD)
+    place: Any = told["__schema"]
+    while True:
+        step = data.draw(
+            st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place)))
+        )
+        inner = place[step]
+        if not isinstance(inner, (dict, list)) or not inner or data.draw(st.integers(0, 4)) == 0:
+            break
+        place = inner
+    place[step] = data.draw(JSON)
+    said = printed(told)
+    assert said.startswith(("It ", "type ", "schema ", '"', "enum ", "directive ", "scalar "))
+
+
+def printed(told: dict[str, Any]) -> str:
+    """Return a schema as SDL, or the sentence that says why there is none."""
+    try:
+        return print_schema(load_introspection(told, "It").graphql)
+    except SchemaError as error:
+        return str(error)
+
+
+def test_nothing_of_a_schema_is_imported() -> None:
+    """A file is read as text, whatever it is called."""
+    before = set(sys.modules)
+    with pytest.raises(SchemaError):
+        read_schema("os.path:join")
+    assert set(sys.modules) == before
+    assert os.path.join

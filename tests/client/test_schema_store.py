@@ -1,0 +1,470 @@
+"""The schema of an endpoint: asked for once, kept on disk, renewed before anybody is told wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import threading
+import time
+import warnings
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from graphql import build_schema, introspection_from_schema, print_schema
+
+import gqlnb
+from gqlnb import Client, QueryError, Schema, SchemaError, Token, TransportError
+from gqlnb.client.schema_store import (
+    MAX_FILES,
+    CachedSchema,
+    find_cache_path,
+    read_cache,
+    remove_oldest,
+    write_cache,
+)
+from tests.client.faults import Endpoint, answer, json_answer, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+OLD = "type Query { hello: String  kind: Kind } enum Kind { A B }"
+NEW = "type Query { hello: String  kind: Kind  more: Int } enum Kind { A C }"
+DAY = 86_400
+OTHER = {"headers": {"X-A": "b"}}
+HELLO = json_answer({"data": {"hello": "Hi"}})
+
+
+def told(sdl: str) -> bytes:
+    """Return the answer that tells a schema."""
+    return json_answer({"data": introspection_from_schema(build_schema(sdl))})
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep the schemas of this machine too, in a folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("GQLNB_CACHE", "1")
+    return tmp_path / "gqlnb" / "schemas"
+
+
+def gone() -> str:
+    """Return the address of an endpoint that is there no more."""
+    with Endpoint(HELLO) as endpoint:
+        return endpoint.url
+
+
+def loaded() -> None:
+    """Wait for what loads in the background."""
+    for thread in threading.enumerate():
+        if thread.name == "gqlnb-schema":
+            thread.join(20)
+
+
+def aged(url: str, days: float, sdl: str = OLD) -> None:
+    """Keep a schema as if it had been asked for some days ago."""
+    body = told(sdl).partition(b"\r\n\r\n")[2]
+    place = find_cache_path(url, ())
+    assert place is not None
+    data = body[len('{"data": ') : -1]
+    write_cache(place, CachedSchema.pack(data, time.time() - days * DAY), url)
+
+
+def fields(client: Client) -> list[str]:
+    """Return the fields of the query type."""
+    kind = client.schema.query_type
+    assert kind is not None
+    return list(kind.fields)
+
+
+# -- the cache
+
+
+def test_a_second_client_asks_nobody(endpoint: Callable[..., Endpoint], cache: Path) -> None:
+    """The schema is the same, and a note tells its age."""
+    made = endpoint(told(OLD))
+    first, second = Client(made.url), Client(made.url)
+    assert print_schema(first.schema) == print_schema(second.schema)
+    assert len(made.requests) == 1
+    assert second.schema_notes == ("It was kept less than a minute ago.",)
+
+
+def test_a_file_is_for_one_person_and_holds_no_secret(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """No token, no header, nothing but the address and the schema."""
+    made = endpoint(told(OLD))
+    secret = {"token": Token("canary-31"), "headers": {"X-Key": "canary-32", "X-A": "plain-33"}}
+    assert Client(made.url, **secret).schema
+    (file,) = cache.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    head, _, packed = file.read_bytes().partition(b"\n")
+    whole = head + zlib.decompress(packed) + file.name.encode()
+    assert made.url.encode() in head
+    assert not any(word in whole for word in (b"canary", b"plain-33", b"X-Key", b"uthorization"))
+
+
+def test_a_token_that_an_endpoint_writes_into_its_schema_is_hidden(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """Neither the file nor the description shows it."""
+    made = endpoint(told(f'"You sent canary-31-abc." {OLD}'))
+    client = Client(made.url, token=Token("canary-31-abc"))
+    assert client.schema.query_type is not None
+    assert client.schema.query_type.description == "You sent ***."
+    (file,) = cache.iterdir()
+    assert b"canary" not in zlib.decompress(file.read_bytes().partition(b"\n")[2])
+
+
+def test_a_name_that_is_a_token_by_chance_stays(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """The schema is as it was told; it is not written down."""
+    client = Client(endpoint(told(OLD)).url, token=Token("hello"))
+    assert "hello" in fields(client)
+    assert not cache.exists()
+
+
+def test_who_sends_a_token_has_an_entry_apart(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """Who may see more is told more; two tokens share one, as nothing is made from a token."""
+    made = endpoint(told(OLD))
+    for options in ({}, {"token": Token("canary-1")}, {"token": Token("canary-2")}, OTHER):
+        assert Client(made.url, **options).schema
+    assert len(list(cache.iterdir())) == 3
+
+
+@pytest.mark.parametrize("switch", ["0", None])
+def test_nothing_is_kept_of_this_machine_or_if_switched_off(
+    endpoint: Callable[..., Endpoint],
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    switch: str | None,
+) -> None:
+    """A schema in development changes by the minute."""
+    monkeypatch.delenv("GQLNB_CACHE")
+    if switch is not None:
+        monkeypatch.setenv("GQLNB_CACHE", switch)
+    assert Client(endpoint(told(OLD)).url).schema
+    assert not cache.exists()
+    remote = find_cache_path("https://endpoint.example/graphql", ())
+    assert (remote is None) == (switch == "0")
+
+
+def test_nothing_is_kept_of_an_address_with_a_query(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """It may hold a secret."""
+    assert Client(f"{endpoint(told(OLD)).url}?key=canary").schema
+    assert not cache.exists()
+
+
+def test_an_old_schema_is_asked_for_again(endpoint: Callable[..., Endpoint], cache: Path) -> None:
+    """After a week."""
+    made = endpoint(told(NEW))
+    aged(made.url, 6.9)
+    assert "more" not in fields(Client(made.url))
+    aged(made.url, 7.1)
+    assert "more" in fields(Client(made.url))
+    assert "more" in fields(Client(made.url))
+    assert len(made.requests) == 1
+    aged(made.url, -1)  # the clock was wrong
+    assert Client(made.url).schema_notes == ()
+    assert Client(made.url).schema
+    assert len(made.requests) == 2
+
+
+def test_offline_an_old_schema_is_used_and_its_age_said_once(cache: Path) -> None:
+    """Documents are checked with it."""
+    made = gone()
+    aged(made, 30)
+    client = Client(made)
+    with pytest.warns(UserWarning, match=r"gave no schema now, so the one of 30 days ago is used"):
+        assert client.schema
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert client.schema
+    with pytest.raises(QueryError, match="Did you mean 'hello'"):
+        client.execute("{ helo }")
+
+
+def test_a_wrong_token_is_said_in_spite_of_an_old_schema(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """It would be said by the next query anyway."""
+    made = endpoint(json_answer({"message": "Bad credentials"}, "401 No"))
+    aged(made.url, 30)
+    with pytest.raises(gqlnb.AuthError):
+        Client(made.url).schema  # noqa: B018
+
+
+BROKEN = {
+    "nothing": b"",
+    "noise": os.urandom(500),
+    "another format": b'{"gqlnb":"schema","format":99,"fetched":1}\nabc',
+    "another program": b'{"fetched": 1}\nabc',
+    "no time": b'{"gqlnb":"schema","format":1}\n' + zlib.compress(b"{}"),
+    "a wrong time": b'{"gqlnb":"schema","format":1,"fetched":true}\n' + zlib.compress(b"{}"),
+    "no data": b'{"gqlnb":"schema","format":1,"fetched":9e99}\nabc',
+    "no schema": b'{"gqlnb":"schema","format":1,"fetched":4e9}\n' + zlib.compress(b"{}"),
+    "no JSON": b'{"gqlnb":"schema","format":1,"fetched":4e9}\n' + zlib.compress(b"{"),
+    "a list": b"[]\n" + zlib.compress(b"{}"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_file_that_is_broken_or_not_ours_is_replaced(
+    endpoint: Callable[..., Endpoint], cache: Path, what: str
+) -> None:
+    """Nobody hears of it."""
+    made = endpoint(told(OLD))
+    place = find_cache_path(made.url, ())
+    assert place is not None
+    cache.mkdir(parents=True)
+    place.write_bytes(BROKEN[what])
+    assert "hello" in fields(Client(made.url))
+    assert read_cache(place) is not None
+    assert [file.name for file in cache.iterdir()] == [place.name]
+
+
+def test_a_file_that_is_cut_anywhere_is_replaced(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """As when a machine went out while it was written by another program."""
+    made = endpoint(told(OLD))
+    aged(made.url, 0)
+    place = find_cache_path(made.url, ())
+    assert place is not None
+    whole = place.read_bytes()
+    for length in range(0, len(whole), 97):
+        place.write_bytes(whole[:length])
+        assert "hello" in fields(Client(made.url))
+        entry = read_cache(place)
+        assert entry is not None
+        assert "__schema" in entry.unpack()
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "loop"])
+def test_what_is_no_file_is_left_alone(
+    endpoint: Callable[..., Endpoint], cache: Path, what: str
+) -> None:
+    """A pipe would be waited for for ever."""
+    made = endpoint(told(OLD))
+    place = find_cache_path(made.url, ())
+    assert place is not None
+    cache.mkdir(parents=True)
+    {"folder": place.mkdir, "pipe": lambda: os.mkfifo(place)}.get(
+        what, lambda: place.symlink_to(place)
+    )()
+    assert "hello" in fields(Client(made.url))
+
+
+def test_a_cache_that_cannot_be_written_harms_nobody(
+    endpoint: Callable[..., Endpoint], cache: Path
+) -> None:
+    """A file stands where the folder should be."""
+    cache.parent.parent.mkdir(exist_ok=True)
+    cache.parent.write_text("")
+    assert "hello" in fields(Client(endpoint(told(OLD)).url))
+
+
+def test_the_oldest_files_make_room(tmp_path: Path) -> None:
+    """So the cache does not grow for ever; files of others stay."""
+    (tmp_path / "a.txt").write_text("")
+    for number in range(MAX_FILES + 3):
+        (tmp_path / f"{number}.schema").write_text("")
+        os.utime(tmp_path / f"{number}.schema", (number, number))
+    remove_oldest(tmp_path)
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {"a.txt", *(f"{number}.schema" for number in range(3, MAX_FILES + 3))}
+
+
+# -- a schema from the cache is never the last word
+
+
+@pytest.mark.parametrize("call", ["execute", "aexecute", "document"])
+def test_before_a_text_is_called_wrong_the_endpoint_is_asked_again(
+    endpoint: Callable[..., Endpoint], cache: Path, call: str
+) -> None:
+    """Once: what is wrong by the new schema too is an error at once."""
+    made = endpoint(told(NEW), json_answer({"data": {"more": 7}}))
+    aged(made.url, 1)
+    client = Client(made.url)
+    assert "more" not in fields(client)
+    if call == "execute":
+        assert client.execute("{ more }").data == {"more": 7}
+    elif call == "aexecute":
+        assert asyncio.run(client.aexecute("{ more }")).data == {"more": 7}
+    else:
+        assert client.parse_document("{ more }").schema is client.schema
+    asked = len(made.requests)
+    for _ in range(2):
+        with pytest.raises(QueryError, match="Cannot query field 'les'"):
+            client.execute("{ les }")
+    assert len(made.requests) == asked
+
+
+def test_offline_a_wrong_text_is_wrong_by_the_schema_that_is_kept(cache: Path) -> None:
+    """The mistake is the error, not the connection."""
+    made = gone()
+    aged(made, 1)
+    client = Client(made)
+    assert client.schema
+    with pytest.raises(QueryError, match="Cannot query field 'more'"):
+        client.execute("{ more }")
+
+
+# -- loading
+
+
+def test_many_threads_ask_once(endpoint: Callable[..., Endpoint]) -> None:
+    """All of them get the same schema."""
+    made = endpoint(told(OLD))
+    client = Client(made.url)
+    with ThreadPoolExecutor(8) as threads:
+        found = set(threads.map(lambda _: id(client.schema), range(64)))
+    assert found == {id(client.schema)}
+    assert len(made.requests) == 1
+
+
+def test_peeking_loads_once_behind(endpoint: Callable[..., Endpoint]) -> None:
+    """However often one peeks; the schema is then there for everybody."""
+    made = endpoint(told(OLD))
+    client = Client(made.url)
+    assert {client.peek_schema() for _ in range(100)} <= {None, client._known_schema}
+    loaded()
+    assert client.peek_schema() is client.schema
+    assert len(made.requests) == 1
+
+
+def test_peeking_never_waits() -> None:
+    """Neither for an endpoint that is silent, nor for who waits for it."""
+    with Endpoint(silent) as made:
+        client = Client(made.url)
+        assert client.peek_schema() is None
+        waiting = ThreadPoolExecutor(1).submit(lambda: client.schema)
+        begun = time.monotonic()
+        assert client.peek_schema() is None
+        assert time.monotonic() - begun < 1
+    assert isinstance(waiting.exception(60), TransportError)
+
+
+def test_what_goes_wrong_behind_is_said_when_somebody_waits(
+    endpoint: Callable[..., Endpoint], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Not before, and not on the screen."""
+    made = endpoint(json_answer({"errors": [{"message": "Introspection is not allowed, friend."}]}))
+    client = Client(made.url)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        client.peek_schema()
+        loaded()
+        assert client.peek_schema() is None
+    assert capfd.readouterr() == ("", "")
+    assert len(made.requests) == 1
+    with pytest.raises(SchemaError, match="Introspection is not allowed, friend"):
+        client.schema  # noqa: B018
+    assert len(made.requests) == 1
+
+
+def test_what_passed_meanwhile_is_no_failure(endpoint: Callable[..., Endpoint]) -> None:
+    """The background tries once; who waits tries again."""
+    made = endpoint(json_answer({"message": "Busy"}, "503 Busy"), told(OLD))
+    client = Client(made.url)
+    client.peek_schema()
+    loaded()
+    assert client.peek_schema() is None
+    assert "hello" in fields(client)
+
+
+def test_a_recording_is_neither_disturbed_nor_kept(
+    endpoint: Callable[..., Endpoint], cache: Path, tmp_path: Path
+) -> None:
+    """Peeking adds nothing to it, and a schema that is replayed is not one of today."""
+    made = endpoint(told(OLD))
+    client = Client(made.url, recording=tmp_path / "it.jsonl", mode="record")
+    client.peek_schema()
+    loaded()
+    assert made.requests == []
+    assert "hello" in fields(client)
+    assert client.peek_schema() is client.schema
+    assert not cache.exists()
+
+
+def test_a_schema_of_this_process_is_there_at_once() -> None:
+    """There is nothing to load."""
+    schema = Schema(OLD)
+    client = Client(schema)
+    assert client.peek_schema() is client.schema is client.refresh_schema() is schema.graphql
+    assert client.schema_notes == ()
+    assert len(client.find_schema_changes()) == 0
+
+
+def test_refreshing_asks_again_and_checks_by_what_came(
+    endpoint: Callable[..., Endpoint],
+) -> None:
+    """Also documents that were checked before."""
+    made = endpoint(told(OLD), told(NEW), json_answer({"data": {"more": 7}}))
+    client = Client(made.url)
+    assert client.schema
+    with pytest.raises(QueryError):
+        client.execute("{ more }")
+    assert client.refresh_schema() is client.schema
+    assert client.execute("{ more }").data == {"more": 7}
+
+
+def test_a_refresh_that_fails_changes_nothing(endpoint: Callable[..., Endpoint]) -> None:
+    """The schema that was known is still known."""
+    made = endpoint(told(OLD), json_answer({"message": "No"}, "404 No"))
+    client = Client(made.url)
+    before = client.schema
+    with pytest.raises(TransportError):
+        client.refresh_schema()
+    assert client.schema is before
+
+
+def test_a_refusal_says_what_holds_now(endpoint: Callable[..., Endpoint]) -> None:
+    """Nothing is unchecked where a schema is known; the endpoint is named once, and asked again."""
+    failing = answer(b"<p>No.", "500 No", Content_Type="text/html")
+    refused = json_answer({"errors": [{"message": "Introspection is off."}]})
+    made = endpoint(failing, failing, failing, told(OLD), refused)
+    client = Client(made.url)
+    with pytest.raises(SchemaError, match=r"refresh_schema\(\) asks again") as caught:
+        client.schema  # noqa: B018
+    assert type(caught.value) is SchemaError
+    assert str(caught.value).count(made.url) == 1
+    assert client.refresh_schema() is client.schema
+    with pytest.raises(SchemaError, match=r"off\. The schema that was known is used") as it:
+        client.refresh_schema()
+    assert "without being checked" not in str(it.value)
+
+
+def test_a_named_connection_has_one_schema(endpoint: Callable[..., Endpoint]) -> None:
+    """Clients made of it share what it loaded; one with a schema of its own does not."""
+    from gqlnb.client import connections
+
+    made = endpoint(told(OLD))
+    connections.register_connection("mine", lambda **options: Client(made.url, **options), "")
+    try:
+        assert Client("mine").schema is gqlnb.connect("mine").schema
+        assert "more" in fields(Client("mine", schema=NEW))
+        assert "more" not in fields(Client("mine"))
+    finally:
+        connections.forget_connection("mine")
+    assert len(made.requests) == 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 1000])
+def test_what_is_kept_does_not_depend_on_the_pieces_it_is_packed_in(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Members that are null are left out wherever a piece ends, and nothing else is."""
+    monkeypatch.setattr("gqlnb.client.schema_store.PIECE_BYTES", size)
+    body = b'{"a":null,"b":null,"c":[1,{"d":2,"e":null},"x,\\"f\\":null"],"g":null}'
+    kept = CachedSchema.pack(body, 0.0).unpack()
+    assert kept == {"a": None, "c": [1, {"d": 2}, 'x,"f":null']}

@@ -1,0 +1,123 @@
+"""Keys and tokens in the path of an address show nowhere; ordinary paths do."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+import gqlnb
+from gqlnb import Client, GqlnbError, recorded
+from gqlnb.client import connections, urls
+from gqlnb.client.schema_store import find_cache_path
+
+KEYS = {
+    "GitHub token": "ghp_" + "canary0123456789" * 2,
+    "hexadecimal": "c0ffee0123456789abcdef0123456789",
+    "alphanumeric": "aZ3k9QpX7mL2vB8nR4tY6wE1sD5fG0hJ",
+    "URL-safe": "x9-Kd_82jLq-Zm3_Tt7-Bv5_Rn1-Pw4_Cy6-Hs0",
+    "percent-encoded": "ghp%5Fcanary0123456789canary0123456789",
+}
+ORDINARY = [
+    "graphql",
+    "v1",
+    "my-very-long-project-name-in-production-eu-west-1-2026",
+    "internationalcustomermanagementsystem2026",
+    "ckxo9b1kd1234567890abcdef",
+    "0b5c8a1e-6f1d-4c3b-9a7e-2d4f6a8b0c1e",
+    "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG",
+    "subgraphs",
+    "admin_api_2026-07",
+]
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answers a query with data, and anything else with its path."""
+
+    def do_POST(self):
+        """Answer."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        fine = "hello" in body["query"]
+        data = json.dumps({"data": {"hello": "Hello world!"}}) if fine else f"no {self.path}"
+        self.send_response(200 if fine else 404)
+        self.send_header("Content-Type", "application/json" if fine else "text/plain")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data.encode())
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture
+def host():
+    """Yield the address of a server without a path."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("form", ["{host}/v1/{key}/graphql", "{host}/graphql/{key}"])
+def test_a_key_in_the_path_shows_nowhere(host, key, form, tmp_path, caplog):
+    """Not in reprs, errors, tracebacks, logs, recordings or results."""
+    caplog.set_level(logging.DEBUG)
+    url, path = form.format(host=host, key=key), tmp_path / "a.jsonl"
+    said = []
+    with recorded(path), Client(url) as client:
+        result = client.execute("{ hello }")
+        assert result.data == {"hello": "Hello world!"}
+        said += [repr(client), client.source, repr(result), repr(result.response)]
+        with pytest.warns(UserWarning, match="No schema is known") as warned:
+            said += [result.frame().attrs, client.schema_notes]
+        said += [one.message for one in warned]
+        for text in ("{ nope }", "mutation { nope }", "{"):
+            try:
+                client.execute(text)
+            except GqlnbError as error:
+                said += [str(error), "".join(traceback.format_exception(error))]
+                said += error._render_traceback_()
+    try:
+        Client(url.replace(host, "http://127.0.0.1:9"), timeout=2).execute("mutation { a }")
+    except GqlnbError as error:
+        said.append(str(error))
+    said += [path.read_text(), caplog.text]
+    assert "***" in client.source
+    assert len(said) > 15
+    assert [text for text in map(str, said) if key in text] == []
+    assert find_cache_path(url, []) is None
+
+
+@pytest.mark.parametrize("segment", ORDINARY)
+def test_an_ordinary_path_is_shown(segment):
+    """Names, versions, project ids with their dashes, and hashes of public content."""
+    url = f"https://example.org/{segment}/graphql"
+    assert urls.strip_url(url) == url
+    assert urls.find_secret_segments(url) == []
+
+
+def test_a_key_in_the_path_is_not_pickled():
+    """It was given by value."""
+    client = Client(f"https://example.org/v1/{KEYS['hexadecimal']}/graphql")
+    with pytest.raises(TypeError, match="given by value"):
+        pickle.dumps(client)
+
+
+def test_a_key_in_the_path_of_the_variable_is_not_listed(monkeypatch):
+    """What is asked, and where that was said, is shown without it."""
+    monkeypatch.setenv("GQLNB_URL", f"http://127.0.0.1:9/{KEYS['hexadecimal']}")
+    with pytest.raises(gqlnb.TransportError) as caught:
+        Client(timeout=2).execute("mutation { a }")
+    assert KEYS["hexadecimal"] not in str(caught.value)
+    assert (
+        connections.resolve_default_target()[1] == "http://127.0.0.1:9/***, which GQLNB_URL names"
+    )

@@ -1,0 +1,62 @@
+"""JSON both ways."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gqlnb.document.json_codec import JSONError, dump_json, load_json
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+)
+
+
+@given(VALUES)
+def test_what_is_written_reads_back(value):
+    """Every JSON value survives, integers of any size included."""
+    assert load_json(dump_json(value)) == value
+    assert json.loads(dump_json(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"a": [1.0, float("nan")]}, "nan at a[1] has no JSON form"),
+        (float("inf"), "inf has no JSON form"),
+        ({"a": {"b": object()}}, "A object at a.b has no JSON form"),
+        ({"a": "\ud800"}, "Lone surrogate in text at a"),
+        ({"a": {"\udc00": 1}}, "Lone surrogate in text of a key at a"),
+        ({1: 2}, "Key 1 is no text"),
+        ([b"x"], "A bytes at [0] has no JSON form"),
+    ],
+)
+def test_what_json_cannot_hold_is_named_with_its_place(value, message):
+    """NaN is no null, and nothing is dropped in silence."""
+    with pytest.raises(JSONError) as caught:
+        dump_json(value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"NaN", b'{"a": Infinity}', b'"\xff"', b'"\\ud800"', b"{", b"", b"[" * 100_000, b"1e999"],
+)
+def test_what_is_not_json_is_refused(body):
+    """NaN, bad UTF-8, lone surrogates, cut and bottomless texts."""
+    with pytest.raises(JSONError):
+        load_json(body)
+
+
+def test_a_byte_order_mark_is_skipped():
+    """Some servers send one."""
+    assert load_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
+
+
+def test_of_duplicate_keys_the_last_wins():
+    """As in every JSON library people know."""
+    assert load_json(b'{"a": 1, "a": 2}') == {"a": 2}

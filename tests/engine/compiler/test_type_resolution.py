@@ -1,0 +1,73 @@
+"""How the object types of interfaces and unions are told, by our executor and graphql-core's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import (
+    build_schema,
+)
+from graphql.pyutils import Undefined
+
+from tests.engine.comparison import rooted, same
+from tests.property.differential import values
+
+if TYPE_CHECKING:
+    pass
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
+    pytest.mark.usefixtures("road"),
+]
+
+
+# Types told
+
+FACES = """
+interface F { x: Int } type A implements F { x: Int } type B implements F { x: Int }
+type C { x: Int } union U = A | B
+"""
+
+
+TOLD = ("A", "B", "C", "F", "U", "Nope", "Int", None, "", 7, values.Words("A"), ValueError("told"))
+
+
+@pytest.mark.parametrize("told", [*TOLD, Undefined], ids=range(len(TOLD) + 1))
+def test_types_that_are_told(told: Any) -> None:
+    """A name of a possible type is taken, from resolve_type, __typename or type_resolver."""
+    schema = build_schema(f"{FACES} type Query {{ f: F u: U l: [F!] }}")
+    text = "{ f { __typename x } u { __typename ... on F { x } } l { x } }"
+    mangled = type("Row", (), {"x": 1, "_Row__typename": told})()
+    for row in ({"x": 1, "__typename": told}, mangled, type("Heir", (type(mangled),), {})()):
+        same(schema, text, rooted(f=row, u=row, l=[row]))
+    row = {"x": 1}
+    same(
+        schema, text, lambda: {"root_value": {"f": row, "u": row}, "type_resolver": lambda *_: told}
+    )
+    for name in "FU":
+        schema.type_map[name].resolve_type = lambda *_: told
+    same(schema, text, rooted(f=row, u=row, l=[row, row]))
+
+
+ANSWERS = (True, False, "yes", 0, None, ValueError("raised"), values.Unsure())
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=repr)
+def test_types_that_are_asked(answer: Any) -> None:
+    """is_type_of decides, and is asked for plain objects too."""
+
+    def asked(value: Any, info: Any) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    schema = build_schema(f"{FACES} type Query {{ f: F u: U c: C l: [F!] }}")
+    for name in "BC":
+        schema.type_map[name].is_type_of = asked
+    row = {"x": 1}
+    same(
+        schema,
+        "{ f { __typename x } u { __typename } c { x } l { x } }",
+        rooted(f=row, u=row, c=row, l=[row]),
+    )

@@ -1,0 +1,366 @@
+"""How resolvers are called and what they are told, by our executor and by graphql-core."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import graphql
+import pytest
+from graphql import (
+    GraphQLResolveInfo,
+    build_schema,
+    parse,
+)
+
+from gqlnb import engine
+from tests.engine.comparison import rooted, same, seen
+from tests.property.differential.outcome import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.usefixtures("road")
+
+# Resolvers
+
+DEEP = "type Query { q(x: Int = 1): T! l: [[T]] } type T { t(x: Int): T s: String l: [T!]! }"
+
+
+class Method:
+    """Has resolvers of several makes."""
+
+    def bound(self, source: Any, info: Any, **args: Any) -> Any:
+        """Resolve as a bound method."""
+        return f"{args}"
+
+    @classmethod
+    def of_class(cls, source: Any, info: Any, **args: Any) -> Any:
+        """Resolve as a class method."""
+        return f"{cls.__name__} {args}"
+
+    @staticmethod
+    def static(source: Any, info: Any, **args: Any) -> Any:
+        """Resolve as a static method."""
+        return f"{args}"
+
+    def __call__(self, source: Any, info: Any, **args: Any) -> Any:
+        """Resolve as an object."""
+        return f"called {args}"
+
+
+class Made:
+    """Is made by calling its class."""
+
+    def __init__(self, source: Any, info: Any, **args: Any) -> None:
+        self.args = args
+
+    def __str__(self) -> str:
+        return f"made {self.args}"
+
+
+def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function around another, as decorators do."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        return function(*args, **named)
+
+    return call
+
+
+RESOLVERS: dict[str, Callable[..., Any]] = {
+    "bound method": Method().bound,
+    "class method": Method.of_class,
+    "static method": Method.static,
+    "object": Method(),
+    "class": Made,
+    "partial": functools.partial(Method.bound, Method()),
+    "partial with an argument": functools.partial(Method.static, x=5),
+    "wrapped": wrapped(lambda source, info, x: f"{x}"),
+    "cached": functools.lru_cache(lambda source, info, **args: f"{args}"),
+    "source and info only": lambda source, info: "two",
+    "nothing": lambda: "none",
+    "everything": lambda *args, **named: f"{len(args)} {named}",
+    "positional only": lambda source, info, /, x=None: f"{x}",
+    "keywords by name": lambda source, info, *, x="own": f"{x}",
+    "other names": lambda obj, context, x="own", y=2: f"{x} {y}",
+    "builtin": max,
+    "single dispatch": functools.singledispatch(lambda source, info, **args: f"{args}"),
+}
+
+
+@pytest.mark.parametrize("name", RESOLVERS)
+def test_resolvers_may_be_anything_that_can_be_called(name: str) -> None:
+    """Whatever its make, a resolver is called with source and info in place, arguments by name."""
+    schema = build_schema("type Query { r(x: Int, y: Int = 3): String n: String }")
+    fields = schema.query_type.fields
+    fields["r"].resolve = fields["n"].resolve = RESOLVERS[name]
+    for text in (
+        "{ r n }",
+        "{ r(x: 1) }",
+        "query ($x: Int) { r(x: $x, y: null) }",
+        "{ a: r(y: 1) b: r(x: 2) }",
+    ):
+        same(schema, text, lambda: {"root_value": "root"})
+
+
+def test_methods_in_the_data_are_called_with_info_and_arguments() -> None:
+    """A function found in a dict or on an object gets the info and the arguments."""
+    for name, function in RESOLVERS.items():
+        if name != "single dispatch":
+            text = "{ q { s } q2: q(x: 5) { s } }"
+            same("type Query { q(x: Int = 1): T } type T { s: String }", text, rooted(q=function))
+            same("type Query { q(x: Int = 1): String }", "{ q a: q(x: 2) }", rooted(q=function))
+
+
+def record(info: Any, root: Any) -> tuple[Any, ...]:
+    """Return everything that an info tells."""
+    path, keys = info.path, []
+    while path is not None:
+        keys.append((path.key, path.typename))
+        path = path.prev
+    return (
+        info.field_name,
+        [(node.loc.start, id(node)) for node in info.field_nodes],
+        type(info.field_nodes),
+        str(info.return_type),
+        id(info.parent_type),
+        info.path.as_list(),
+        keys,
+        id(info.schema),
+        [(name, id(node)) for name, node in info.fragments.items()],
+        info.root_value is root,
+        id(info.operation),
+        repr(getattr(info.variable_values, "coerced", info.variable_values)),
+        sorted(getattr(info.variable_values, "sources", ())),
+        info.context,
+        [info.is_awaitable(value) for value in (1, None, "x")],
+        isinstance(info, GraphQLResolveInfo),
+        info._fields,
+        len(info),
+        list(info._asdict()) == list(info._fields),
+        info[0],
+        info._replace(context=1).context,
+    )
+
+
+ROOT: dict[str, Any] = {}
+INFO = """
+query Main($x: Int = 4, $no: Int) {
+  q { ...F t(x: $x) { s } again: t { l { s } } } q { t(x: $x) { u: s } } l { ... on T { s } ...F }
+}
+fragment F on T { s l { s t { s } } }
+query Other { q { s } }
+"""
+
+
+FACED = "type Query { f: F } interface F { s: String } type T implements F { s: String }"
+
+
+def infos(execute: Callable[..., Any], schema: Any, document: Any, **options: Any) -> list[Any]:
+    """Return what the infos of an execution tell; `note` among the options records one."""
+    told: list[Any] = []
+    options = {name: option(told) for name, option in options.items()}
+    answer = seen(
+        execute,
+        schema,
+        document,
+        {
+            "root_value": ROOT,
+            "context_value": "context",
+            "operation_name": "Main",
+            "variable_values": {"no": None},
+            **options,
+        },
+    )
+    assert told
+    return [answer, *told]
+
+
+def resolving(told: list[Any]) -> Callable[..., Any]:
+    """Return a resolver for all fields that records its info."""
+
+    def resolve(source: Any, info: Any, **args: Any) -> Any:
+        told.append(record(info, ROOT))
+        return {"q": {}, "t": {}, "s": "s"}.get(info.field_name, [{}, {}])
+
+    return resolve
+
+
+def equal_infos(schema: Any, document: Any, **options: Any) -> None:
+    """Assert that infos tell the same, the first time and later."""
+    want = infos(graphql.execute, schema, document, **options)
+    for _ in range(3):
+        assert infos(engine.execute, schema, document, **options) == want
+
+
+def test_info_of_the_default_resolver() -> None:
+    """Name, nodes, types, path, schema, fragments, root, operation, variables and context."""
+    equal_infos(build_schema(DEEP), parse(INFO), field_resolver=resolving)
+
+
+def test_info_of_resolvers() -> None:
+    """A resolver of a field is told the same as a default one."""
+    schema, told = build_schema(DEEP), []  # type: ignore[var-annotated]
+    for name, kind in schema.type_map.items():
+        for field in kind.fields.values() if name in ("Query", "T") else ():
+            field.resolve = resolving(told)
+    document = parse(INFO)
+    want = seen(graphql.execute, schema, document, {"root_value": ROOT, "operation_name": "Main"})
+    expected = list(told)
+    for _ in range(3):
+        told.clear()
+        options = {"root_value": ROOT, "operation_name": "Main"}
+        assert seen(engine.execute, schema, document, options) == want
+        assert told == expected
+
+
+def test_info_of_methods_in_the_data() -> None:
+    """A method is told the same as a resolver."""
+
+    def row(told: list[Any]) -> dict[str, Any]:
+        ROOT.update(
+            s=lambda i, **a: told.append(record(i, ROOT)),
+            t=lambda i, **a: ROOT,
+            q=lambda i, **a: ROOT,
+            l=lambda i, **a: [] if i.path.prev and i.path.prev.prev else [ROOT],
+        )
+        return ROOT
+
+    equal_infos(build_schema(DEEP), parse(INFO), root_value=row)
+
+
+def test_info_of_a_type_resolver() -> None:
+    """Who tells a type gets the info of the field, and the interface."""
+
+    def telling(told: list[Any]) -> Callable[..., Any]:
+        def tell(value: Any, info: Any, kind: Any) -> str:
+            told.append((record(info, ROOT), id(kind)))
+            return "T"
+
+        return tell
+
+    def row(told: list[Any]) -> dict[str, Any]:
+        return {"f": {"s": 1}}
+
+    document = parse("query Main { f { s } }")
+    equal_infos(build_schema(FACED), document, type_resolver=telling, root_value=row)
+
+
+def test_an_info_may_be_kept() -> None:
+    """An info says the same after the execution, also for items of lists."""
+    schema = build_schema("type Query { l: [T] } type T { s: String }")
+
+    def kept(execute: Callable[..., Any]) -> list[Any]:
+        infos: list[Any] = []
+        rows = [{"s": infos.append} for _ in range(3)]
+        execute(schema, parse("{ l { s a: s } }"), root_value={"l": rows})
+        return [info.path.as_list() for info in infos]
+
+    assert kept(engine.execute) == kept(graphql.execute)
+    assert len(kept(engine.execute)) == 6
+
+
+def test_arguments_are_new_for_each_call() -> None:
+    """A resolver that changes its arguments changes them for itself only."""
+    schema = build_schema(
+        "type Query { f(l: [Int] = [1], o: I = {a: [1]}): String } input I { a: [Int] }"
+    )
+
+    def greedy(source: Any, info: Any, **args: Any) -> str:
+        told = repr(args)
+        args.clear()
+        return told
+
+    schema.query_type.fields["f"].resolve = greedy
+    same(schema, "query ($v: [Int] = [2]) { a: f b: f(l: [1, 2]) c: f(l: $v) d: f(l: $v) }")
+
+
+def test_resolvers_are_called_in_the_order_of_the_reference() -> None:
+    """Once per field and object, depth first."""
+    schema = build_schema(DEEP)
+    calls: list[Any] = []
+
+    def resolve(source: Any, info: Any, **args: Any) -> Any:
+        calls.append((info.path.as_list(), args))
+        return {"s": "s", "l": [{}, {}]}.get(info.field_name, {})
+
+    def made() -> list[Any]:
+        calls.clear()
+        return calls
+
+    document = parse("{ q { s t { s l { s } } l { s t(x: 1) { s } } } l { s } z: q(x: 3) { s } }")
+    want, got = made(), made()
+    graphql.execute(schema, document, field_resolver=resolve)
+    want = list(calls)
+    for _ in range(2):
+        made()
+        engine.execute(schema, document, field_resolver=resolve)
+        got = list(calls)
+        assert got == want
+    assert len(want) > 10
+
+
+# What is remembered
+
+
+def test_a_resolver_that_is_replaced_takes_effect() -> None:
+    """Cells are run again: fields, types and scalars may be other ones the next time."""
+    schema = build_schema(
+        "type Query { a: Int f: F } interface F { x: Int }"
+        "type A implements F { x: Int } type B implements F { x: Int }"
+    )
+    document = parse("{ a f { __typename x } }")
+    root = lambda: {"root_value": {"a": 1, "f": {"x": 2, "__typename": "A"}}}  # noqa: E731
+    field, face = schema.query_type.fields["a"], schema.type_map["F"]
+    same(schema, document, root)
+    for resolve in (lambda *_: 5, lambda *_: 6, None, lambda *_: "x"):
+        field.resolve = resolve
+        same(schema, document, root)
+    for told in (lambda *_: "B", lambda *_: "C", None):
+        face.resolve_type = told
+        same(schema, document, root)
+    for asked in (lambda *_: True, lambda *_: False, None):
+        schema.type_map["A"].is_type_of = asked
+        same(schema, document, root)
+
+
+def test_one_document_on_many_schemas() -> None:
+    """What is remembered of a document belongs to a schema."""
+    document = parse("{ a b { a } }")
+    for kinds in (("Int", "Q"), ("String", "[Q!]"), ("Float!", "Q!"), ("ID", "Q")):
+        schema = build_schema("schema {{ query: Q }} type Q {{ a: {} b: {} }}".format(*kinds))
+        same(schema, document, rooted(a=1, b=[{"a": 2}]))
+        same(schema, document, rooted(a=1, b={"a": None}))
+
+
+def test_schemas_that_are_gone_are_forgotten() -> None:
+    """A new schema in the place of an old one, where its id may be the same, is executed itself."""
+    document = parse("{ a }")
+    for number in range(40):
+        schema = build_schema("type Query { a: Int }")
+        schema.query_type.fields["a"].resolve = lambda *_, n=number: n
+        assert engine.execute(schema, document).data == {"a": number}
+        del schema
+
+
+def test_first_executions_at_the_same_time() -> None:
+    """Threads that meet in a document nobody executed before all get the right answer."""
+    schema = build_schema(DEEP)
+    barrier = threading.Barrier(8)
+    text = "{ q { s t { s l { s } } } l { s } }"
+    row = {"s": "x", "l": [{"s": "y"}]}
+    root = {"q": {**row, "t": row}, "l": [[row]]}
+    want = graphql.execute(schema, parse(text), root)
+
+    def execute(document: Any) -> Any:
+        barrier.wait(10)
+        return engine.execute(schema, document, root)
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            for got in pool.map(execute, [parse(text)] * 8):
+                assert exact(got.data) == exact(want.data)

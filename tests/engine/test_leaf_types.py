@@ -1,0 +1,105 @@
+"""What is known of the leaves of an answer before there is one."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from graphql import build_schema, get_introspection_query
+
+from gqlnb import Schema
+from gqlnb.document.document import Document
+from gqlnb.engine.leaf_types import has_only_builtin_leaves
+
+SDL = """
+scalar Any
+enum Size { SMALL }
+interface Named { name: String any: Any }
+type Row implements Named { id: ID name: String any: Any n: Int f: Float b: Boolean size: Size
+  row: Row found: Found }
+type Other implements Named { name: String any: Any }
+union Found = Row | Other
+type Query { row: Row rows: [[Row!]!] named: Named found: Found many: [Any] }
+type Mutation { row: Row }
+"""
+
+BUILTIN = [
+    "{ row { id name n f b size } }",
+    "{ rows { row { __typename } } named { name } __typename }",
+    "{ found { ... on Row { id } ... on Other { name } } }",
+    "{ ...F } fragment F on Query { row { ...G } } fragment G on Row { id row { id } }",
+    "mutation { row { id } }",
+    get_introspection_query(),
+]
+FOREIGN = [
+    "{ row { any } }",
+    "{ many }",
+    "{ named { any } }",
+    "{ rows { row { row { id any } } } }",
+    "{ found { ... on Row { id } ... on Other { any } } }",
+    "{ row { ... { ... { any } } } }",
+    "{ ...F } fragment F on Query { row { ...G } } fragment G on Row { id found { ...H } } "
+    "fragment H on Found { ... on Named { any } }",
+    "mutation { row { any } }",
+]
+
+
+@pytest.mark.parametrize("text", BUILTIN)
+def test_enums_and_the_scalars_of_graphql_are_known(text: str) -> None:
+    """Wherever they stand."""
+    assert has_only_builtin_leaves(Schema(SDL).parse_document(text))
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_a_scalar_of_somebodys_own_may_be_anything(text: str) -> None:
+    """One is enough."""
+    assert not has_only_builtin_leaves(Schema(SDL).parse_document(text))
+
+
+def test_only_the_operation_that_runs_counts() -> None:
+    """Another of the same text may ask for more."""
+    schema, text = Schema(SDL), "query A { row { id } } query B { row { any } }"
+    assert has_only_builtin_leaves(schema.parse_document(text, "A"))
+    assert not has_only_builtin_leaves(schema.parse_document(text, "B"))
+
+
+def test_it_is_computed_once() -> None:
+    """The document keeps it."""
+    document = Schema(SDL).parse_document("{ row { id } }")
+    assert document.builtin_leaves is None
+    assert has_only_builtin_leaves(document)
+    assert document.builtin_leaves is True
+
+
+def test_a_serializer_of_somebodys_own_is_foreign() -> None:
+    """Also that of a scalar of a usual name."""
+    schema = Schema("enum Size { A } type Query { size: Size }")
+    core = build_schema("type Query { a: Int }")
+    schema.graphql.type_map["Size"].serialize = lambda _value: math.nan  # type: ignore[union-attr]
+    schema.graphql.type_map["Size"].coerce_output_value = lambda _value: math.nan  # type: ignore[union-attr]
+    assert not has_only_builtin_leaves(schema.parse_document("{ size }"))
+    assert has_only_builtin_leaves(Document.parse("{ a }", core))
+
+
+def test_without_a_schema_nothing_is_known() -> None:
+    """The text alone does not say."""
+    assert not has_only_builtin_leaves(Document.parse("{ a }"))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_known_holds(value: float) -> None:
+    """A Float that is not finite is an error, whatever the resolver returns."""
+    schema = Schema("type Query { f: Float fs: [Float] }")
+    document = schema.parse_document("{ f fs }")
+    assert has_only_builtin_leaves(document)
+    for _ in range(200):
+        result = schema.execute(document.text, root={"f": value, "fs": [1.0, value]})
+        assert result.data == {"f": None, "fs": [1.0, None]}
+
+
+def test_who_executes_instead_may_change_leaves() -> None:
+    """Middleware, for one."""
+    core = build_schema("type Query { a: Int }")
+    assert has_only_builtin_leaves(Schema.adopt(core).parse_document("{ a }"))
+    handed = Schema.adopt(core, middleware=[lambda resolve, *args: resolve(*args)])
+    assert not has_only_builtin_leaves(handed.parse_document("{ a }"))

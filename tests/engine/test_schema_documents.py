@@ -1,0 +1,121 @@
+"""Documents of a schema: remembered, and so is what was wrong with a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gqlnb import QueryError, Schema
+from gqlnb.document.document import Document
+from gqlnb.document.limits import Limits
+from gqlnb.engine.schema import (
+    MAX_CACHED_NAME,
+    MAX_CACHED_REFUSAL,
+    MAX_CACHED_TEXT,
+    cache_documents,
+)
+from gqlnb.errors import Problem
+
+SCHEMA = "type Query { hello: String }"
+
+
+class Parser:
+    """Counts how often a text is parsed, and refuses it if it is told to."""
+
+    def __init__(self, error: QueryError | None = None) -> None:
+        self.calls = 0
+        self.error = error
+
+    def __call__(self, text: str, operation: Any, limits: Any, introspection: bool) -> Document:
+        """Parse a text."""
+        self.calls += 1
+        if self.error is not None:
+            raise self.error
+        return Document.parse(text)
+
+
+def test_a_text_is_parsed_once() -> None:
+    """And again where it is asked for otherwise."""
+    parse = Parser()
+    document = cache_documents(parse)
+    for count, given in enumerate(
+        [
+            ("{ a }", None, None, True),
+            ("{ a } # b", None, None, True),
+            ("{ a }", "A", None, True),
+            ("{ a }", None, Limits(), True),
+            ("{ a }", None, Limits(depth=3), True),
+            ("{ a }", None, None, False),
+        ],
+        1,
+    ):
+        assert document(*given) is document(*given)
+        assert parse.calls == count
+    assert document("{ a }", None, Limits(), True) is document("{ a }", None, Limits(), True)
+
+
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [("{ a }" + " " * MAX_CACHED_TEXT, None), ("{ a }", "A" * (MAX_CACHED_NAME + 1))],
+)
+def test_what_is_long_is_not_remembered(text: str, operation: str | None) -> None:
+    """Strangers can't fill memory."""
+    parse = Parser()
+    document = cache_documents(parse)
+    for _ in range(2):
+        document(text, operation, None, True)
+    assert parse.calls == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [QueryError("Wrong."), QueryError(text="{ a }", problems=[Problem("Wrong.", 1, 3, "Right.")])],
+)
+def test_a_refusal_is_remembered_and_raised_anew(error: QueryError) -> None:
+    """Who catches one may change it."""
+    parse = Parser(error)
+    document = cache_documents(parse)
+    caught = []
+    for _ in range(3):
+        with pytest.raises(QueryError, match=r"^Wrong\.") as info:
+            document("{ a }", None, None, True)
+        assert str(info.value) == str(error)
+        caught.append(info.value.in_cell())
+    assert parse.calls == 1
+    assert len(set(map(id, caught))) == 3
+
+
+def test_a_long_refusal_is_not() -> None:
+    """Messages repeat the names of the text, and there may be many."""
+    parse = Parser(QueryError(problems=[Problem("x" * MAX_CACHED_REFUSAL), Problem("y")]))
+    document = cache_documents(parse)
+    for _ in range(2):
+        with pytest.raises(QueryError):
+            document("{ a }", None, None, True)
+    assert parse.calls == 2
+
+
+def test_a_schema_remembers() -> None:
+    """Under its limits a text is another document."""
+    schema = Schema(SCHEMA)
+    document = schema.parse_document("{ hello }")
+    assert schema.parse_document("{ hello }") is document
+    assert schema.parse_document("{ hello }", limits=Limits()) is not document
+    for _ in range(2):
+        with pytest.raises(QueryError, match="Did you mean 'hello'"):
+            schema.parse_document("{ helo }")
+
+
+@pytest.mark.parametrize("text", [None, 1, b"{ hello }", ["{ hello }"]])
+def test_what_is_no_text_is_refused(text: Any) -> None:
+    """In words."""
+    with pytest.raises(QueryError, match="A query is text"):
+        Schema(SCHEMA).parse_document(text)
+
+
+@pytest.mark.parametrize("operation", [1, ["A"], {}])
+def test_a_name_that_is_no_text_names_nothing(operation: Any) -> None:
+    """It need not even be hashable."""
+    with pytest.raises(QueryError, match="The name of an operation is text"):
+        Schema(SCHEMA).parse_document("{ hello }", operation)

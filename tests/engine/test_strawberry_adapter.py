@@ -1,0 +1,484 @@
+"""What lives around the execution of a Strawberry schema: it works, or is refused in words."""
+
+# Strawberry reads the annotations of classes inside functions: they can't be text here.
+import asyncio
+import threading
+
+import graphql
+import pytest
+import strawberry
+from graphql import GraphQLSchema, parse
+from strawberry import federation
+from strawberry.dataloader import DataLoader
+from strawberry.directive import DirectiveLocation, DirectiveValue
+from strawberry.extensions import MaskErrors, QueryDepthLimiter, SchemaExtension
+from strawberry.permission import BasePermission
+from strawberry.schema.config import StrawberryConfig
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.types import Info
+
+from gqlnb import Client, QueryError, Schema, SchemaError, serve
+from gqlnb.document.limits import Limits
+from gqlnb.engine import execute
+from tests.engine.libraries.with_strawberry import Query as World
+from tests.engine.libraries.with_strawberry import schema as world
+from tests.engine.libraries.world import CONTEXT
+
+NEW = graphql.version_info[:2] >= (3, 3)
+
+
+def both(schema, text, variables=None):
+    """Return our result and Strawberry's own, each data, errors and extensions."""
+    ours = Schema.adopt(schema).execute(text, variables, context=CONTEXT)
+    theirs = asyncio.run(schema.execute(text, variable_values=variables, context_value=CONTEXT))
+    wanted = theirs.data, [error.formatted for error in theirs.errors or ()]
+    got = ours.data, [dict(error) for error in ours.errors], dict(ours.extensions)
+    return got, (*wanted, theirs.extensions or {})
+
+
+def extension(**methods):
+    """Return a schema extension of Strawberry's with these methods."""
+    return type("Watching", (SchemaExtension,), methods)
+
+
+def test_extensions_are_run_by_strawberry():
+    """Hooks around the operation, middleware on fields, and what is sent beside the data."""
+    seen = []
+
+    def on_operation(self):
+        seen.append("begin")
+        yield
+        seen.append(f"end {self.execution_context.operation_name}")
+
+    def resolve(self, _next, root, info, *args, **kwargs):
+        value = _next(root, info, *args, **kwargs)
+        return value.upper() if isinstance(value, str) else value
+
+    plain = extension(
+        on_operation=on_operation, resolve=resolve, get_results=lambda self: {"took": 1}
+    )
+    schema = world(extensions=[plain])
+    text = "query Q { greeting wrong whoami }"
+    ours, theirs = both(schema, text)
+    assert ours == theirs
+    assert ours[0]["greeting"] == "HELLO WORLD NONE"
+    assert ours[2] == {"took": 1}
+    assert seen == ["begin", "end Q"] * 2
+    reason = "Strawberry executes the schema extensions Watching"
+    assert Schema.adopt(schema).explain(text).plan == f"query Q: {reason}."
+    with serve(schema, port=0) as server:
+        result = Client(server).execute("{ greeting }")
+    assert (result.data, result.extensions) == ({"greeting": "HELLO WORLD NONE"}, {"took": 1})
+
+
+@pytest.mark.parametrize("hook", ["on_operation", "on_parse", "on_validate", "on_execute"])
+def test_async_hooks_are_awaited(hook):
+    """Nothing of the schema need be async itself."""
+    seen = []
+
+    async def around(self):
+        await asyncio.sleep(0)
+        seen.append(hook)
+        yield
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        def a(self) -> int:
+            """Return one."""
+            return 1
+
+    schema = strawberry.Schema(Query, extensions=[extension(**{hook: around})])
+    for run in (Schema.adopt(schema).execute, lambda text: asyncio.run(later(schema, text))):
+        assert run("{ a }").data == {"a": 1}
+    assert seen == [hook, hook]
+
+
+async def later(schema, text):
+    """Await a result on the running loop."""
+    return await Schema.adopt(schema).aexecute(text)
+
+
+def test_a_plain_schema_with_extensions_runs_where_it_is_asked():
+    """Nothing of it is async, so it stays in the caller's thread, as `execute_sync` does."""
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        def thread(self) -> str:
+            """Return the thread it runs in."""
+            return threading.current_thread().name
+
+    schema = strawberry.Schema(Query, extensions=[extension(get_results=lambda self: {})])
+    assert Schema.adopt(schema).execute("{ thread }").data == {
+        "thread": threading.current_thread().name
+    }
+
+
+def test_an_extension_that_fails_is_a_result_whose_words_stay_here():
+    """The query was not wrong; over HTTP the exception is masked."""
+
+    def on_execute(self):
+        message = "the password is canary-3"
+        raise ValueError(message)
+        yield
+
+    schema = world(extensions=[extension(on_execute=on_execute)])
+    result = Schema.adopt(schema).execute("{ greeting }")
+    assert result.data is None
+    assert [error["message"] for error in result.errors] == ["the password is canary-3"]
+    with serve(schema, port=0) as server:
+        shown = Client(server).execute("{ greeting }")
+    assert shown.data is None
+    assert "canary-3" not in str(shown.errors)
+
+
+def test_what_an_extension_refuses_is_a_query_error():
+    """Rules that an extension adds are rules about the query."""
+    schema = world(extensions=[lambda: QueryDepthLimiter(max_depth=1)])
+    text = "{ pets { ... on Dog { friend { friend { name } } } } }"
+    with pytest.raises(QueryError, match="exceeds maximum operation depth of 1"):
+        Schema.adopt(schema).execute(text)
+    with serve(schema, port=0) as server, pytest.raises(QueryError, match="maximum operation"):
+        Client(server).execute(text)
+    assert Schema.adopt(schema).execute("{ greeting }")["greeting"] == "Hello world None"
+
+
+def test_masked_errors_stay_masked():
+    """Strawberry's MaskErrors has the last word."""
+    ours, theirs = both(world(extensions=[MaskErrors]), "{ wrong }")
+    assert ours == theirs
+    assert ours[1][0]["message"] == "Unexpected error."
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_permissions_are_part_of_the_compiled_fields(wait):
+    """They wrap a field's resolver, so that nothing need be handed over."""
+
+    class Plain(BasePermission):
+        """Asks the context."""
+
+        message = "not you"
+
+        def has_permission(self, source, info, **kwargs):
+            return info.context["user"] != "ada"
+
+    class Waiting(BasePermission):
+        """Asks the context, later."""
+
+        message = "not you"
+
+        async def has_permission(self, source, info, **kwargs):
+            await asyncio.sleep(0)
+            return info.context["user"] != "ada"
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field(permission_classes=[Waiting if wait else Plain])
+        def secret(self) -> str | None:
+            """Return a secret."""
+            return "canary"
+
+    for options in ({}, {"extensions": [extension(get_results=lambda self: {})]}):
+        schema = strawberry.Schema(Query, **options)
+        assert Schema.adopt(schema).explain("{ secret }").compiled is not bool(options)
+        ours, theirs = both(schema, "{ secret }")
+        assert ours == theirs
+        assert ours[1][0]["message"] == "not you"
+        allowed = Schema.adopt(schema).execute("{ secret }", context={"user": "grace"})
+        assert allowed.data == {"secret": "canary"}
+
+
+def test_operation_directives_are_run_by_strawberry():
+    """They work on what a field has given."""
+
+    @strawberry.directive(locations=[DirectiveLocation.FIELD])
+    def loud(value: DirectiveValue[str], times: int = 1) -> str:
+        return value.upper() * times
+
+    schema = world(directives=[loud])
+    text = "query ($n: Int!) { greeting @loud(times: $n) other: greeting }"
+    ours, theirs = both(schema, text, {"n": 2})
+    assert ours == theirs
+    assert ours[0]["greeting"] == "HELLO WORLD NONE" * 2
+    assert "operation directives" in Schema.adopt(schema).explain("{ greeting }").plan
+
+
+def test_an_executor_class_is_run_by_strawberry():
+    """A schema says itself what executes it."""
+    seen = []
+
+    class Watching(StrawberryGraphQLCoreExecutionContext):
+        """Notes each field it executes."""
+
+        def execute_field(self, parent, *rest, **more):
+            seen.append(parent.name)
+            return super().execute_field(parent, *rest, **more)
+
+    schema = Schema.adopt(world(execution_context_class=Watching))
+    assert schema.execute("{ greeting }")["greeting"] == "Hello world None"
+    assert seen == ["Query"]
+    assert "its execution context class" in schema.explain("{ greeting }").plan
+
+
+def test_a_schema_that_handles_errors_itself_does_so():
+    """`process_errors` of a subclass is called with what it expects."""
+    seen = []
+
+    class Mine(strawberry.Schema):
+        """Notes errors."""
+
+        def process_errors(self, errors, execution_context=None):
+            seen.extend((error.message, execution_context.query) for error in errors)
+
+    schema = Schema.adopt(Mine(World))
+    assert schema.execute("{ wrong }").data == {"wrong": None}
+    assert seen == [("broken on purpose", "{ wrong }")]
+
+
+def test_a_subclass_that_changes_nothing_is_compiled():
+    """It is recognised by the class it comes from."""
+    schema = Schema.adopt(type("Mine", (strawberry.Schema,), {})(World))
+    assert schema.explain("{ greeting }").compiled
+    assert schema.execute("{ greeting }")["greeting"] == "Hello world None"
+
+
+def test_a_federated_schema_is_compiled():
+    """Strawberry's schema of a federation is one of its schemas."""
+
+    @federation.type(keys=["id"])
+    class Product:
+        """What is sold."""
+
+        id: str
+
+        @classmethod
+        def resolve_reference(cls, id: str):  # noqa: A002 - the name of the key
+            return cls(id=id)
+
+    @federation.type
+    class Query:
+        """What can be asked."""
+
+        @federation.field
+        def product(self) -> Product:
+            """Return a product."""
+            return Product(id="1")
+
+    schema = federation.Schema(Query)
+    text = (
+        '{ product { id } _entities(representations: [{ __typename: "Product", id: "7" }]) '
+        "{ ... on Product { id } } _service { sdl } }"
+    )
+    ours, theirs = both(schema, text)
+    assert ours == theirs
+    assert ours[0]["_entities"] == [{"id": "7"}]
+    assert Schema.adopt(schema).explain("{ product { id } }").compiled
+
+
+def test_its_names_are_as_its_configuration_says():
+    """`StrawberryConfig` changes the schema itself."""
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        def long_name(self) -> int:
+            """Return one."""
+            return 1
+
+    for camel, name in ((True, "longName"), (False, "long_name")):
+        schema = strawberry.Schema(Query, config=StrawberryConfig(auto_camel_case=camel))
+        assert Schema.adopt(schema).execute(f"{{ {name} }}").data == {name: 1}
+
+
+@pytest.mark.parametrize("options", [{}, {"extensions": True}])
+def test_a_schema_that_suggests_nothing_does_not(options):
+    """`disable_field_suggestions` holds for what is found here, with our hints."""
+    if options:
+        options = {"extensions": [extension(get_results=lambda self: {})]}
+    config = StrawberryConfig(disable_field_suggestions=True)
+    schema = Schema.adopt(world(config=config, **options))
+    for text in ("{ greting }", "{ greting pets }"):
+        with pytest.raises(QueryError) as caught:
+            schema.execute(text)
+        assert "greeting" not in str(caught.value)
+        assert "Cannot query field 'greting' on type 'Query'." in str(caught.value)
+        assert "Pet has: name" not in str(caught.value)
+    with pytest.raises(QueryError, match="The query is empty"):
+        schema.execute(" ")
+
+
+def test_strawberrys_own_rules_are_kept():
+    """Maybe and one-of inputs are checked before anything is executed."""
+
+    @strawberry.input
+    class Change:
+        """What to change."""
+
+        name: strawberry.Maybe[str] = None
+
+    @strawberry.input(one_of=True)
+    class By:
+        """How to find."""
+
+        id: strawberry.Maybe[str] = None
+        name: strawberry.Maybe[str] = None
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        def change(self, change: Change) -> str:
+            """Return what is to change."""
+            return "nothing" if change.name is None else change.name.value
+
+        @strawberry.field
+        def find(self, by: By) -> str:
+            """Return how to find."""
+            return "id" if by.id else "name"
+
+    schema = strawberry.Schema(Query)
+    for text in ("{ change(change: {}) }", '{ change(change: { name: "a" }) }'):
+        ours, theirs = both(schema, text)
+        assert ours == theirs
+    for text in ("{ change(change: { name: null }) }", '{ find(by: { id: "1", name: "2" }) }'):
+        theirs = asyncio.run(schema.execute(text))
+        with pytest.raises(QueryError) as caught:
+            Schema.adopt(schema).execute(text)
+        assert [problem.message for problem in caught.value.problems] == [
+            error.message for error in theirs.errors
+        ]
+
+
+def test_a_data_loader_works_in_an_async_resolver():
+    """Its keys are collected over the fields that run side by side."""
+    asked = []
+
+    async def load(keys: list[int]) -> list[str]:
+        asked.append(keys)
+        return [f"name {key}" for key in keys]
+
+    @strawberry.type
+    class Item:
+        """What has a name, found by its number."""
+
+        n: int
+
+        @strawberry.field
+        async def name(self, info: Info) -> str:
+            """Return its name."""
+            return await info.context.load(self.n)
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        def items(self) -> list[Item]:
+            """Return items."""
+            return [Item(n=n) for n in range(12)]
+
+    schema = Schema.adopt(strawberry.Schema(Query), context=lambda: DataLoader(load))
+    for run in (schema.execute, lambda text: asyncio.run(schema.aexecute(text))):
+        assert [row["name"] for row in run("{ items { name } }")] == [
+            f"name {n}" for n in range(12)
+        ]
+    assert asked == [list(range(12))] * 2
+    with serve(schema, port=0) as server:
+        assert len(Client(server).execute("{ items { name } }")) == 12
+    assert len(asked) == 3
+
+
+def test_extensions_see_a_subscription():
+    """Strawberry subscribes by itself where it has to; what refuses it is an error."""
+    seen = []
+
+    def on_operation(self):
+        seen.append(self.execution_context.operation_name)
+        yield
+
+    text = "subscription S { ticks }"
+    schema = Schema.adopt(world(extensions=[extension(on_operation=on_operation)]))
+    assert [result["ticks"] for result in schema.subscribe(text, context=CONTEXT)] == [0, 1, 2]
+    assert set(seen) == {"S"}
+
+    def refuse(self):
+        message = "not today"
+        raise PermissionError(message)
+        yield
+
+    refusing = Schema.adopt(world(extensions=[extension(on_operation=refuse)]))
+    with pytest.raises((QueryError, PermissionError), match="not today"):
+        next(refusing.subscribe(text, context=CONTEXT))
+
+
+@pytest.mark.skipif(not NEW, reason="graphql-core before 3.3 knows no incremental delivery.")
+def test_incremental_delivery_is_one_result_or_refused():
+    """A schema that offers it works; what asks for many results is told that it gets one."""
+    config = StrawberryConfig(enable_experimental_incremental_execution=True)
+    schema = world(config=config)
+    ours, theirs = both(schema, "{ greeting pets { name } }")
+    assert ours == theirs
+    assert "incremental delivery" in Schema.adopt(schema).explain("{ greeting }").plan
+    with pytest.raises(QueryError, match="@defer asks for many results") as caught:
+        Schema.adopt(schema).execute("{ greeting ... @defer { pets { name } } }")
+    assert caught.value.problems[0].column == 16
+
+
+def test_strawberry_takes_no_options():
+    """What it is executed with stands in the schema."""
+    with pytest.raises(SchemaError, match="middleware: a Strawberry schema holds itself"):
+        Schema.adopt(world(), middleware=[print])
+
+
+def test_a_strawberry_schema_has_its_graphql_schema():
+    """`.graphql` is what graphql-core and our engine execute."""
+    schema = world()
+    core = Schema.adopt(schema).graphql
+    assert isinstance(core, GraphQLSchema)
+    assert execute(core, parse("{ greeting }")).data == {"greeting": "Hello world None"}
+    assert "type Dog implements Pet" in Schema.adopt(schema).sdl
+
+
+def watched(self):
+    """Do nothing around an operation."""
+    yield
+
+
+@pytest.mark.parametrize("extensions", [[], [extension(on_operation=watched)]])
+def test_limits_hold_whoever_executes(extensions):
+    """Compiled, or by Strawberry for its extensions; its schema is left as it is."""
+
+    @strawberry.type
+    class Query:
+        """What can be asked."""
+
+        @strawberry.field
+        async def later(self) -> int:
+            """Wait for ever."""
+            return await asyncio.Event().wait()
+
+        @strawberry.field
+        def a(self) -> int:
+            """Return one."""
+            return 1
+
+    made = strawberry.Schema(Query, extensions=extensions)
+    before = dict(vars(made))
+    schema = Schema.adopt(made)
+    for _ in range(2):
+        assert schema.execute("{ a b: a c: a }", limits=Limits(fields=3)).data["c"] == 1
+        (error,) = schema.execute("{ a b: a c: a }", limits=Limits(fields=2)).errors
+        assert error["message"].startswith("Execution stopped after 2 fields")
+        (error,) = schema.execute("{ later a }", limits=Limits(seconds=0.05)).errors
+        assert error["message"].startswith("Execution stopped after 0.05 s")
+    assert {name: vars(made)[name] for name in before} == before

@@ -1,0 +1,424 @@
+"""`Schema.subscribe`: a stream of results, awaited or not, that ends when it is left."""
+
+import asyncio
+import itertools
+import queue
+import threading
+
+import graphql
+import pytest
+from graphql import parse
+
+from gqlnb import background
+from gqlnb.document.limits import Limits
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from gqlnb.engine.schema import Schema
+from gqlnb.engine.subscription import ThreadedIterator
+from gqlnb.errors import QueryError
+
+PATIENCE = 20
+SDL = """
+type Query { hello: String }
+type Subscription {
+  count(to: Int!): Int
+  plain(to: Int!): Int
+  wrapped: Int
+  listed: Int
+  thing: Thing
+  late: Int
+  refuses: Int
+  breaks: Int
+  wrong: Int
+  waits: Int
+  bare: Int
+}
+type Thing { thing: String square: Int slowly: Int fails: Int }
+"""
+
+
+class Left:
+    """Notes that a generator was left, and where it ran."""
+
+    def __init__(self):
+        self.event = threading.Event()
+        self.threads = set()
+
+    def note(self):
+        """Note the thread."""
+        self.threads.add(threading.current_thread().name)
+
+
+@pytest.fixture
+def left():
+    """Return the note of the generators below."""
+    return Left()
+
+
+def leaving(left):
+    """Return sources that tell when they are left."""
+
+    async def count(root, args, context):
+        try:
+            for number in range(args["to"]):
+                await asyncio.sleep(0)
+                yield number
+        finally:
+            left.event.set()
+
+    def plain(root, args, context):
+        try:
+            for number in range(args["to"]):
+                left.note()
+                yield number
+        finally:
+            left.event.set()
+
+    async def waits(root, args, context):
+        try:
+            yield 0
+            await asyncio.Event().wait()
+        finally:
+            left.event.set()
+
+    async def late(root, args, context):
+        await asyncio.sleep(0)
+        return count(root, {"to": 2}, context)
+
+    return {"count": count, "plain": plain, "waits": waits, "late": late}
+
+
+async def wrapped(root, args, context):
+    """Yield as graphql-core's own subscriptions do."""
+    yield {"wrapped": context}
+
+
+async def thing(root, args, context):
+    """Yield objects with a field of the name of the subscription's."""
+    yield {"thing": "itself"}
+    yield {"thing": "with more", "square": 9}
+
+
+async def breaks(root, args, context):
+    """Break after the first event."""
+    yield 1
+    message = "broken"
+    raise OSError(message)
+
+
+def refuses(root, args, context):
+    """Break before."""
+    message = "no such topic"
+    raise LookupError(message)
+
+
+async def slowly(*_):
+    """Be awaited."""
+    await asyncio.sleep(0)
+    return 4
+
+
+SOURCES = {
+    "wrapped": wrapped,
+    "listed": lambda *_: [1, 2],
+    "thing": thing,
+    "refuses": refuses,
+    "breaks": breaks,
+    "wrong": lambda *_: 5,
+}
+
+
+@pytest.fixture
+def schema(left):
+    """Return a schema with every kind of subscription."""
+    thing = {"fails": lambda *_: int("not a number"), "slowly": slowly}
+    return Schema(SDL, {"Subscription": SOURCES | leaving(left), "Thing": thing})
+
+
+def test_each_event_is_a_result(schema):
+    """With data and document, as that of `execute`."""
+    stream = schema.subscribe("subscription S { count(to: 3) }")
+    results = list(stream)
+    assert [result.data for result in results] == [{"count": n} for n in range(3)]
+    assert results[0].document.name == "S"
+    assert repr(stream) == "Stream('S')"
+
+
+def test_a_stream_may_be_awaited(schema):
+    """On the running loop."""
+
+    async def collected():
+        return [r["count"] async for r in schema.subscribe("subscription { count(to: 2) }")]
+
+    assert asyncio.run(collected()) == [0, 1]
+
+
+def test_variables_context_and_operation_are_those_of_execute(schema):
+    """They are bound by name, and one of several operations is chosen."""
+    text = "subscription A($n: Int!) { count(to: $n) } subscription B { wrapped }"
+    assert len(list(schema.subscribe(text, {"n": 2}, operation="A"))) == 2
+    assert next(schema.subscribe(text, operation="B", context=7)).data == {"wrapped": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "message"),
+    [
+        ("subscription { count(to: 1)", None, "Syntax Error"),
+        ("subscription { nothing }", None, "nothing"),
+        ("subscription ($n: Int!) { count(to: $n) }", {}, "'\\$n'"),
+        ("subscription ($n: Int!) { count(to: $n) }", {"n": "x"}, "n"),
+        ("{ hello }", None, "A query gives one result"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_call(schema, text, variables, message):
+    """Nothing has to be iterated over for that."""
+    with pytest.raises(QueryError, match=message):
+        schema.subscribe(text, variables)
+
+
+def test_a_plain_generator_steps_in_threads(schema, left):
+    """It may wait there without holding up the loop that iterates."""
+    assert [r["plain"] for r in schema.subscribe("subscription { plain(to: 3) }")] == [0, 1, 2]
+    assert left.threads == {"gqlnb-aside"}
+    assert left.event.is_set()
+
+
+@pytest.mark.parametrize(("field", "values"), [("listed", [1, 2]), ("late", [0, 1])])
+def test_what_can_be_iterated_over_is_a_source(schema, field, values):
+    """A list, and what an `async def` returns."""
+    assert [r[field] for r in schema.subscribe(f"subscription {{ {field} }}")] == values
+
+
+def test_a_mapping_of_the_one_field_is_its_value_unless_the_type_has_that_field(schema):
+    """What graphql-core's own subscriptions yield works too."""
+    assert next(schema.subscribe("subscription { wrapped }", context=3)).data == {"wrapped": 3}
+    results = schema.subscribe("subscription { alias: thing { thing square } }")
+    assert [result["alias"] for result in results] == [
+        {"thing": "itself", "square": None},
+        {"thing": "with more", "square": 9},
+    ]
+
+
+def test_fields_of_an_event_are_executed_and_may_fail(schema):
+    """An `async` resolver is awaited, a failed one costs its field."""
+    result = next(schema.subscribe("subscription { thing { slowly fails } }"))
+    assert result.data == {"thing": {"slowly": 4, "fails": None}}
+    assert [type(cause) for cause in result.causes] == [ValueError]
+
+
+@pytest.mark.parametrize(("field", "cause"), [("refuses", LookupError), ("wrong", TypeError)])
+def test_a_source_that_does_not_begin_is_one_result_with_errors(schema, field, cause):
+    """As a field that fails is in `execute`."""
+    (result,) = schema.subscribe(f"subscription {{ {field} }}")
+    assert result.data is None
+    assert result.errors[0]["path"] == [field]
+    assert isinstance(result.causes[0], cause)
+
+
+def test_a_field_without_a_function_says_so(schema):
+    """Nobody gives its events."""
+    try:
+        (result,) = schema.subscribe("subscription { bare }")
+    except TypeError as error:  # graphql-core 3.2 raises
+        said = str(error)
+    else:
+        said = result.errors[0]["message"]
+    assert "AsyncIterable" in said
+
+
+def test_a_source_that_breaks_ends_the_stream_with_its_own_exception(schema):
+    """What came before it has come."""
+    stream = schema.subscribe("subscription { breaks }")
+    assert next(stream)["breaks"] == 1
+    with pytest.raises(OSError, match="broken"):
+        next(stream)
+    with pytest.raises(StopIteration):
+        next(stream)
+
+
+@pytest.mark.parametrize("field", ["count(to: 9)", "plain(to: 9)", "waits"])
+def test_leaving_a_loop_ends_the_source(schema, left, field):
+    """Its `finally` has run when the next line does."""
+    for _ in schema.subscribe(f"subscription {{ {field} }}"):
+        assert not left.event.is_set()
+        break
+    assert left.event.is_set()
+
+
+def test_a_block_ends_the_source(schema, left):
+    """With `with` and with `async with`."""
+    with schema.subscribe("subscription { waits }") as stream:
+        assert next(stream)["waits"] == 0
+    assert left.event.is_set()
+    left.event.clear()
+
+    async def asynchronous():
+        async with schema.subscribe("subscription { waits }") as stream:
+            assert (await anext(stream))["waits"] == 0
+        return left.event.is_set()
+
+    assert asyncio.run(asynchronous())
+
+
+def test_a_step_that_is_cancelled_ends_the_source(schema, left):
+    """Who waits for an event can be interrupted."""
+
+    async def cancelled():
+        stream = schema.subscribe("subscription { waits }")
+        await anext(stream)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(stream), 0.01)
+        assert left.event.is_set()
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+
+    asyncio.run(cancelled())
+
+
+def test_a_stream_can_be_sliced(schema):
+    """It is an iterable like any other."""
+    stream = schema.subscribe("subscription { count(to: 9) }")
+    assert [result["count"] for result in itertools.islice(stream, 2)] == [0, 1]
+
+
+def test_events_run_where_the_caller_says(schema):
+    """A server has threads for plain resolvers."""
+    places = []
+
+    async def place(function):
+        places.append(function)
+        return function()
+
+    document = schema.parse_document("subscription { thing { slowly } }")
+    stream = schema.subscribe_document(document, {}, place=place)
+    assert [result["thing"] for result in stream] == [{"slowly": 4}, {"slowly": 4}]
+    assert len(places) == 2
+
+
+def test_graphql_core_subscribes_to_the_same_schema(schema):
+    """`.graphql` needs nothing of ours to stream."""
+
+    async def collected(text):
+        made = graphql.subscribe(schema.graphql, parse(text))
+        made = await made if asyncio.iscoroutine(made) else made
+        return [result.data async for result in made]
+
+    assert asyncio.run(collected("subscription { plain(to: 2) }")) == [{"plain": 0}, {"plain": 1}]
+
+
+def test_a_function_bound_again_serves_the_next_subscription(schema):
+    """As a cell that is run again does."""
+
+    @schema.resolver("Subscription.count")
+    def count(root, args, context):
+        yield 42
+
+    assert next(schema.subscribe("subscription { count(to: 1) }")).data == {"count": 42}
+
+
+def test_each_event_has_a_budget_of_its_own(schema):
+    """What takes too much is one result without data; the next event begins anew."""
+    text = "subscription { thing { thing square } }"
+    assert len(list(schema.subscribe(text, limits=Limits(fields=3)))) == 2
+    results = list(schema.subscribe(text, limits=Limits(fields=2)))
+    assert [result.data for result in results] == [None, None]
+    assert "2 fields" in results[0].errors[0]["message"]
+    with pytest.raises(QueryError, match=r"depth|levels"):
+        schema.subscribe(text, limits=Limits(depth=1))
+
+
+def test_an_event_whose_resolver_hangs_is_given_up():
+    """The stream goes on without it."""
+    go = threading.Event()
+
+    async def numbers(root, args, context):
+        yield {"square": 1}
+        yield {"square": 2}
+
+    def hangs(thing, args, context):
+        return thing["square"] if thing["square"] == 2 or go.wait(PATIENCE) else None
+
+    schema = Schema(SDL, {"Subscription": {"thing": numbers}, "Thing": {"square": hangs}})
+    document = schema.parse_document("subscription { thing { square } }")
+    limits = Limits(seconds=0.3)
+    with schema.subscribe_document(
+        document, {}, limits=limits, place=background.run_in_thread
+    ) as stream:
+        assert "after 0.3 s" in next(stream).errors[0]["message"]
+        go.set()
+        assert next(stream).data == {"thing": {"square": 2}}
+
+
+class Step:
+    """An iterator that a test lets go on."""
+
+    def __init__(self):
+        self.entered, self.go, self.closed = (threading.Event() for _ in range(3))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.entered.set()
+        assert self.go.wait(PATIENCE)
+        return 1
+
+    def close(self):
+        """Note it."""
+        self.closed.set()
+
+
+def test_an_iterator_left_in_the_middle_of_a_step_is_closed_after_it():
+    """Nobody waits for the step."""
+    iterator = Step()
+
+    async def left():
+        steps = ThreadedIterator(iterator)
+        step = asyncio.ensure_future(anext(steps))
+        await background.run_in_thread(lambda: iterator.entered.wait(PATIENCE))
+        step.cancel()
+        await steps.aclose()
+        assert not iterator.closed.is_set()
+        iterator.go.set()
+        await background.run_in_thread(lambda: iterator.closed.wait(PATIENCE))
+        with pytest.raises(StopAsyncIteration):
+            await anext(steps)
+
+    asyncio.run(left())
+    assert iterator.closed.is_set()
+
+
+def test_a_generator_may_wait_for_a_queue_and_keeps_nobody_waiting():
+    """Two wait at once, on one loop."""
+    first, second = queue.Queue(), queue.Queue()
+
+    def source(root, args, context):
+        yield (context.get(timeout=PATIENCE))
+
+    schema = Schema(SDL, {"Subscription": {"wrapped": source}})
+
+    async def both():
+        text = "subscription { wrapped }"
+        one = asyncio.ensure_future(anext(schema.subscribe(text, context=first)))
+        other = asyncio.ensure_future(anext(schema.subscribe(text, context=second)))
+        await asyncio.sleep(0)
+        second.put(2)
+        assert (await other).data == {"wrapped": 2}
+        first.put(1)
+        assert (await one).data == {"wrapped": 1}
+
+    asyncio.run(both())
+
+
+@pytest.mark.skipif(
+    not IS_GRAPHQL_33, reason="graphql-core 3.2 has no middleware for subscriptions"
+)
+def test_an_adopted_schema_subscribes_with_its_options():
+    """Middleware sees the events."""
+    schema = graphql.build_schema("type Query { a: Int } type Subscription { n: Int }")
+
+    async def events(root, info):
+        yield {"n": 1}
+
+    schema.subscription_type.fields["n"].subscribe = events
+    adopted = Schema.adopt(schema, middleware=[lambda follow, *a, **k: follow(*a, **k) + 1])
+    assert next(adopted.subscribe("subscription { n }")).data == {"n": 2}

@@ -1,0 +1,61 @@
+"""A stand-in that says what it was asked, and the rows of a frame."""
+
+from __future__ import annotations
+
+from threading import Condition
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.github.repositories import Owner
+from gqlnb.github.standin.github_schema import StandIn
+from gqlnb.github.standin.simulation import Simulation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ["owner", "name", "stargazers"]
+
+
+class Listening(StandIn):
+    """A stand-in that counts what it is asked, and may fail from some request on.
+
+    Attributes
+    ----------
+    asked
+        The variables of each request.
+    fails
+        From which request on it fails, counted from 1; None for never.
+    """
+
+    def __init__(self, population: Any, simulation: Simulation | None = None) -> None:
+        super().__init__(population, Owner("demo", "User"), simulation or Simulation())
+        self.asked: list[dict[str, Any]] = []
+        self.fails: int | None = None
+        self._news = Condition()
+
+    def execute_document(self, document: Any, variables: Any, **options: Any) -> Any:
+        """Count, and answer or fail."""
+        with self._news:
+            self.asked.append(dict(variables))
+            self._news.notify_all()
+        if self.fails is not None and len(self.asked) >= self.fails:
+            msg = "The disk of the endpoint is full."
+            raise OSError(msg)
+        return super().execute_document(document, variables, **options)
+
+    def wait_for(self, requests: int, seconds: float = 60) -> bool:
+        """Wait until it was asked so often."""
+        with self._news:
+            return self._news.wait_for(lambda: len(self.asked) >= requests, seconds)
+
+    def searches(self) -> list[tuple[str, int]]:
+        """Return what was asked: each search with the place of the page."""
+        return [
+            (asked[f"q{n}"], asked[f"a{n}"]) for asked in self.asked for n in range(len(asked) // 3)
+        ]
+
+
+def rows(frame: pd.DataFrame) -> set[tuple[str, str, int]]:
+    """Return the rows of a frame, after looking that none is there twice."""
+    found = list(frame[KEYS].itertuples(index=False, name=None))
+    assert len(set(found)) == len(found)
+    return set(found)

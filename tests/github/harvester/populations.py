@@ -1,0 +1,138 @@
+"""Worlds to harvest: populations with heavy ties, and what answers requests from one directly."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING
+
+from gqlnb.github.harvester.search_windows import RepositoryRow, SearchPage
+from gqlnb.github.repositories import Owner, Repository, format_timestamp, parse_timestamp
+from gqlnb.github.standin.repository_columns import Population
+from gqlnb.github.standin.simulation import DataFaults, Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gqlnb.github.harvester.search_windows import SearchRequest
+    from gqlnb.github.harvester.state_machine import Sweep
+
+START = parse_timestamp("2010-01-01T00:00:00Z")
+
+
+def crowd(
+    n: int, seed: int = 0, *, top: int = 300, moments: Sequence[int] | None = None
+) -> Population:
+    """Return a population whose low numbers of stars are shared by very many.
+
+    Parameters
+    ----------
+    n
+        How many repositories.
+    seed
+        For chance.
+    top
+        The more, the fewer have equal stars.
+    moments
+        When they were made: any of these; by default any second of fifteen years.
+    """
+    chance = Random(seed)
+    owners = [Owner(f"owner-{place:05}", "User") for place in range(max(1, n // 3))]
+    rows = []
+    for place in range(n):
+        stars = int(top / (chance.random() + top / 200_000)) // 20
+        made = START + chance.randrange(15 * 31_536_000) if not moments else chance.choice(moments)
+        at = format_timestamp(made)
+        forks = chance.randrange(stars + 1)
+        rows.append(
+            Repository(f"repo-{place:06}", chance.choice(owners), stars, forks, None, at, at)
+        )
+    return Population.from_repositories(rows, source=f"crowd of {n}, seed {seed}")
+
+
+def cursor(place: int) -> str:
+    """Return the cursor behind so many results."""
+    return b64encode(b"cursor:%d" % place).decode()
+
+
+class World:
+    """Answers the requests of a sweep from a population, as the stand-in does, without GraphQL.
+
+    Parameters
+    ----------
+    population
+        What there is.
+    simulation
+        Which faults to show: those of the data, and `resources`; `gateway` makes a page heavy.
+    cursors
+        How cursors are written.
+    """
+
+    def __init__(
+        self,
+        population: Population,
+        simulation: Simulation | None = None,
+        cursors: Callable[[int], str] = cursor,
+    ) -> None:
+        self.simulation = simulation or Simulation()
+        self.faults = DataFaults(population, self.simulation)
+        self.cursors = cursors
+        self.asked: list[SearchRequest] = []
+        find = self.faults.find_repositories
+        self._find = find if self.simulation.drift else lru_cache(64)(find)
+
+    def __call__(self, ask: SearchRequest) -> SearchPage:
+        """Return the page that is asked for."""
+        self.asked.append(ask)
+        items, total = self._find(ask.text)
+        start, stop = ask.start, min(ask.start + ask.first, len(items))
+        places = range(start, max(start, stop))
+        self._right_cursor(ask)
+        simulation = self.simulation
+        shown: list[int | None] = list(places)
+        if simulation.dropped or simulation.duplicated:
+            shown = self.faults.choose_shown_items(ask.text, places, items)
+        most = simulation.resources
+        heavy = most is not None and len(places) > most
+        heavy = heavy or simulation.is_triggered(simulation.gateway, "gateway", len(self.asked))
+        here = dict(zip(places, items[places.start : places.stop], strict=True))
+        found = tuple(row_of(here.get(n) or items[n]) for n in shown if n is not None)
+        end = self.cursors(stop) if places else None
+        return SearchPage(total, found, stop < len(items), end, heavy)
+
+    def _right_cursor(self, ask: SearchRequest) -> None:
+        assert ask.after == (self.cursors(ask.start) if ask.start else None), ask
+
+
+def row_of(item: Repository) -> RepositoryRow:
+    """Return a repository as a sweep takes it."""
+    made = parse_timestamp(item.created_at)
+    return RepositoryRow(item.full_name, item.stars, made, item.name, item.owner.login)
+
+
+def harvest(
+    sweep: Sweep,
+    answer: Callable[[SearchRequest], SearchPage],
+    *,
+    chance: Random | None = None,
+    most: int = 20_000,
+) -> list[RepositoryRow]:
+    """Run a sweep to its end, after `most` requests at the latest; with `chance`, in any order."""
+    todo = [*reversed(sweep.list_requests())]
+    found: list[RepositoryRow] = []
+    while todo:
+        assert sweep.build_coverage().requests < most, sweep.build_coverage()
+        place = -1 if chance is None else chance.randrange(len(todo))
+        ask = todo.pop(place)
+        step = sweep.feed_page(ask, answer(ask))
+        found.extend(step.rows)
+        todo.extend(reversed(step.asks))
+    assert not sweep.list_requests()
+    return found
+
+
+def truth(population: Population, expression: str) -> set[str]:
+    """Return the names of what an expression finds, without the cap of a search."""
+    made = population.frame(expression)
+    return set(made["owner"] + "/" + made["name"])

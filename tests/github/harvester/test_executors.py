@@ -1,0 +1,211 @@
+"""A harvest on threads, on processes and on a cluster, some of which is lost."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from gqlnb import Client, Limits, OptionError, TargetError, Token, github, serve
+from gqlnb.github.harvester.requests import PortableClient, fetch_pages
+from gqlnb.github.harvester.search_windows import SearchRequest
+from tests.github.harvester.logging_standin import Listening, rows
+
+EVERYTHING = ">=1"
+SECRET = "ghp_" + "Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0LzXcVb"
+
+
+@pytest.fixture(autouse=True)
+def spawning(monkeypatch):
+    """Let processes be spawned, also where the shell of another test has emptied ``__main__``."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
+
+
+@pytest.fixture
+def guarded(standin, monkeypatch):
+    """Yield a server that asks for a token, which the environment holds."""
+    monkeypatch.setenv("HARVEST_TOKEN", SECRET)
+    with serve(standin, port=0, token=Token(SECRET)) as server:
+        yield server
+
+
+def test_threads_bring_the_same(standin, truth):
+    """On a pool of threads several searches run at once, and all rows come."""
+    with serve(standin, port=0) as server, Client(server) as client, ThreadPoolExecutor(4) as pool:
+        made = github.harvest(EVERYTHING, client=client, executor=pool)
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert made.coverage.requests <= 130
+    first, second = standin.searches()[0][0], {text for text, _ in standin.searches()[1:]}
+    assert "created" not in first
+    assert len([text for text in second if "created:" in text]) >= 4
+
+
+def test_a_width_alone_is_a_pool_of_threads(standin, truth):
+    """Without an executor there are as many threads of its own, and as many chains."""
+    with serve(standin, port=0) as server, Client(server) as client:
+        estimate = github.harvest(EVERYTHING, client=client, width=3, dry_run=True)
+        made = github.harvest(EVERYTHING, client=client, width=3)
+    assert rows(made.frame()) == truth
+    assert made.coverage.splits >= 1
+    assert estimate.least <= made.coverage.requests <= estimate.most
+
+
+def test_processes_bring_the_same(guarded, truth):
+    """Each process finds the token where it was named."""
+    with (
+        Client(guarded.url, token="env:HARVEST_TOKEN") as client,
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
+    ):
+        made = github.harvest(EVERYTHING, client=client, executor=pool)
+    assert rows(made.frame()) == truth
+
+
+def test_one_request_at_a_time_where_the_endpoint_wants_it(people, truth):
+    """An endpoint with GitHub's headers gets one request at a time, whatever the executor."""
+    standin = Listening(people)
+    flying, most = [0], [0]
+    usual = standin.execute_document
+
+    def watched(*args, **options):
+        flying[0] += 1
+        most[0] = max(most[0], flying[0])
+        try:
+            return usual(*args, **options)
+        finally:
+            flying[0] -= 1
+
+    standin.execute_document = watched
+    with (
+        github.serve(standin, port=0) as server,
+        Client(server) as client,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        made = github.harvest(EVERYTHING, client=client, executor=pool)
+    assert rows(made.frame()) == truth
+    assert most == [1]
+
+
+# ---------------------------------------------------------------- what travels
+
+
+def test_what_travels_holds_no_secret(guarded, spelled):
+    """The task of another process names where the token is, in its pickle and in its repr."""
+    options = {"token": "env:HARVEST_TOKEN", "headers": {"X-Api-Key": "env:HARVEST_TOKEN"}}
+    with Client(guarded.url, timeout=7, limits=Limits(wait=3), **options) as client:
+        data = pickle.dumps(
+            (fetch_pages, PortableClient(client), [SearchRequest(1, 0, 100, "stars:>5")])
+        )
+        assert b"env:HARVEST_TOKEN" in data
+        shown = repr(PortableClient(client)) + repr(client.make_recipe())
+        assert not [form for form in spelled(SECRET) if form in data or form in shown.encode()]
+    _, asker, asks = pickle.loads(data)
+    assert fetch_pages(asker, asks).pages[0].total > 0
+    assert asker.client.recipe() == client.make_recipe()
+    assert pickle.loads(data)[1].client is asker.client
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"token": Token(SECRET)}, {"headers": {"X-Api-Key": Token(SECRET)}}],
+    ids=["token", "header"],
+)
+def test_a_secret_given_by_value_does_not_travel(guarded, options, spelled):
+    """It is refused before anything is asked, with what to do instead."""
+    with Client(guarded.url, **options) as client, ProcessPoolExecutor(1) as pool:
+        with pytest.raises(TargetError, match="token='env:NAME'") as caught:
+            github.harvest(EVERYTHING, client=client, executor=pool)
+        assert not [form for form in spelled(SECRET) if form in str(caught.value).encode()]
+    assert len(guarded.log) == 0
+
+
+def test_a_schema_of_this_process_does_not_travel(client):
+    """Nobody else has it."""
+    with (
+        ProcessPoolExecutor(1) as pool,
+        pytest.raises(TargetError, match="Serve it, and ask its address"),
+    ):
+        github.harvest(EVERYTHING, client=client, executor=pool)
+
+
+def test_the_stand_in_is_in_every_process(tmp_path):
+    """A connection that every process has is asked there."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        made = github.harvest(">50000", client="demo", executor=pool)
+    assert len(made) == made.coverage.expected > 100
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+def test_a_cluster_that_loses_a_worker_brings_the_same(guarded, standin, truth, spelled):
+    """On Dask, with worker processes of which one is killed midway, all rows come."""
+    distributed = pytest.importorskip("distributed")
+    heard = []
+    handler = logging.Handler()
+    handler.emit = lambda record: heard.append(record.getMessage())
+    logging.getLogger("distributed").addHandler(handler)
+    killed = []
+
+    def watch(got, _wanted, requests, _budget):
+        if got > 3000 and not killed:
+            nanny = next(iter(cluster.workers.values()))
+            killed.append(nanny.process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    with (
+        Client(guarded.url, token="env:HARVEST_TOKEN") as client,
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            env={"HARVEST_TOKEN": SECRET},
+        ) as cluster,
+        distributed.Client(cluster) as dask,
+    ):
+        made = github.harvest(
+            EVERYTHING, client=client, executor=dask.get_executor(), width=4, progress=watch
+        )
+    logging.getLogger("distributed").removeHandler(handler)
+    assert killed
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert not [form for form in spelled(SECRET) if form in "\n".join(heard).encode()]
+
+
+def test_a_cluster_asks_again_what_is_asked_again(guarded, standin):
+    """Dask does not give the answer it has: after a pause it would be the one from before."""
+    distributed = pytest.importorskip("distributed")
+    asks = [SearchRequest(1, 0, 100, "stars:>5")]
+    with (
+        Client(guarded.url, token="env:HARVEST_TOKEN") as client,
+        distributed.LocalCluster(
+            n_workers=1,
+            processes=False,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as dask,
+    ):
+        executor = dask.get_executor()
+        held = [executor.submit(fetch_pages, PortableClient(client), asks) for _ in range(2)]
+        first, second = (each.result() for each in held)
+        assert first.pages == second.pages
+        assert len(standin.searches()) == 2
+        with pytest.raises(OptionError, match=r"not .*Client.*get_executor\(\)"):
+            github.harvest(EVERYTHING, client=client, executor=dask)
+
+
+@pytest.mark.parametrize("given", [4, ThreadPoolExecutor], ids=["number", "class"])
+def test_what_is_no_executor_is_refused(client, given, standin):
+    """Before anything is asked, with what to give."""
+    with pytest.raises(OptionError, match=r"takes an executor of .*Give .*ThreadPoolExecutor\(4\)"):
+        github.harvest(EVERYTHING, client=client, executor=given)
+    assert standin.asked == []

@@ -1,0 +1,303 @@
+"""A harvest brings everything, says what it brought, and asks as the endpoint likes it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from types import SimpleNamespace
+
+import dask.dataframe
+import duckdb
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from gqlnb import Client, OptionError, QueryError, Schema, github, reference_schema, stars
+from gqlnb.errors import TransportError
+from gqlnb.github.harvester import runner
+from gqlnb.github.harvester.harvests import harvest_frame
+from gqlnb.github.harvester.requests import PAGES_PER_REQUEST, BatchSize
+from gqlnb.github.standin.simulation import Simulation
+from tests.github.harvester.logging_standin import rows
+
+EVERYTHING = ">=1"
+
+
+def test_everything_comes_once(client, truth):
+    """All rows come, once each, and the coverage says so."""
+    made = github.harvest(EVERYTHING, client=client)
+    assert rows(made.frame()) == truth
+    assert made.complete
+    assert (made.coverage.expected, made.coverage.got, len(made)) == (len(truth),) * 3
+    assert made.coverage.bound == 120
+    assert made.coverage.requests <= 125
+
+
+def test_the_frame_is_ordered_and_typed(client):
+    """Most stars first, with the dtypes of a star search, times in UTC, and what is known of it."""
+    frame = github.harvest(">=2000", client=client).frame()
+    assert frame["stargazers"].is_monotonic_decreasing
+    dtypes = ["string", "string", "Int64", "datetime64[s, UTC]", "string"]
+    assert frame.dtypes.astype(str).tolist() == dtypes
+    assert frame.attrs["query"] == "stars:>=2000"
+    assert frame.attrs["coverage"]["complete"]
+    assert json.loads(json.dumps(frame.attrs)) == frame.attrs
+
+
+def test_nothing_found_is_complete(tmp_path, client):
+    """A threshold above all gives an empty frame, and one empty part."""
+    made = github.harvest(">9000000", client=client, out=tmp_path)
+    assert made.complete
+    assert list(made.frame()) == ["name", "owner", "stargazers", "created_at", "id"]
+    assert pd.read_parquet(tmp_path).empty
+
+
+def test_further_qualifiers_narrow_it(client, people):
+    """A search expression with its own qualifiers is harvested too."""
+    made = github.harvest("stars:>=1 language:python", client=client)
+    assert rows(made.frame()) == rows(people.frame("language:python"))
+
+
+def test_pages_come_several_in_a_request(client, standin):
+    """Where answers are quick, a request asks for up to ten pages."""
+    made = github.harvest(EVERYTHING, client=client)
+    sizes = [len(asked) // 3 for asked in standin.asked]
+    assert sizes[0] == 1
+    assert 8 <= max(sizes) <= PAGES_PER_REQUEST
+    assert made.requests == len(sizes) < 60
+    assert sum(sizes) == made.coverage.requests
+
+
+def test_slow_answers_make_requests_small():
+    """Quick answers double what a request asks for, slow ones halve it."""
+    load = BatchSize()
+    for _ in range(5):
+        load.note_success(0.1)
+    assert load.pages == PAGES_PER_REQUEST
+    load.note_success(3.0)
+    assert load.pages == PAGES_PER_REQUEST
+    load.note_success(5.0)
+    assert load.pages == 5
+    assert load.halve_pages()
+    assert (load.halve_pages(), load.pages) == (True, 1)
+    assert not load.halve_pages()
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {"ties": True, "dropped": 0.002, "duplicated": 0.002},
+        {"resources": 40},
+        {"gateway": 0.02, "timeouts": 0.02},
+    ],
+    ids="+".join,
+)
+def test_faults_lose_nothing(people, truth, faults):
+    """Over HTTP, with what GitHub does to harvesters, all rows come."""
+    service = github.service(population=people, simulation=Simulation(seed=5, **faults))
+    with github.serve(service, port=0) as server, Client(server) as client:
+        made = github.harvest(EVERYTHING, client=client)
+    assert rows(made.frame()) == truth
+    assert made.complete
+
+
+class Clock:
+    """A clock that jumps when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.time = 1e9
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        """Return the time."""
+        return self.time
+
+    monotonic = now
+
+    def sleep(self, seconds: float) -> None:
+        """Let the time pass."""
+        self.slept.append(seconds)
+        self.time += seconds
+
+
+def test_a_used_up_budget_is_waited_for(people, truth, monkeypatch):
+    """When the points of the hour are spent it goes on with the next hour's."""
+    clock = Clock()
+    simulation = Simulation(budget=12, clock=clock.now)
+    service = github.service(population=people, simulation=simulation)
+    with Client(github.app(service)) as client:
+        gate = client._rate_limiter._queue
+        gate.clock = SimpleNamespace(now=clock.now)
+        monkeypatch.setattr(runner, "time", clock)
+        monkeypatch.setattr("gqlnb.client.client.time.time", clock.now)
+        made = github.harvest(EVERYTHING, client=client)
+    assert rows(made.frame()) == truth
+    assert any(seconds > 3000 for seconds in clock.slept)
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_a_dry_run_counts_and_fetches_nothing(client, standin, truth):
+    """One request tells how many pages it takes at least and at most, and that is true."""
+    estimate = github.harvest(EVERYTHING, client=client, dry_run=True)
+    assert len(standin.asked) == 1
+    assert estimate.repositories == len(truth)
+    needed = github.harvest(EVERYTHING, client=client)
+    assert estimate.least <= needed.coverage.requests <= estimate.most
+    fewest, most = estimate.requests
+    assert fewest <= needed.requests <= most
+    assert "120 to 132 pages of 100\n  12 to 132 requests: up to ten" in repr(estimate)
+
+
+def test_the_report_names_counts_and_source(client):
+    """What is shown of a harvest says how complete it is and what it took."""
+    made = github.harvest(">=2000", client=client)
+    text = repr(made)
+    assert text.startswith(f"{len(made):,} repositories of 'stars:>=2000', complete\n")
+    assert f"in {made.requests} requests" in text
+    assert "from in-process" in text
+    assert made._repr_html_().startswith("<strong>")
+
+
+def test_progress_hears_of_each_answer(client, truth):
+    """A function given as progress hears rows, rows to come, requests and budget."""
+    heard = []
+    made = github.harvest(EVERYTHING, client=client, progress=lambda *it: heard.append(it))
+    assert len(heard) == made.requests
+    assert heard[-1][:3] == (len(truth), len(truth), made.requests)
+
+
+@pytest.mark.parametrize("limit", [None, 5_000])
+def test_all_stars_show_a_bar_too(client, capsys, monkeypatch, limit):
+    """It counts to what will come; who is told of it otherwise sees none."""
+    monkeypatch.setenv("GQLNB_PROGRESS", "1")
+    found = stars(EVERYTHING, limit=limit, client=client)
+    seen = capsys.readouterr().err
+    assert f"{len(found)}/{len(found)} [" in seen
+    assert " requests" in seen
+    harvest_frame(EVERYTHING, client=client, on_progress=lambda *_: None)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_callback_stops_it_and_keeps_the_rows(client):
+    """False from the callback of the simple function ends it; coverage says it is not complete."""
+    frame = harvest_frame(EVERYTHING, client=client, on_progress=lambda got, *_: got < 3000)
+    assert 3000 <= len(frame) < 5000
+    assert not frame.attrs["coverage"]["complete"]
+
+
+def test_what_cannot_be_completed_is_told():
+    """More than a thousand of equal stars in one second cannot be had, and a warning says so."""
+    from gqlnb.github.repositories import Owner, Repository
+
+    owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
+    made = [Repository(f"r{n:04}", owner, 7, 0, None, moment, moment) for n in range(1500)]
+    crowd = github.Population.from_repositories(made, source="a crowd")
+    with pytest.warns(UserWarning, match="is not complete: expected 1,500") as warned:
+        harvested = github.harvest(EVERYTHING, client=Client(github.service(population=crowd)))
+    assert not harvested.complete
+    assert len(warned) == 1
+    assert 1000 <= len(harvested) < 1500
+
+
+# ---------------------------------------------------------------- parts
+
+
+def test_parts_are_read_by_pandas_duckdb_and_dask(tmp_path, client, truth):
+    """The folder is one table to whoever reads Parquet; nothing is in it twice."""
+    made = github.harvest(EVERYTHING, client=client, out=tmp_path, part=5_000)
+    assert len(list(tmp_path.glob("*.parquet"))) == 3
+    assert rows(pd.read_parquet(tmp_path)) == truth
+    assert rows(duckdb.read_parquet(f"{tmp_path}/*.parquet").df()) == truth
+    assert rows(dask.dataframe.read_parquet(tmp_path).compute()) == truth
+    assert rows(made.frame()) == truth
+    assert made.folder == tmp_path
+
+
+def test_the_coverage_lies_beside_and_in_the_last_part(tmp_path, client, truth):
+    """Who finds the folder later finds what it holds, from where, and how complete it is."""
+    made = github.harvest(EVERYTHING, client=client, out=tmp_path, part=5_000)
+    beside = json.loads((tmp_path / "_coverage.json").read_text())
+    within = pq.read_schema(tmp_path / "part-00002.parquet").metadata
+    assert json.loads(within[b"gqlnb.coverage"]) == beside
+    assert (beside["got"], beside["expected"], beside["gaps"]) == (len(truth), len(truth), [])
+    assert (beside["query"], beside["source"]) == ("stars:>=1", made.source)
+    assert beside["complete"] is True
+    first = pq.read_schema(tmp_path / "part-00000.parquet").metadata
+    assert first[b"gqlnb.query"] == b"stars:>=1"
+
+
+def test_rows_are_not_held(tmp_path, client):
+    """In a folder, never more rows are held than a part has and one search brings."""
+    held = []
+
+    def watch(*_: object) -> None:
+        held.append(sum(map(len, keeper[0]._batches)))
+
+    keeper = []
+    usual = github.harvesting.keeping.Folder.__init__
+
+    def noted(self, *args, **options):
+        usual(self, *args, **options)
+        keeper.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gqlnb.github.harvester.storage.FolderStorage.__init__", noted)
+        github.harvest(EVERYTHING, client=client, out=tmp_path, part=2_000, progress=watch)
+    assert 0 < max(held) < 2_000
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"part": 0}, OptionError, "part= takes a whole number from 1 up"),
+        ({"width": "all"}, OptionError, "width= takes a whole number from 1 up"),
+        ({"parts": 2}, OptionError, "There is no option parts="),
+        ({"progress": "loud"}, OptionError, "progress= takes"),
+    ],
+)
+def test_a_wrong_option_is_named(client, standin, options, error, reason):
+    """What no harvest takes is refused before anything is asked."""
+    with pytest.raises(error, match=reason):
+        github.harvest(EVERYTHING, client=client, **options)
+    assert standin.asked == []
+
+
+def test_an_endpoint_of_another_shape_is_said_to_be_one():
+    """A schema without searches gets one sentence."""
+    with pytest.raises(QueryError, match="is not GitHub-shaped: Cannot query field 'search'"):
+        github.harvest(EVERYTHING, client=Client(reference_schema()))
+
+
+def test_an_endpoint_that_heeds_no_stars_is_left():
+    """An endpoint that answers the same whatever is asked is no place to harvest."""
+    sdl = github.schema().sdl
+    node = {"__typename": "Repository", "id": "1", "stargazerCount": 1}
+    page = {"repositoryCount": 5000, "pageInfo": {"hasNextPage": True, "endCursor": "x"}}
+    nodes = [
+        node | {"id": str(n), "nameWithOwner": f"a/{n}", "createdAt": "2020-01-01T00:00:00Z"}
+        for n in range(100)
+    ]
+    schema = Schema(sdl, {"Query": {"search": lambda *_: page | {"nodes": nodes}}})
+    with pytest.raises(Exception, match="does not heed"):
+        github.harvest(">1000", client=Client(schema))
+
+
+def test_what_came_before_a_failure_is_in_the_error(client, standin):
+    """Without a folder the rows so far are with the error."""
+    standin.fails = 8
+    with pytest.raises(Exception, match="disk") as caught:
+        github.harvest(EVERYTHING, client=client)
+    assert isinstance(caught.value, TransportError | Exception)
+    assert len(caught.value.result.data["repositories"]) >= 1000
+
+
+def test_nothing_is_warned_of_when_all_is_well(client):
+    """A complete harvest is silent."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        github.harvest(">=2000", client=client)

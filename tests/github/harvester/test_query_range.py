@@ -1,0 +1,73 @@
+"""A query is read as what a sweep narrows, and written as GitHub's search takes it."""
+
+import msgspec
+import pytest
+
+from gqlnb.errors import QueryError
+from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.search_syntax import FlagTest, parse_expression
+
+
+@pytest.mark.parametrize(
+    ("query", "expression"),
+    [
+        (1000, "stars:>=1001 sort:stars-desc"),
+        (">= 1,000", "stars:>=1000 sort:stars-desc"),
+        ("100", "stars:100..100 sort:stars-desc"),
+        ("10..50", "stars:10..50 sort:stars-desc"),
+        ("stars:<5", "stars:0..4 sort:stars-desc"),
+        ("stars:>-1", "stars:>=0 sort:stars-desc"),
+        ("language:python", "language:python stars:>=0 sort:stars-desc"),
+        (">1000 language:go", "language:go stars:>=1001 sort:stars-desc"),
+        ("stars:>=10 -user:ann stars:<20", "-user:ann stars:10..19 sort:stars-desc"),
+        ('vim "two words" stars:>5', 'vim "two words" stars:>=6 sort:stars-desc'),
+        ("-stars:5..6 stars:>3 sort:stars", "-stars:5..6 stars:>=4 sort:stars-desc"),
+        (
+            "created:2020 stars:>1 created:>2020-02-28",
+            "stars:>=2 created:2020-02-29T00:00:00Z..2020-12-31T23:59:59Z sort:stars-desc",
+        ),
+    ],
+)
+def test_a_query_is_read_and_written(query, expression):
+    """Thresholds and expressions become one range of stars, one slice of time and the rest."""
+    scope = Scope.parse(query)
+    assert scope.format_expression() == expression
+    assert Scope.parse(expression) == scope
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "none of '>N'"),
+        (True, "none of '>N'"),
+        (-5, "none of '>N'"),
+        ("stars:many", "no number that can be read"),
+        ("stars:>5 stars:<3", "nothing can match"),
+        ("stars:<0", "nothing can match"),
+        ("created:>2021 created:<2020", "nothing can match"),
+        ("created:soon stars:>5", "not a recognized date"),
+        ("stars: >5", "without a space"),
+        ("sort:forks stars:>5", "sort the frame"),
+        ("one OR two stars:>5", "each of the alternatives"),
+    ],
+)
+def test_what_there_is_no_harvest_for_is_refused(query, said):
+    """The message says what is wrong and what to do."""
+    with pytest.raises(QueryError, match=said):
+        Scope.parse(query)
+
+
+def test_all_that_is_written_is_understood():
+    """Each part of an expression is a condition of the stand-in's own reading of it."""
+    scope = Scope("language:go", 3, 9, 1_300_000_000, None, ("ann/one", "bob/two"))
+    read = parse_expression(scope.format_expression("forks-asc"))
+    assert (read.sort, read.descending, read.words) == ("forks", False, ())
+    assert len(read.clauses) == 5
+    assert not any(isinstance(test, FlagTest) for clause in read.clauses for test in clause.tests)
+    assert sorted(clause.negated for clause in read.clauses) == [False] * 3 + [True] * 2
+
+
+def test_a_scope_is_plain_values():
+    """JSON and back gives the same scope."""
+    scope = Scope.parse("language:go stars:3..9 created:>2020")
+    assert msgspec.json.decode(msgspec.json.encode(scope), type=Scope) == scope

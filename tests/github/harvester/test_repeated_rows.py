@@ -1,0 +1,105 @@
+"""What a harvest holds twice, because stars moved meanwhile, is kept once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gqlnb import Client, github
+from gqlnb.github.harvester import harvests, storage
+from gqlnb.github.harvester.parquet_parts import find_repeated_rows
+from gqlnb.github.standin.simulation import Simulation
+from tests.github.harvester.populations import crowd
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gqlnb.github.standin.repository_columns import Population
+
+SEED = 1
+DRIFT = 100  # stars that move with each search: far more than ever would
+WANTED = "stars:>2"
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=9), max_size=6), st.integers(1, 9))
+def test_each_id_comes_once(parts: list[list[str]], at_once: int) -> None:
+    """However few are looked at together; the first one stays."""
+    places = find_repeated_rows(lambda: parts, sum(map(len, parts)), at_once)
+    seen: set[str] = set()
+    for number, ids in enumerate(parts):
+        again = [place for place, each in enumerate(ids) if each in seen or each in ids[:place]]
+        assert places.get(number, []) == again
+        seen.update(ids)
+
+
+def test_equal_hashes_are_not_equal_ids() -> None:
+    """Who shares a hash with another stays."""
+
+    class Same(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            return 1
+
+    ids = [Same("a"), Same("b"), Same("a"), Same("c")]
+    assert find_repeated_rows(lambda: [ids], 4) == {0: [2]}
+
+
+@pytest.fixture(scope="module")
+def moving() -> Population:
+    """Return a population of which some come twice where so much moves."""
+    return crowd(4000, SEED)
+
+
+def simulation() -> Simulation:
+    """Return the faults that make them come twice."""
+    return Simulation(seed=SEED, drift=DRIFT)
+
+
+@pytest.mark.parametrize("part", [None, 500, 100_000])
+def test_a_harvest_keeps_each_once(
+    moving: Population, tmp_path: Path, part: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory, in many parts and in one; the report counts what came again."""
+    monkeypatch.setattr(
+        storage, "find_repeated_rows", lambda parts, rows: find_repeated_rows(parts, rows, 1000)
+    )
+    app = github.app(github.service(population=moving, simulation=simulation()))
+    options: dict[str, Any] = {} if part is None else {"out": tmp_path, "part": part}
+    with Client(app) as client:
+        made = github.harvest(WANTED, client=client, progress=False, **options)
+    ids = made.arrow()["id"].to_pylist()
+    assert len(ids) == len(set(ids)) == len(made) == made.coverage.got
+    assert made.coverage.moved > 0
+    if part:
+        assert len(pd.read_parquet(tmp_path)) == len(made)
+        assert "came twice" in repr(made)
+
+
+def test_what_was_interrupted_at_the_end_is_settled_again(
+    moving: Population, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some parts are without what came again then, and the log knows nothing of it."""
+    write, written = storage.write_part, []
+
+    def stopping(*given: Any) -> None:
+        write(*given)
+        written.append(given[1])
+        if written.count(given[1]) > 1:  # it was there before
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "write_part", stopping)
+    app = github.app(github.service(population=moving, simulation=simulation()))
+    with Client(app) as client:
+        with pytest.raises(KeyboardInterrupt):
+            github.harvest(WANTED, client=client, progress=False, out=tmp_path, part=500)
+        monkeypatch.undo()
+        made = github.harvest(WANTED, client=client, progress=False, out=tmp_path, part=500)
+    ids = made.arrow()["id"].to_pylist()
+    assert len(ids) == len(set(ids)) == len(made) == made.coverage.got
+    assert made.coverage.moved > 0
+    assert harvests.encode_coverage(made.coverage)["moved"] == made.coverage.moved

@@ -1,0 +1,486 @@
+"""A sweep brings everything, each once, says so where it can't, and its state is plain."""
+
+import json
+from collections import Counter
+from random import Random
+
+import msgspec
+import pytest
+
+from gqlnb import AnswerError, github
+from gqlnb.github.harvester.query_range import Scope
+from gqlnb.github.harvester.search_windows import (
+    Coverage,
+    RepositoryRow,
+    SearchPage,
+    SearchRequest,
+    SearchWindow,
+)
+from gqlnb.github.harvester.state_machine import Sweep
+from gqlnb.github.search_syntax import parse_expression
+from gqlnb.github.standin.simulation import Simulation
+from tests.github.harvester.populations import START, World, crowd, cursor, harvest, row_of, truth
+
+
+@pytest.fixture(scope="module")
+def population():
+    """Return a population with many repositories of equal stars, some with none."""
+    return crowd(9_000, 3)
+
+
+def complete(sweep, rows, wanted):
+    """Hold rows to be all that are wanted, each once, and the coverage to say so."""
+    assert Counter(row.id for row in rows) == Counter(wanted)
+    coverage = sweep.coverage()
+    assert coverage.complete
+    assert coverage.got == len(wanted)
+    assert coverage.bound == -(-len(wanted) // 100)
+
+
+@pytest.mark.parametrize("query", [">=15", "0..20", "21", ">1000000", "language:go", ">300"])
+def test_everything_comes_once(population, query):
+    """Whatever the range, also where more than 1,000 have equal stars."""
+    sweep, world = Sweep(Scope.parse(query)), World(population)
+    wanted = truth(population, Scope.parse(query).format_expression())
+    complete(sweep, harvest(sweep, world), wanted)
+    assert sweep.build_coverage().expected == len(wanted)
+    assert sweep.build_coverage().requests == len(world.asked)
+    assert len(world.asked) <= max(1, 1.07 * -(-len(wanted) // 100) + 3)
+
+
+def test_a_thousand_is_one_search():
+    """Nothing more is asked where one search shows all; one more needs another page."""
+    for count, requests in ((0, 1), (1, 1), (100, 1), (101, 2), (1000, 10), (1001, 11)):
+        made = github.population(count or 1, 1)
+        sweep = Sweep(Scope.parse(">0" if count else ">1000000000"))
+        rows = harvest(sweep, World(made))
+        assert (len(rows), sweep.build_coverage().requests) == (count, requests)
+
+
+def test_high_thresholds_take_no_page_too_many():
+    """Few repositories of equal stars are left out by name, so they take no room again."""
+    made = github.population(3_100)
+    sweep, world = Sweep(Scope.parse(">=1")), World(made)
+    complete(sweep, harvest(sweep, world), truth(made, ""))
+    assert sweep.build_coverage().requests == 31
+    assert any(" -repo:" in ask.text for ask in world.asked)
+
+
+def test_pages_are_asked_for_at_once_where_cursors_can_be_told(population):
+    """One page tells of the other nine; where cursors say nothing they come one by one."""
+    for cursors, at_once in ((None, 9), (lambda place: f"x{place}", 1)):
+        world = World(population) if cursors is None else World(population, cursors=cursors)
+        sweep = Sweep(Scope.parse(">=15"))
+        (ask,) = sweep.list_requests()
+        assert (ask.start, ask.first, ask.after) == (0, 100, None)
+        assert len(sweep.feed_page(ask, world(ask)).asks) == len(sweep.list_requests()) == at_once
+        complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
+
+
+def test_the_order_of_answers_does_not_matter(population):
+    """Any order gives the same rows and the same number of requests."""
+    found = []
+    for seed in (None, 1, 2):
+        sweep = Sweep(Scope.parse(">=15"), width=4)
+        chance = None if seed is None else Random(seed)
+        rows = harvest(sweep, World(population), chance=chance)
+        found.append((sorted(rows), sweep.build_coverage()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_sweep_can_be_wide(population):
+    """As many chains as wanted go on behind the first window, for a few pages more."""
+    narrow, wide = Sweep(Scope.parse(">=15")), Sweep(Scope.parse(">=15"), width=8)
+    harvest(narrow, World(population))
+    world, todo = World(population), [*wide.list_requests()]
+    while len({ask.window for ask in todo}) < 8:
+        ask = todo.pop(0)
+        todo.extend(wide.feed_page(ask, world(ask)).asks)
+    assert wide.build_coverage().requests == 10
+    harvest(wide, world)
+    fewest = narrow.build_coverage().requests
+    assert fewest <= wide.build_coverage().requests < fewest + 12
+
+
+def test_slices_begin_together_and_few_are_open(population):
+    """Before one slice of a window goes deeper the others have begun: counts are of one time."""
+    sweep, world = Sweep(Scope.parse(">=0")), World(population)
+    todo, most = sweep.list_requests(), 0
+    while todo:
+        ask = todo.pop()
+        todo.extend(reversed(sweep.feed_page(ask, world(ask)).asks))
+        state = sweep.export_state()
+        windows, checks = state["windows"], state["checks"]
+        most = max(most, len(windows) + len(checks))
+        for each in {str(ask.window) for ask in todo}:
+            above = checks.get(str(windows[each]["check"]), {"parent": 0})["parent"]
+            assert not checks.get(str(above), {"waiting": 0})["waiting"]
+    assert sweep.build_coverage().splits >= 3
+    assert most <= 16
+
+
+def test_a_state_goes_through_json_and_goes_on():
+    """Stopped after any answer and begun again from its state, a sweep ends the same."""
+    population = crowd(3_000, 3)
+    whole = Sweep(Scope.parse(">=15"))
+    world = World(population, Simulation(dropped=0.002, ties=True))
+    wanted = harvest(whole, world)
+    sweep, rows = Sweep(Scope.parse(">=15")), []
+    todo = [*sweep.list_requests()]
+    while todo:
+        ask = todo.pop(0)
+        rows.extend(sweep.feed_page(ask, world(ask)).rows)
+        sweep = Sweep.from_state(json.loads(json.dumps(sweep.export_state())))
+        todo = sweep.list_requests()
+    assert sorted(rows) == sorted(wanted)
+    assert sweep.build_coverage() == whole.build_coverage()
+    made = msgspec.to_builtins(sweep.build_coverage())
+    assert msgspec.convert(made, Coverage) == sweep.build_coverage()
+
+
+def test_fed_again_the_same_steps_follow(population):
+    """A log of answers is enough; and an answer that came already changes nothing."""
+    one, log = Sweep(Scope.parse(">=40")), []
+    world = World(population)
+    todo = one.list_requests()
+    while todo:
+        ask = todo.pop()
+        page = world(ask)
+        step = one.feed_page(ask, page)
+        log.append((ask, page, step))
+        todo.extend(step.asks)
+        assert one.feed_page(ask, page) == ((), (), ())
+    other = Sweep(Scope.parse(">=40"))
+    for ask, page, step in log:
+        again = msgspec.json.decode(
+            msgspec.json.encode((ask, page)), type=tuple[SearchRequest, SearchPage]
+        )
+        assert other.feed_page(*again) == step
+    assert other.export_state() == one.export_state()
+
+
+# -- faults
+
+
+EVERY = {"ties": True, "dropped": 0.001, "duplicated": 0.001}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_pages_leave_out_is_found(population, seed):
+    """Dropped and repeated results, in another order for each search: all come all the same."""
+    sweep = Sweep(Scope.parse(">=15"))
+    world = World(population, Simulation(seed=seed, **EVERY))
+    complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
+    assert sweep.build_coverage().repairs > 0
+
+
+def test_an_endpoint_that_leaves_out_one_in_a_hundred_is_overcome():
+    """Very bad pages cost many requests, and neither rows nor trust."""
+    population = crowd(5_000, 7)
+    sweep = Sweep(Scope.parse(">=15"))
+    world = World(population, Simulation(ties=True, dropped=0.005, duplicated=0.005))
+    complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_one_in_fifty_hides_is_reported(seed):
+    """Beyond what asking again can mend, a range without its rows is a gap, and never complete."""
+    population = crowd(3_000, seed)
+    sweep = Sweep(Scope.parse(">=15"))
+    world = World(population, Simulation(seed=seed, ties=True, dropped=0.01, duplicated=0.01))
+    came = [row.id for row in harvest(sweep, world)]
+    wanted, coverage = truth(population, "stars:>=15"), sweep.build_coverage()
+    assert len(came) == len(set(came))
+    assert set(came) <= set(wanted)
+    assert coverage.complete == (not coverage.gaps)
+    if set(came) != set(wanted):
+        assert coverage.gaps
+    for gap in coverage.gaps:
+        assert gap.why
+        assert gap.text
+
+
+class Moving:
+    """A world where one repository gets a star at a chosen moment.
+
+    Parameters
+    ----------
+    population
+        What there is.
+    when
+        Tells of a request, with the rows shown so far, which repository rises before its answer.
+    """
+
+    def __init__(self, population, when):
+        self.rows = [row_of(population[place]) for place in range(len(population))]
+        self.when, self.shown, self.risen = when, set(), None
+
+    def __call__(self, ask):
+        """Return a page as the stars are now."""
+        if self.risen is None:
+            self.risen = self.when(ask, self)
+            self.rows = [
+                row._replace(stars=row.stars + 1) if row.id == self.risen else row
+                for row in self.rows
+            ]
+        read = parse_expression(ask.text)
+        found = [row for row in self.rows if all(_holds(clause, row) for clause in read.clauses)]
+        found.sort(key=lambda row: (-row.stars if read.descending else row.stars, row.id))
+        rows = tuple(found[ask.start : ask.start + ask.first])
+        self.shown |= {row.id for row in rows}
+        stop = ask.start + len(rows)
+        return SearchPage(len(found), rows, stop < len(found), cursor(stop))
+
+
+def _holds(clause, row):
+    test = clause.tests[0]
+    if clause.negated:
+        return row.id.lower() != test.text
+    value = getattr(row, test.column)
+    return value >= (test.low or 0) and (test.high is None or value <= test.high)
+
+
+def test_who_rises_past_the_border_between_windows_is_found():
+    """It is in neither window: the counts tell, and its new place is asked for."""
+    population = crowd(2_500, 4, top=300_000)
+
+    def when(ask, world):
+        if ask.window == 1:
+            return None
+        border = min(row.stars for row in world.rows if row.id in world.shown)
+        return next(r.id for r in world.rows if r.stars == border and r.id not in world.shown)
+
+    world, sweep = Moving(population, when), Sweep(Scope.parse(">=1"))
+    rows = harvest(sweep, world)
+    assert world.risen in {row.id for row in rows}
+    complete(sweep, rows, truth(population, ""))
+    assert sweep.build_coverage().repairs == 1
+
+
+def test_who_rises_out_of_a_window_is_found():
+    """It leaves the range while its pages come, and stands where nobody would look again."""
+    population = crowd(2_500, 4, top=30)
+
+    def when(ask, world):
+        if ask.window == 1 or not ask.start:
+            return None
+        clauses = parse_expression(ask.text).clauses
+        high = clauses[0].tests[0].high
+        hidden = [row for row in world.rows if row.stars == high and row.id not in world.shown]
+        return next((row.id for row in hidden if all(_holds(c, row) for c in clauses)), None)
+
+    world, sweep = Moving(population, when), Sweep(Scope.parse(">=1"))
+    rows = harvest(sweep, world)
+    assert world.risen in {row.id for row in rows}
+    complete(sweep, rows, truth(population, "stars:>=1"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stars_may_drift_meanwhile(seed):
+    """What matches from the beginning to the end is there, once; nothing that never matched."""
+    population = crowd(4_000, seed)
+    world = World(population, Simulation(seed=seed, drift=1, **EVERY))
+    sweep = Sweep(Scope.parse(">=20"))
+    ids = Counter(row.id for row in harvest(sweep, world))
+    before, after = truth(population, "stars:>=20"), truth(world.faults.population, "stars:>=20")
+    assert before & after <= ids.keys() <= before | after
+    assert set(ids.values()) == {1}
+
+
+def test_counts_that_agree_by_chance_are_not_believed():
+    """One is missing above the border of two windows and one below it: equal counts say nothing."""
+    population = crowd(2_500, 4, top=30)
+    world, shown = World(population), []
+
+    def forgetful(ask):
+        page = world(ask)
+        if "sort:updated" in ask.text:  # not before the searches of short pages are over
+            return page
+        if ask.window == 1:
+            shown.extend(row.id for row in page.rows)
+        hidden = shown[400:401] if ask.window == 1 else [shown[400], shown[-1]]
+        rows = tuple(None if row.id in hidden else row for row in page.rows)
+        return msgspec.structs.replace(page, rows=rows)
+
+    sweep = Sweep(Scope.parse(">=1"))
+    todo, rows = sweep.list_requests(), []
+    while todo:  # oldest first: the window above has done what it can when the one below has
+        ask = todo.pop(0)
+        step = sweep.feed_page(ask, forgetful(ask))
+        rows.extend(step.rows)
+        todo.extend(step.asks)
+    complete(sweep, rows, truth(population, "stars:>=1"))
+
+
+def test_pages_that_are_too_large_are_asked_for_in_parts(population):
+    """Pages shrink until they are answered, and stay small."""
+    sweep = Sweep(Scope.parse(">=40"))
+    world = World(population, Simulation(resources=30))
+    complete(sweep, harvest(sweep, world), truth(population, "stars:>=40"))
+    sizes = Counter(ask.first for ask in world.asked)
+    assert sizes[25] > 0.6 * len(world.asked)
+    assert sizes[12] == 0
+
+
+def test_pages_grow_again(population):
+    """What was too much once is not too much for ever."""
+    sweep, world = Sweep(Scope.parse(">=15")), World(population)
+    (ask,) = sweep.list_requests()
+    sweep.feed_page(ask, SearchPage(0, (), heavy=True))
+    complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
+    assert {ask.first for ask in world.asked} == {50, 100}
+
+
+def test_more_than_a_thousand_of_one_second_are_reported():
+    """What no search can show is not ignored: the gap says where it is, and why."""
+    population = crowd(1_800, 1, top=0, moments=[START])
+    sweep = Sweep(Scope.parse(">=0"))
+    rows = harvest(sweep, World(population))
+    (gap,) = sweep.build_coverage().gaps
+    assert gap.expected == 1_800
+    assert gap.got == len(rows) == len({row.id for row in rows}) == sweep.build_coverage().got
+    assert 1_000 <= gap.got < 1_800
+    assert "2010-01-01T00:00:00Z..2010-01-01T00:00:00Z" in gap.text
+    assert "one second" in gap.why
+    assert not sweep.build_coverage().complete
+    assert sweep.build_coverage().requests < 150
+
+
+def test_a_second_with_fewer_is_found_wherever_it_is():
+    """Times that are the same for many are told apart from the others in few requests."""
+    moments = [START] * 5 + [START + 1] * 4 + [START + 2] + [START + 400_000_000] * 3
+    population = crowd(5_000, 2, top=20, moments=[*moments, *range(START, START + 10)])
+    sweep = Sweep(Scope.parse(">=0"))
+    complete(sweep, harvest(sweep, World(population)), truth(population, ""))
+    assert sweep.build_coverage().requests < 2 * 50
+
+
+def test_counts_that_lie_do_not_end_in_silence(population):
+    """A count that promises too much is asked about again, and then reported; nothing is lost."""
+    world = World(population)
+
+    def lying(ask):
+        page = world(ask)
+        return msgspec.structs.replace(page, total=page.total + 7)
+
+    sweep = Sweep(Scope.parse("40..60"))
+    rows = harvest(sweep, lying)
+    assert {row.id for row in rows} == truth(population, "stars:40..60")
+    assert sweep.build_coverage().gaps
+    assert sweep.build_coverage().expected == len(rows) + 7
+
+
+def test_rounded_counts_are_no_gap(population):
+    """Counts above a thousand that are rounded cost requests, and do not lead astray."""
+    world = World(population)
+
+    def rounded(ask):
+        page = world(ask)
+        total = page.total if page.total <= 1000 else page.total // 100 * 100 + 50
+        return msgspec.structs.replace(page, total=total)
+
+    sweep = Sweep(Scope.parse(">=15"))
+    complete(sweep, harvest(sweep, rounded), truth(population, "stars:>=15"))
+    assert sweep.build_coverage().shifts > 0
+
+
+def test_nulls_are_asked_for_again(population):
+    """A place that is null in one search is filled by another, or reported."""
+    world, chance = World(population), Random(5)
+
+    def holed(ask):
+        page = world(ask)
+        rows = tuple(None if chance.random() < 0.01 else row for row in page.rows)
+        return msgspec.structs.replace(page, rows=rows)
+
+    sweep = Sweep(Scope.parse(">=40"))
+    rows = harvest(sweep, holed)
+    assert {row.id for row in rows} == truth(population, "stars:>=40")
+
+    hidden = {row.id for row in rows[:3]}
+
+    def secret(ask):
+        page = world(ask)
+        rows = tuple(None if row.id in hidden else row for row in page.rows)
+        return msgspec.structs.replace(page, rows=rows)
+
+    sweep = Sweep(Scope.parse(">=40"))
+    found = {row.id for row in harvest(sweep, secret)}
+    assert found == truth(population, "stars:>=40") - hidden
+    assert sum(gap.expected - gap.got for gap in sweep.build_coverage().gaps) == 3
+
+
+def test_searches_that_come_empty_end(population):
+    """An endpoint that counts and shows nothing is asked a few times, and reported."""
+    sweep = Sweep(Scope.parse(">=40"))
+    assert harvest(sweep, lambda _: SearchPage(5_000, ()), most=200) == []
+    (gap,) = sweep.build_coverage().gaps
+    assert (gap.expected, gap.got) == (5_000, 0)
+
+
+@pytest.mark.parametrize("word", ["stars", "created"])
+def test_an_endpoint_that_heeds_nothing_is_not_asked_for_ever(word):
+    """Where results are not what was asked for there is no end, and the error says so."""
+    population = crowd(5_000, 1, top=0 if word == "created" else 300)
+    items = [row_of(population[place]) for place in range(1000)]
+
+    def deaf(ask):
+        return SearchPage(5_000, tuple(items[ask.start : ask.start + ask.first]), more=True)
+
+    with pytest.raises(AnswerError, match="does not heed"):
+        harvest(Sweep(Scope.parse("0..0" if word == "created" else ">=0")), deaf, most=500)
+
+
+def test_without_times_halves_of_time_are_tried(population):
+    """An endpoint that does not say when repositories were made can still be asked by time."""
+    world = World(population)
+
+    def timeless(ask):
+        page = world(ask)
+        rows = tuple(row._replace(created=None) for row in page.rows)
+        return msgspec.structs.replace(page, rows=rows)
+
+    sweep = Sweep(Scope.parse(">=15"))
+    complete(sweep, harvest(sweep, timeless), truth(population, "stars:>=15"))
+
+
+def test_stars_of_an_old_index_are_no_gap(population):
+    """What is shown may have more stars than the search knew of: ids are compared, not stars."""
+    world = World(population)
+    grown = {row.full_name: row.stars + 3 for row in map(population.__getitem__, range(0, 9000, 9))}
+
+    def fresh(ask):
+        page = world(ask)
+        rows = tuple(row._replace(stars=grown.get(row.id, row.stars)) for row in page.rows)
+        return msgspec.structs.replace(page, rows=rows)
+
+    sweep = Sweep(Scope.parse(">=15"))
+    complete(sweep, harvest(sweep, fresh), truth(population, "stars:>=15"))
+
+
+def test_the_embedded_snapshot_is_harvested_whole():
+    """All rows of the demo come, however few stars they have."""
+    from gqlnb.github.standin.github_schema import load_snapshot_population
+
+    sweep = Sweep(Scope.parse(">=0"))
+    complete(
+        sweep,
+        harvest(sweep, World(load_snapshot_population())),
+        truth(load_snapshot_population(), ""),
+    )
+    assert len(load_snapshot_population()) == 3_449
+
+
+@pytest.mark.parametrize(
+    ("counts", "last", "passed"),
+    [((150, 150), 50, False), ((150, 149), 49, True), ((149, 150), 50, False)],
+)
+def test_who_leaves_between_two_pages_may_hide_another(counts, last, passed):
+    """Then all pages are full, and yet fewer came than the first one counted."""
+    window = SearchWindow(1, Scope("", 1, 10))
+    first = window.build_first_request(100)
+    rows = [RepositoryRow(f"{place}", 5) for place in range(150)]
+    (second,) = window.add_page(first, SearchPage(counts[0], tuple(rows[:100]), end=cursor(100)))
+    window.add_page(second, SearchPage(counts[1], tuple(rows[100 : 100 + last])))
+    assert window.find_missing() == []
+    assert window.has_possible_skips(window.collect_rows()) is passed

@@ -1,0 +1,205 @@
+"""Pages have GitHub's cursors, boundaries and refusals."""
+
+from base64 import b64decode, b64encode
+
+import pytest
+from graphql import GraphQLError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gqlnb.github.standin.standin_resolvers import KeysetCursors, OffsetCursors, build_page
+
+ITEMS = tuple("abcdefghij")
+
+
+def cursor(place):
+    """Return the cursor of a search's item, counted from 1."""
+    return OffsetCursors().encode_cursor(place - 1)
+
+
+def cut(**args):
+    """Return a page of ten letters."""
+    return build_page("letters", ITEMS, args)
+
+
+def test_a_cursor_is_the_place_in_base64():
+    """The cursor of the hundredth item is the one crawlers know."""
+    assert cursor(100) == "Y3Vyc29yOjEwMA=="
+    assert [b64decode(edge["cursor"]) for edge in cut(first=2).edges] == [
+        b"cursor:1",
+        b"cursor:2",
+    ]
+
+
+def test_first_and_after_go_forward():
+    """A page begins behind the cursor it is given."""
+    second = cut(first=4, after=cut(first=4).info["endCursor"])
+    assert second.nodes == tuple("efgh")
+    assert second.info["hasNextPage"] is True
+    assert second.info["hasPreviousPage"] is True
+
+
+def test_last_and_before_go_back():
+    """A page ends ahead of the cursor it is given."""
+    end = cut(last=4)
+    assert end.nodes == tuple("ghij")
+    assert end.info["hasNextPage"] is False
+    assert cut(last=4, before=end.info["startCursor"]).nodes == tuple("cdef")
+
+
+def test_after_and_before_bound_a_page():
+    """Both cursors are left out of the page between them."""
+    assert cut(first=10, after=cursor(2), before=cursor(5)).nodes == ("c", "d")
+    assert cut(last=1, after=cursor(2), before=cursor(5)).nodes == ("d",)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"first": 0},
+        {"first": 5, "after": cursor(10)},
+        {"first": 5, "after": cursor(999_999_999)},
+        {"last": 5, "before": cursor(1)},
+        {"first": 5, "after": cursor(6), "before": cursor(3)},
+    ],
+)
+def test_an_empty_page_has_no_cursors(args):
+    """Where nothing is left the page is empty and names no cursor."""
+    empty = cut(**args)
+    assert list(empty.nodes) == []
+    assert empty.info["startCursor"] is None
+    assert empty.info["endCursor"] is None
+
+
+@given(st.integers(1, 12), st.booleans())
+def test_walking_finds_every_item_once(size, back):
+    """Any page size leads through all items in order, from both ends."""
+    word, along, which, more = (
+        ("last", "before", "startCursor", "hasPreviousPage")
+        if back
+        else ("first", "after", "endCursor", "hasNextPage")
+    )
+    found, info = [], {which: None, more: True}
+    while info[more]:
+        step = cut(**{word: size, along: info[which]})
+        found = [*step.nodes, *found] if back else [*found, *step.nodes]
+        info = step.info
+    assert found == list(ITEMS)
+
+
+def test_counts_need_no_boundaries():
+    """Without first and last the totals can be asked for, the items not."""
+    bare = build_page("letters", ITEMS, {}, total=99)
+    assert bare.total == 99
+    assert bare.page_info["hasNextPage"] is False
+    with pytest.raises(GraphQLError, match="`first` or `last` value to properly") as caught:
+        _ = bare.edges
+    assert caught.value.extensions == {"type": "MISSING_PAGINATION_BOUNDARIES"}
+
+
+@pytest.mark.parametrize(
+    ("args", "kind", "said"),
+    [
+        ({"first": 101}, "EXCESSIVE_PAGINATION", "101 records on the `letters` connection exceeds"),
+        ({"last": 1000}, "EXCESSIVE_PAGINATION", "the `last` limit of 100 records"),
+        ({"first": -1}, "UNPROCESSABLE", "less than zero"),
+        ({"first": 1, "last": 1}, "UNPROCESSABLE", "both `first` and `last`"),
+        ({"first": 1, "after": "nonsense"}, "INVALID_CURSOR_ARGUMENTS", "`nonsense` does not"),
+        ({"first": 1, "after": "é"}, "INVALID_CURSOR_ARGUMENTS", "valid cursor"),
+        ({"first": 1, "after": ""}, "INVALID_CURSOR_ARGUMENTS", "valid cursor"),
+        ({"last": 1, "before": "Y3Vyc29yOi0x"}, "INVALID_CURSOR_ARGUMENTS", "valid cursor"),
+    ],
+)
+def test_a_wrong_boundary_is_refused(args, kind, said):
+    """Each wrong boundary gets GitHub's word and message."""
+    with pytest.raises(GraphQLError, match=said) as caught:
+        cut(**args)
+    assert caught.value.extensions == {"type": kind}
+
+
+def keyed(keys, kind, *, descending=False):
+    """Return cursors of items that have these keys, in this order."""
+    return KeysetCursors(lambda place: keys[place], len(keys), kind, descending)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "text"),
+    [
+        ((312869,), tuple[int], "Y3Vyc29yOnYyOpHOAATGJQ=="),
+        (
+            ("2019-12-15T00:00:00Z", 4912501),
+            tuple[str, int],
+            "Y3Vyc29yOnYyOpK0MjAxOS0xMi0xNVQwMDowMDowMFrOAEr1dQ==",
+        ),
+        ((53590, 36040894), tuple[int, int], "Y3Vyc29yOnYyOpLN0VbOAiXwvg=="),
+        ((153, 0x0CFD0F07), tuple[int, int], "Y3Vyc29yOnYyOpLMmc4M_Q8H"),
+    ],
+)
+def test_a_keyset_cursor_is_of_githubs_form(key, kind, text):
+    """The form is that of recorded ones: number alone, or what is sorted by and the number."""
+    cursors = keyed([key], kind)
+    assert cursors.at(0) == text
+    for written in (text, text.rstrip("="), text.replace("_", "/")):
+        assert (cursors.ahead(written), cursors.find_after(written)) == (0, 1)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_walk_goes_on_behind_what_is_gone(descending):
+    """A key that no item has any more still lies between two of them."""
+    keys = sorted([(stars, number) for number, stars in enumerate([5, 5, 7, 9, 9])])
+    keys = keys[::-1] if descending else keys
+    whole = keyed(keys, tuple[int, int], descending=descending)
+    for place, key in enumerate(keys):
+        left = keyed([k for k in keys if k != key], tuple[int, int], descending=descending)
+        assert left.find_after(whole.at(place)) == left.ahead(whole.at(place)) == place
+        assert (whole.ahead(whole.at(place)), whole.find_after(whole.at(place))) == (
+            place,
+            place + 1,
+        )
+
+
+@given(st.integers(1, 12), st.booleans(), st.booleans())
+def test_walking_by_keys_finds_every_item_once(size, back, descending):
+    """Any page size leads through all items in order, from both ends, in both directions."""
+    keys = sorted([(letter, number) for number, letter in enumerate("aabbbcdeef")])
+    keys = keys[::-1] if descending else keys
+    cursors = keyed(keys, tuple[str, int], descending=descending)
+    word, along, which, more = (
+        ("last", "before", "startCursor", "hasPreviousPage")
+        if back
+        else ("first", "after", "endCursor", "hasNextPage")
+    )
+    found, info = [], {which: None, more: True}
+    while info[more]:
+        step = build_page("letters", keys, {word: size, along: info[which]}, cursors=cursors)
+        assert [edge["cursor"] for edge in step.edges] == [
+            cursors.at(keys.index(node)) for node in step.nodes
+        ]
+        found = [*step.nodes, *found] if back else [*found, *step.nodes]
+        info = step.page_info
+    assert found == keys
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "nonsense", "é", "Y3Vyc29yOjEwMA==", "Y3Vyc29yOnYyOg==", "Y3Vyc29yOnYyOpHOAATGJQ=="),
+        *("Y3Vyc29yOnYyOpLN0VbOAiXwvg==x", "Y3Vyc29yOnYyOpLN0VbOAiXw", "!Y3Vyc29yOnYyOpLN0Vb"),
+        b64encode(b"cursor:v2:" + b"\x91" * 100_000).decode(),
+        b64encode(b"cursor:v2:\x92\xa1\xff\x01").decode(),
+    ],
+)
+@pytest.mark.parametrize("word", ["after", "before"])
+def test_what_is_no_cursor_of_the_connection_is_refused(text, word):
+    """A cursor of a search, of another order, or of nobody, gets GitHub's word and message."""
+    cursors = keyed([("a", 1)], tuple[str, int])
+    with pytest.raises(GraphQLError, match="does not appear to be a valid cursor") as caught:
+        build_page("letters", "a", {"first": 1, word: text}, cursors=cursors)
+    assert caught.value.extensions == {"type": "INVALID_CURSOR_ARGUMENTS"}
+    assert len(str(caught.value)) < 200
+
+
+def test_a_search_takes_no_cursor_of_another_connection():
+    """Keys are not places."""
+    with pytest.raises(GraphQLError, match="valid cursor"):
+        cut(first=1, after="Y3Vyc29yOnYyOpHOAATGJQ==")

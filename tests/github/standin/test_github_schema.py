@@ -1,0 +1,513 @@
+"""The stand-in answers as GitHub's GraphQL API does, from the embedded snapshot."""
+
+import asyncio
+import json
+from base64 import b64decode
+
+import pytest
+from graphql import GraphQLError, graphql_sync
+
+from gqlnb import OptionError, github
+from gqlnb.auth import Token
+from gqlnb.engine.schema import Schema
+from gqlnb.github.repositories import load_snapshot
+from gqlnb.server.app import App
+
+DOCUMENTED = """
+query ($n: Int!, $after: String) {
+  search(query: "stars:>1000", type: REPOSITORY, first: $n, after: $after) {
+    repositoryCount
+    edges { cursor node { ... on Repository { name owner { login } stargazers { totalCount } } } }
+    nodes { ... on Repository { nameWithOwner } }
+    pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def service():
+    """Return one stand-in for all tests: it keeps no state."""
+    return github.service()
+
+
+def refused(result, kind):
+    """Return message and path of the one error of `result`, which is of that kind."""
+    (error,) = result.errors
+    assert list(error) == ["type", "path", "locations", "message"]
+    assert error["type"] == kind
+    return error["message"], error["path"]
+
+
+def test_the_documented_query(service):
+    """The documented search returns counts, items with cursors, and where the page lies."""
+    search = service.execute(DOCUMENTED, {"n": 2})["search"]
+    assert search["repositoryCount"] == 3024
+    assert search["edges"][0] == {
+        "cursor": "Y3Vyc29yOjE=",
+        "node": {
+            "name": "build-your-own-x",
+            "owner": {"login": "codecrafters-io"},
+            "stargazers": {"totalCount": 541915},
+        },
+    }
+    assert search["nodes"][1] == {"nameWithOwner": "sindresorhus/awesome"}
+    assert search["pageInfo"] == {
+        "startCursor": "Y3Vyc29yOjE=",
+        "endCursor": "Y3Vyc29yOjI=",
+        "hasNextPage": True,
+        "hasPreviousPage": False,
+    }
+
+
+def test_a_walk_ends_after_a_thousand(service):
+    """Ten pages of a hundred give the first thousand of 3,024, then there is no next page."""
+    found, after, more = [], None, True
+    while more:
+        search = service.execute(DOCUMENTED, {"n": 100, "after": after})["search"]
+        found += [node["nameWithOwner"] for node in search["nodes"]]
+        after, more = search["pageInfo"]["endCursor"], search["pageInfo"]["hasNextPage"]
+    assert found == [row.full_name for row in load_snapshot()[:1000]]
+    assert after == "Y3Vyc29yOjEwMDA="
+
+
+def test_a_walk_backwards_begins_at_the_thousandth(service):
+    """With `last` the search is walked from the end of what can be reached."""
+    text = """query ($before: String) {
+      search(query: "stars:>1000", type: REPOSITORY, last: 100, before: $before) {
+        nodes { ... on Repository { nameWithOwner } }
+        pageInfo { startCursor hasPreviousPage }
+      } }"""
+    found, before, more = [], None, True
+    while more:
+        search = service.execute(text, {"before": before})["search"]
+        found = [node["nameWithOwner"] for node in search["nodes"]] + found
+        before, more = search["pageInfo"]["startCursor"], search["pageInfo"]["hasPreviousPage"]
+    assert found == [row.full_name for row in load_snapshot()[:1000]]
+
+
+def test_beyond_the_thousandth_is_an_empty_page(service):
+    """A cursor past the cap gives an empty page without an error."""
+    result = service.execute(DOCUMENTED, {"n": 5, "after": "Y3Vyc29yOjIwMDA="})
+    assert result.errors == ()
+    assert result["search"]["edges"] == []
+    assert result["search"]["pageInfo"]["hasNextPage"] is False
+
+
+def test_every_field_of_a_repository(service):
+    """All fields of a repository come from the snapshot or from its name."""
+    text = """{ repository(owner: "TORVALDS", name: "Linux") {
+      __typename id name nameWithOwner owner { __typename id login url resourcePath }
+      stargazerCount stargazers { totalCount } forkCount isPrivate
+      primaryLanguage { name id } pushedAt url resourcePath } }"""
+    assert service.execute(text).data == {
+        "repository": {
+            "__typename": "Repository",
+            "id": "R_dG9ydmFsZHMvbGludXg",
+            "name": "linux",
+            "nameWithOwner": "torvalds/linux",
+            "owner": {
+                "__typename": "User",
+                "id": "U_dG9ydmFsZHM",
+                "login": "torvalds",
+                "url": "https://github.com/torvalds",
+                "resourcePath": "/torvalds",
+            },
+            "stargazerCount": 243608,
+            "stargazers": {"totalCount": 243608},
+            "forkCount": 64026,
+            "isPrivate": False,
+            "primaryLanguage": {"name": "C", "id": "L_Qw"},
+            "pushedAt": "2026-08-21T20:24:53Z",
+            "url": "https://github.com/torvalds/linux",
+            "resourcePath": "/torvalds/linux",
+        }
+    }
+
+
+def test_an_account_has_its_repositories(service):
+    """Users and organizations list and name their repositories of the snapshot."""
+    text = """query ($order: RepositoryOrder) { repositoryOwner(login: "Microsoft") {
+      login repository(name: "VSCODE") { name }
+      repositories(first: 100, orderBy: $order) { totalCount nodes { name } edges { cursor } }
+    } }"""
+    owner = service.execute(text, {"order": {"field": "NAME", "direction": "ASC"}})[
+        "repositoryOwner"
+    ]
+    names = [node["name"] for node in owner["repositories"]["nodes"]]
+    assert owner["repository"] == {"name": "vscode"}
+    assert names == sorted(names, key=str.lower)
+    assert len(names) == len(owner["repositories"]["edges"])
+    rows = [row for row in load_snapshot() if row.owner.login == "microsoft"]
+    assert owner["repositories"]["totalCount"] == len(rows)
+    by_age = service.execute(text)["repositoryOwner"]["repositories"]["nodes"]
+    rows.sort(key=lambda row: row.created_at)
+    assert [node["name"] for node in by_age] == [row.name for row in rows]
+
+
+@pytest.mark.parametrize(("field", "key"), [("PUSHED_AT", "pushedAt"), ("STARGAZERS", "name")])
+def test_repositories_are_ordered_both_ways(service, field, key):
+    """Each order of an account's repositories turns around with its direction."""
+    text = f"""query ($way: OrderDirection!) {{ repositoryOwner(login: "microsoft") {{
+      repositories(first: 100, orderBy: {{field: {field}, direction: $way}}) {{
+        nodes {{ {key} }} }} }} }}"""
+    up, down = (
+        service.execute(text, {"way": way})["repositoryOwner"]["repositories"]["nodes"]
+        for way in ("ASC", "DESC")
+    )
+    assert len(up) > 2
+    assert up == down[::-1]
+
+
+@pytest.mark.parametrize("order", [None, "NAME", "STARGAZERS", "PUSHED_AT", "CREATED_AT"])
+@pytest.mark.parametrize("way", ["ASC", "DESC"])
+def test_repositories_are_walked_by_keyset_cursors(service, order, way):
+    """Both ends lead through all repositories of an account, by cursors of GitHub's second form."""
+    text = """query ($first: Int, $after: String, $last: Int, $before: String,
+                     $order: RepositoryOrder) {
+      repositoryOwner(login: "microsoft") { repositories(
+        first: $first, after: $after, last: $last, before: $before, orderBy: $order) {
+          nodes { id } edges { cursor }
+          pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } } }"""
+    given = {"order": {"field": order, "direction": way}} if order else {}
+
+    def ask(**args):
+        return service.execute(text, given | args)["repositoryOwner"]["repositories"]
+
+    whole = [node["id"] for node in ask(first=100)["nodes"]]
+    forth, step = [], {"pageInfo": {"endCursor": None, "hasNextPage": True}}
+    while step["pageInfo"]["hasNextPage"]:
+        step = ask(first=7, after=step["pageInfo"]["endCursor"])
+        forth += [node["id"] for node in step["nodes"]]
+        assert all(b64decode(e["cursor"], "-_")[:10] == b"cursor:v2:" for e in step["edges"])
+    back, step = [], {"pageInfo": {"startCursor": None, "hasPreviousPage": True}}
+    while step["pageInfo"]["hasPreviousPage"]:
+        step = ask(last=7, before=step["pageInfo"]["startCursor"])
+        back = [node["id"] for node in step["nodes"]] + back
+    assert len(whole) > 14
+    assert forth == back == whole
+
+
+def test_a_cursor_of_a_search_is_none_of_a_connection(service):
+    """The error is GitHub's, with the place of the connection."""
+    found = service.execute(
+        """{ repositoryOwner(login: "microsoft") {
+             repositories(first: 1, after: "Y3Vyc29yOjE=") { totalCount } } }"""
+    )
+    assert found.errors[0]["type"] == "INVALID_CURSOR_ARGUMENTS"
+    assert found.errors[0]["path"] == ["repositoryOwner", "repositories"]
+
+
+def test_every_repository_is_found_by_its_id(service):
+    """The id of an answer leads back to the same object, through node and nodes."""
+    text = "query ($ids: [ID!]!) { nodes(ids: $ids) { id __typename } }"
+    rows = load_snapshot()[:30]
+    ids = [n.node_id for row in rows for n in (row, row.owner, row.language) if n is not None]
+    assert [node["id"] for node in service.execute(text, {"ids": ids})["nodes"]] == ids
+    one = service.execute("query ($id: ID!) { node(id: $id) { id __typename } }", {"id": ids[0]})
+    assert one["node"] == {"id": ids[0], "__typename": "Repository"}
+
+
+def test_the_viewer_is_whom_the_service_was_made_for():
+    """The viewer has the login given, an id that leads back, and is found as a user."""
+    service = github.service(viewer="mona")
+    viewer = service.execute("{ viewer { id login isViewer repositories { totalCount } } }")[
+        "viewer"
+    ]
+    assert viewer == {
+        "id": "U_bW9uYQ",
+        "login": "mona",
+        "isViewer": True,
+        "repositories": {"totalCount": 0},
+    }
+    again = service.execute(
+        '{ user(login: "MONA") { isViewer } node(id: "U_bW9uYQ") { ... on User { login } }'
+        '  other: user(login: "torvalds") { isViewer } }'
+    )
+    assert again.data == {
+        "user": {"isViewer": True},
+        "node": {"login": "mona"},
+        "other": {"isViewer": False},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{ repository(owner: "o", name: "r") { id } }',
+            "Could not resolve to a Repository with the name 'o/r'.",
+        ),
+        ('{ user(login: "o-") { id } }', "Could not resolve to a User with the login of 'o-'."),
+        (
+            '{ organization(login: "torvalds") { id } }',
+            "Could not resolve to an Organization with the login of 'torvalds'.",
+        ),
+        ('{ node(id: "D_x") { id } }', "Could not resolve to a node with the global id of 'D_x'"),
+    ],
+)
+def test_what_is_not_there_is_null_with_an_error(service, text, said):
+    """An unknown name, login or id is null with a NOT_FOUND of GitHub's words."""
+    result = service.execute(text)
+    message, (field,) = refused(result, "NOT_FOUND")
+    assert message == said
+    assert result.data == {field: None}
+
+
+def test_one_unknown_id_leaves_the_others(service):
+    """In `nodes` an unknown id is null in its place, with a path to it."""
+    result = service.execute('{ nodes(ids: ["L_Qw", "D_x"]) { id } }')
+    assert result["nodes"] == [{"id": "L_Qw"}, None]
+    assert refused(result, "NOT_FOUND")[1] == ["nodes", 1]
+
+
+def test_an_unknown_owner_is_null(service):
+    """``repositoryOwner`` of nobody is null without an error, as GitHub has it."""
+    result = service.execute('{ repositoryOwner(login: "nobody-has-this") { login } }')
+    assert (result.data, result.errors) == ({"repositoryOwner": None}, ())
+
+
+def test_counts_need_no_page_size(service):
+    """Without first and last the counts are given, and where the page would lie."""
+    text = """{ search(query: "stars:>1000", type: REPOSITORY) {
+      repositoryCount pageInfo { hasNextPage } ...nothing nodes @skip(if: true) { __typename } } }
+      fragment nothing on SearchResultItemConnection { edges @include(if: false) { cursor } }"""
+    assert service.execute(text).data == {
+        "search": {"repositoryCount": 3024, "pageInfo": {"hasNextPage": False}}
+    }
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "nodes { __typename }",
+        "edges { cursor }",
+        "found: nodes { __typename }",
+        "... { edges { cursor } }",
+        "...one ...one",
+        "nodes @include(if: $yes) { __typename }",
+    ],
+)
+def test_items_without_a_page_size_are_refused_with_their_connection(service, asked):
+    """The error stands at the connection, which is null, and so is what may not hold null."""
+    text = f"""query ($yes: Boolean = true) {{
+      search(query: "stars:>1000", type: REPOSITORY) {{ ...one repositoryCount {asked} }} }}
+      fragment one on SearchResultItemConnection {{ ...two @include(if: $yes) }}
+      fragment two on SearchResultItemConnection {{ nodes {{ __typename }} }}"""
+    result = service.execute(text)
+    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    assert message == (
+        "You must provide a `first` or `last` value to properly paginate the `search` connection."
+    )
+    assert (result.data, path) == (None, ["search"])
+
+
+@pytest.mark.parametrize("login", ["torvalds", "microsoft"])
+def test_repositories_without_a_page_size_are_refused(service, login):
+    """Of users and organizations alike; counts and other fields need none."""
+    text = (
+        f'{{ repositoryOwner(login: "{login}") {{ login repositories {{ %s }} }} viewer {{ id }} }}'
+    )
+    assert service.execute(text % "totalCount").errors == ()
+    result = service.execute(text % "totalCount nodes { name }")
+    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    assert "`repositories` connection" in message
+    assert path == ["repositoryOwner", "repositories"]
+    assert result.data == {"repositoryOwner": None, "viewer": {"id": "U_ZGVtbw"}}
+
+
+def test_an_aliased_connection_is_named_by_its_alias_in_the_path(service):
+    """The path is the response's, the message names the field."""
+    result = service.execute('{ s: search(query: "", type: REPOSITORY) { nodes { __typename } } }')
+    message, path = refused(result, "MISSING_PAGINATION_BOUNDARIES")
+    assert "`search` connection" in message
+    assert path == ["s"]
+
+
+def test_a_page_size_may_be_null_or_a_variable(service):
+    """A null is no boundary, a variable is one."""
+    text = """query ($n: Int) { search(query: "", type: REPOSITORY, first: $n) {
+      nodes { __typename } } }"""
+    assert refused(service.execute(text), "MISSING_PAGINATION_BOUNDARIES")
+    assert len(service.execute(text, {"n": 2})["search"]["nodes"]) == 2
+
+
+def over_http(app, text, token="open-sesame"):
+    """Return status and members of what an application answers."""
+    sent = []
+    body = json.dumps({"query": text}).encode()
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    pairs = {"host": "localhost", "content-type": "application/json"}
+    if token:
+        pairs["authorization"] = f"Bearer {token}"
+    headers = [(name.encode(), value.encode()) for name, value in pairs.items()]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_over_http_errors_have_the_same_form(service):
+    """Served, an error has its type beside the message too, and GitHub's order of members."""
+    app = App(service, token=Token("open-sesame"))
+    status, members = over_http(app, '{ repository(owner: "o", name: "r") { id } }')
+    assert status == 200
+    assert members["data"] == {"repository": None}
+    (error,) = members["errors"]
+    assert list(error.items()) == [
+        ("type", "NOT_FOUND"),
+        ("path", ["repository"]),
+        ("locations", [{"line": 1, "column": 3}]),
+        ("message", "Could not resolve to a Repository with the name 'o/r'."),
+    ]
+
+
+def test_over_http_a_wrong_token_is_told_apart_from_a_missing_one(service):
+    """Each 401 has GitHub's words and leads where GitHub's leads."""
+    app = App(service, token=Token("open-sesame"))
+    wrong, missing = over_http(app, "{ a }", "x"), over_http(app, "{ a }", None)
+    assert wrong[0] == missing[0] == 401
+    assert wrong[1]["message"] == "Bad credentials"
+    assert wrong[1]["documentation_url"] == "https://docs.github.com/graphql"
+    assert missing[1]["message"] == "This endpoint requires you to be authenticated."
+    assert missing[1]["documentation_url"].endswith("#authenticating-with-graphql")
+
+
+def test_what_else_an_extension_says_is_kept(service):
+    """Only the type moves; an error without one stays as it is, in GitHub's order."""
+    made = type(service).__new__(type(service))
+    made.__dict__ |= Schema("type Query { a: Int b: Int c: Int }").__dict__
+
+    @made.resolver("Query.a")
+    def a(*_):
+        message = "No."
+        raise GraphQLError(message, extensions={"type": "FORBIDDEN", "saml_failure": True})
+
+    @made.resolver("Query.b")
+    async def b(*_):
+        raise OSError
+
+    by_place = {error["path"][0]: error for error in made.execute("{ a b c }").errors}
+    assert list(by_place["a"]) == ["type", "path", "extensions", "locations", "message"]
+    assert by_place["a"]["extensions"] == {"saml_failure": True}
+    assert list(by_place["b"]) == ["path", "locations", "message"]
+
+
+def test_arguments_of_github_are_accepted(service):
+    """Pages of stargazers and renames may be asked for; they change no answer here."""
+    text = """{ repository(owner: "torvalds", name: "linux", followRenames: false) {
+      stargazers(first: 1, orderBy: {field: STARRED_AT, direction: DESC}) { totalCount }
+      owner { repository(name: "linux", followRenames: true) { name } } } }"""
+    result = service.execute(text)
+    assert result.errors == ()
+    assert result["repository"]["stargazers"] == {"totalCount": 243608}
+    assert result["repository"]["owner"] == {"repository": {"name": "linux"}}
+
+
+def test_a_wrong_page_of_stargazers_is_refused(service):
+    """Its boundaries are those of every connection."""
+    text = '{ repository(owner: "git", name: "git") { stargazers(first: 101) { totalCount } } }'
+    result = service.execute(text)
+    assert refused(result, "EXCESSIVE_PAGINATION")[1] == ["repository", "stargazers"]
+
+
+@pytest.mark.parametrize(
+    ("args", "kind"),
+    [
+        ("first: 101", "EXCESSIVE_PAGINATION"),
+        ("last: 101", "EXCESSIVE_PAGINATION"),
+        ("first: 1, last: 1", "UNPROCESSABLE"),
+        ('first: 1, after: "x"', "INVALID_CURSOR_ARGUMENTS"),
+    ],
+)
+def test_a_wrong_page_is_refused(service, args, kind):
+    """A page that cannot be is an error of GitHub's kind at the field."""
+    text = f'{{ search(query: "a", type: REPOSITORY, {args}) {{ repositoryCount }} }}'
+    assert refused(service.execute(text), kind)[1] == ["search"]
+
+
+def test_a_wrong_search_is_refused(service):
+    """A search expression that cannot be answered is an error with our sentence."""
+    result = service.execute('{ search(query: "stars:x", type: REPOSITORY) { repositoryCount } }')
+    assert "Write N, >N" in refused(result, "UNPROCESSABLE")[0]
+
+
+def test_stargazers_can_be_refused_as_github_does():
+    """Restricted, each repository asked for its stargazers is null with one FORBIDDEN."""
+    service = github.service(restricted=True)
+    result = service.execute(DOCUMENTED, {"n": 2})
+    assert [edge["node"] for edge in result["search"]["edges"]] == [None, None]
+    assert all(node["nameWithOwner"] for node in result["search"]["nodes"])
+    assert [error["path"] for error in result.errors] == [
+        ["search", "edges", place, "node", "stargazers"] for place in (0, 1)
+    ]
+    assert {error["type"] for error in result.errors} == {"FORBIDDEN"}
+
+
+def test_restricted_still_counts():
+    """Restricted, ``stargazerCount`` is answered."""
+    text = '{ repository(owner: "torvalds", name: "linux") { stargazerCount } }'
+    assert github.service(restricted=True).execute(text)["repository"] == {"stargazerCount": 243608}
+
+
+def test_it_runs_under_graphql_core_too(service):
+    """The plain schema of the service answers the same under graphql-core."""
+    theirs = graphql_sync(service.graphql, DOCUMENTED, variable_values={"n": 3})
+    assert theirs.errors is None
+    assert theirs.data == service.execute(DOCUMENTED, {"n": 3}).data
+    bare = '{ search(query: "", type: REPOSITORY) { ...on SearchResultItemConnection { %s } } }'
+    assert graphql_sync(service.graphql, bare % "repositoryCount").errors is None
+    (error,) = graphql_sync(service.graphql, bare % "edges { cursor }").errors
+    assert (error.path, error.extensions["type"]) == (["search"], "MISSING_PAGINATION_BOUNDARIES")
+
+
+def test_what_is_made_up_is_listed(service):
+    """The service names what it is made from and each field that is not from the sources."""
+    assert service.source == "embedded snapshot of 2026-08-22"
+    made = {"createdAt", "updatedAt", "isArchived", "isFork"}
+    assert set(service.synthetic) == {"owner.__typename", "id", "viewer"} | made
+    assert "748 of 2,893 owners" in service.synthetic["owner.__typename"]
+    assert repr(service) == "StandIn('embedded snapshot of 2026-08-22')"
+
+
+@pytest.mark.parametrize(
+    "viewer", ["", " ", "a b", "mona/x", "-x", "x" * 40, None, 5, b"mona", "\u00e4"]
+)
+def test_a_viewer_is_a_login(viewer):
+    """What is no login is refused with the option, the value and an example."""
+    with pytest.raises(OptionError, match=r"^viewer= takes a login such as 'mona'") as caught:
+        github.service(viewer=viewer)
+    assert repr(viewer)[:20] in str(caught.value)
+
+
+def test_a_viewer_is_no_organization():
+    """A token belongs to a user: an organization of the data is refused, and says what to do."""
+    with pytest.raises(OptionError, match="viewer='Microsoft' is an organization of the embedded"):
+        github.service(viewer="Microsoft")
+
+
+@pytest.mark.parametrize("viewer", ["mona", "mona_acme", "dependabot[bot]", "torvalds"])
+def test_a_viewer_may_be_anybody(viewer):
+    """A user of the data, somebody who is not in it, an application."""
+    assert github.service(viewer=viewer).execute("{ viewer { login } }")["viewer"] == {
+        "login": viewer
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"population": [1]}, r"population= takes a github\.Population; github\.population\(n\)"),
+        ({"simulation": {"ties": True}}, r"simulation= takes a github\.Simulation"),
+        ({"restricted": "no"}, "restricted= takes True or False; got 'no'"),
+    ],
+)
+def test_options_of_another_kind_are_refused(options, said):
+    """What was given in the place of a population, a simulation or a switch is named."""
+    with pytest.raises(OptionError, match=said):
+        github.service(**options)

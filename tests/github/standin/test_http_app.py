@@ -1,0 +1,781 @@
+"""Over HTTP the stand-in answers as GitHub does: each body and status that is known."""
+
+import asyncio
+import base64
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from gqlnb import (
+    AuthError,
+    Limits,
+    OptionError,
+    QueryError,
+    RateLimited,
+    TransportError,
+    connect,
+    github,
+    stars,
+)
+from gqlnb.auth import Token
+from gqlnb.github.standin.github_schema import rate_limits as ledger
+from gqlnb.github.standin.http_app import StandInApp
+from gqlnb.github.standin.simulation import Simulation
+from gqlnb.server.app import App
+
+VIEWER = {"query": "{ viewer { login } }"}
+AGENT = {"User-Agent": "tests"}
+
+
+class Exchange:
+    """One answer of an application."""
+
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        """The body as JSON."""
+        return json.loads(self.body)
+
+
+def post(
+    app, body=VIEWER, *, token="open-sesame", path="/graphql", parts=1, method="POST", **headers
+):
+    """Return what an application answers to a body, which is sent in several parts."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    size = -(-len(data) // parts) or 1
+    pieces = [data[k : k + size] for k in range(0, len(data), size)] or [b""]
+    incoming = [
+        {"type": "http.request", "body": piece, "more_body": k < len(pieces) - 1}
+        for k, piece in enumerate(pieces)
+    ]
+    sent = []
+
+    async def receive():
+        return incoming.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    pairs = {"host": "localhost", "user-agent": "tests", "content-type": "application/json"}
+    if token:
+        pairs["authorization"] = f"bearer {token}"
+    pairs |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [(n.encode(), v.encode()) for n, v in pairs.items() if v is not None]
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": method, "path": path, "headers": lines}
+    scope["query_string"] = query.encode()
+    asyncio.run(app(scope, receive, send))
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Exchange(sent[0]["status"], answered, b"".join(m["body"] for m in sent[1:]))
+
+
+@pytest.fixture(scope="module")
+def app():
+    """Return an application that asks for a token."""
+    return github.app(token=Token("open-sesame"))
+
+
+def simulated(**faults):
+    """Return an application with faults."""
+    return github.app(github.service(simulation=Simulation(**faults)))
+
+
+# ---------------------------------------------------------------- who asks
+
+
+def test_no_token(app):
+    """Without a token: 401, JSON, and where to read how to send one."""
+    answer = post(app, token=None)
+    assert answer.status == 401
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+    assert answer.json == {
+        "message": "This endpoint requires you to be authenticated.",
+        "documentation_url": "https://docs.github.com/graphql/guides/"
+        "forming-calls-with-graphql#authenticating-with-graphql",
+        "status": "401",
+    }
+
+
+def test_a_wrong_token(app):
+    """With a token that is not the one: 401 "Bad credentials"."""
+    answer = post(app, token="stale")
+    assert answer.status == 401
+    assert answer.json == {
+        "message": "Bad credentials",
+        "documentation_url": "https://docs.github.com/graphql",
+        "status": "401",
+    }
+
+
+@pytest.mark.parametrize("word", ["bearer", "Bearer", "token", "TOKEN"])
+def test_every_word_before_the_token(app, word):
+    """The words that GitHub takes before a token."""
+    assert post(app, authorization=f"{word} open-sesame").status == 200
+
+
+def test_without_a_token_to_check_any_will_do():
+    """An application without a token answers who sends one and who sends none."""
+    free = github.app()
+    assert post(free, token=None).status == post(free, token="whatever").status == 200
+
+
+@pytest.mark.parametrize("agent", [None, "", "  "])
+def test_no_user_agent(app, agent):
+    """Who does not say what it is gets 403 and a text that is no JSON."""
+    answer = post(app, user_agent=agent)
+    assert (answer.status, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert answer.body.startswith(
+        b"Request forbidden by administrative rules. Please make sure your request has a "
+        b"User-Agent header ("
+    )
+
+
+def test_the_client_says_what_these_mean(app):
+    """Our client turns each refusal into its error."""
+    with pytest.raises(AuthError, match="Bad credentials"):
+        connect(app, token=Token("stale"), headers=AGENT).execute("{ viewer { login } }")
+    with pytest.raises(AuthError, match="requires you to be authenticated"):
+        connect(app, headers=AGENT).execute("{ viewer { login } }")
+    client = connect(app, token=Token("open-sesame"), headers=AGENT)
+    assert client.execute("{ viewer { login } }").data == {"viewer": {"login": "demo"}}
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"query=1", b"\xff", b'{"query": NaN}'])
+def test_no_json(app, body):
+    """A body that is no JSON: 400 "Problems parsing JSON"."""
+    answer = post(app, body)
+    assert answer.status == 400
+    assert answer.json == {
+        "message": "Problems parsing JSON",
+        "documentation_url": "https://docs.github.com/graphql",
+        "status": "400",
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, [], None, {"query": None}, {"query": ""}, {"query": 1}, {"variables": {}}, [VIEWER]],
+)
+def test_no_query(app, body):
+    """JSON without the text of a query: one error without type and path."""
+    answer = post(app, body)
+    assert answer.status == 200
+    assert answer.json == {
+        "errors": [{"message": "A query attribute must be specified and must be a string."}]
+    }
+
+
+def test_a_body_over_the_limit_is_cut(app):
+    """A body that is too long is read no further: it has no query, whatever stands in it."""
+    long = {"query": "{ viewer { login } } #" + "x" * 2**21}
+    for body in (long, json.dumps(VIEWER).encode() + b" " * (2**20 + 10), b"{" * 2**21):
+        answer = post(app, body, parts=40)
+        assert answer.status == 200
+        assert "query attribute" in answer.json["errors"][0]["message"]
+
+
+def test_the_media_type_of_a_body_does_not_matter(app):
+    """JSON is read whatever it is said to be, and however many parts it comes in."""
+    for kind in (None, "text/plain", "application/x-www-form-urlencoded"):
+        assert post(app, content_type=kind, parts=5).json["data"] == {"viewer": {"login": "demo"}}
+
+
+def test_the_client_shows_such_errors_as_what_they_are(app):
+    """A request error of GitHub's form is a QueryError, with its place."""
+    client = connect(app, token=Token("open-sesame"), headers=AGENT)
+    with pytest.raises(QueryError, match="nope"):
+        client.execute("{ viewer { nope } }")
+
+
+DEEP = """{ viewer { repositories(first: 100) { nodes { owner { repositories(first: 100) {
+  nodes { owner { repositories(first: 100) { totalCount } } } } } } } } }"""
+
+
+def test_too_many_nodes(app):
+    """200, no data, no path, type MAX_NODE_LIMIT_EXCEEDED."""
+    answer = post(app, {"query": DEEP})
+    assert answer.status == 200
+    assert answer.json == {
+        "errors": [
+            {
+                "type": "MAX_NODE_LIMIT_EXCEEDED",
+                "message": "This query requests up to 1,010,100 possible nodes which exceeds the "
+                "maximum limit of 500,000.",
+            }
+        ]
+    }
+
+
+SEARCH = '{ search(query: "stars:>1", type: REPOSITORY%s) { nodes { __typename } } }'
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "message"),
+    [
+        (
+            SEARCH % "",
+            "MISSING_PAGINATION_BOUNDARIES",
+            "You must provide a `first` or `last` value to properly paginate the `search` "
+            "connection.",
+        ),
+        (
+            SEARCH % ", first: 101",
+            "EXCESSIVE_PAGINATION",
+            "Requesting 101 records on the `search` connection exceeds the `first` limit of 100 "
+            "records.",
+        ),
+        (
+            SEARCH % ", last: 1000",
+            "EXCESSIVE_PAGINATION",
+            "Requesting 1000 records on the `search` connection exceeds the `last` limit of 100 "
+            "records.",
+        ),
+        (
+            SEARCH % ', first: 1, after: "x"',
+            "INVALID_CURSOR_ARGUMENTS",
+            "`x` does not appear to be a valid cursor.",
+        ),
+        (
+            '{ repository(owner: "o", name: "r") { id } }',
+            "NOT_FOUND",
+            "Could not resolve to a Repository with the name 'o/r'.",
+        ),
+        (
+            '{ node(id: "D_x") { id } }',
+            "NOT_FOUND",
+            "Could not resolve to a node with the global id of 'D_x'",
+        ),
+        (
+            "{ nodes(ids: [%s]) { id } }" % ('"x" ' * 101),
+            "ARGUMENT_LIMIT",
+            "You may not provide more than 100 node ids; you provided 101.",
+        ),
+        (
+            SEARCH.replace("stars:>1", "created:>yesterday") % ", first: 1",
+            "UNPROCESSABLE",
+            '"yesterday" is not a recognized date/time format. Please provide an ISO 8601 '
+            "date/time value, such as YYYY-MM-DD.",
+        ),
+    ],
+)
+def test_an_error_of_a_field(app, query, kind, message):
+    """200, the field is null, and the error has type, path, locations and message in this order."""
+    answer = post(app, {"query": query})
+    assert answer.status == 200
+    (error,) = answer.json["errors"]
+    assert list(error) == ["type", "path", "locations", "message"]
+    assert (error["type"], error["message"]) == (kind, message)
+    assert "data" in answer.json
+    assert error["path"][0] in query
+
+
+def test_the_cap_of_a_search(app):
+    """After a thousand results there is no next page and no error, and the count goes on."""
+    cursor = base64.b64encode(b"cursor:990").decode()
+    query = f"""{{ search(query: "stars:>1000", type: REPOSITORY, first: 100, after: "{cursor}") {{
+      repositoryCount nodes {{ __typename }} pageInfo {{ hasNextPage endCursor }} }} }}"""
+    answer = post(app, {"query": query}).json
+    assert "errors" not in answer
+    search = answer["data"]["search"]
+    assert (len(search["nodes"]), search["repositoryCount"]) == (10, 3024)
+    assert search["pageInfo"] == {"hasNextPage": False, "endCursor": "Y3Vyc29yOjEwMDA="}
+
+
+@pytest.mark.parametrize("kind", ["ISSUE", "DISCUSSION", "USER"])
+def test_a_search_for_something_else_finds_nothing(app, kind):
+    """An account that has no such things finds none: an empty page without an error."""
+    query = f"""{{ search(query: "a", type: {kind}, first: 5) {{
+      issueCount userCount codeCount discussionCount wikiCount repositoryCount
+      edges {{ cursor }} pageInfo {{ hasNextPage }} }} }}"""
+    answer = post(app, {"query": query}).json
+    assert "errors" not in answer
+    search = answer["data"]["search"]
+    assert {value for name, value in search.items() if name.endswith("Count")} == {0}
+    assert (search["edges"], search["pageInfo"]) == ([], {"hasNextPage": False})
+
+
+def test_stargazers_are_refused():
+    """Since mid-2026: one FORBIDDEN for each repository, at its stargazers; the node is null."""
+    query = """{ search(query: "stars:>1000", type: REPOSITORY, first: 3) { edges { node {
+      ... on Repository { name stargazers { totalCount } } } } } }"""
+    answer = post(simulated(restricted=True), {"query": query}).json
+    assert answer["data"]["search"]["edges"] == [{"node": None}] * 3
+    assert [(error["type"], error["path"]) for error in answer["errors"]] == [
+        ("FORBIDDEN", ["search", "edges", place, "node", "stargazers"]) for place in range(3)
+    ]
+
+
+def test_resources_exceeded():
+    """Partial data, one RESOURCE_LIMITS_EXCEEDED for each null node, status 200."""
+    query = '{ search(query: "", type: REPOSITORY, first: 30) { nodes { __typename } } }'
+    answer = post(simulated(resources=25), {"query": query})
+    assert answer.status == 200
+    assert answer.json["data"]["search"]["nodes"].count(None) == 5
+    assert {error["type"] for error in answer.json["errors"]} == {"RESOURCE_LIMITS_EXCEEDED"}
+    assert len(answer.json["errors"]) == 5
+
+
+# ---------------------------------------------------------------- headers and budgets
+
+
+def test_headers(app):
+    """Every answer that costs says what is left, and names itself."""
+    answer = post(app)
+    headers = answer.headers
+    assert headers["x-ratelimit-limit"] == "5000"
+    assert headers["x-ratelimit-remaining"] == "4999"
+    assert headers["x-ratelimit-used"] == "1"
+    assert headers["x-ratelimit-resource"] == "graphql"
+    assert int(headers["x-ratelimit-reset"]) > 1_700_000_000
+    assert headers["x-github-media-type"] == "github.v4; format=json"
+    assert headers["x-github-request-id"].count(":") == 4
+    assert headers["x-github-request-id"] != post(app).headers["x-github-request-id"]
+
+
+def test_without_a_budget_nothing_is_remembered(app):
+    """However often it is asked, the application tells of the same whole budget."""
+    assert {post(app).headers["x-ratelimit-used"] for _ in range(3)} == {"1"}
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self):
+        self.now = 1_790_000_000.0
+
+    def __call__(self):
+        """Return the moment."""
+        return self.now
+
+
+RATE = {"query": "{ viewer { login } rateLimit { limit cost remaining used resetAt } }"}
+
+
+def test_a_budget_is_used_up_and_comes_back():
+    """Points fall with each query, headers and field agree, and after an hour all is as before."""
+    clock = Clock()
+    app = simulated(budget=3, clock=clock)
+    seen = []
+    for _ in range(3):
+        answer = post(app, RATE)
+        rate = answer.json["data"]["rateLimit"]
+        assert rate["limit"] == int(answer.headers["x-ratelimit-limit"]) == 3
+        assert rate["remaining"] == int(answer.headers["x-ratelimit-remaining"])
+        assert rate["used"] == int(answer.headers["x-ratelimit-used"])
+        assert rate["resetAt"] == "2026-09-21T15:13:20Z"
+        seen.append(rate["remaining"])
+    assert seen == [2, 1, 0]
+    assert "data" not in post(app).json
+    assert "data" in post(app, token="another").json  # each token has a budget of its own
+    clock.now += 3_600
+    assert post(app, RATE).json["data"]["rateLimit"]["remaining"] == 2
+
+
+def test_a_token_has_one_budget_however_its_scheme_is_written():
+    """The scheme is no part of it."""
+    app = simulated(budget=1)
+    assert "data" in post(app).json
+    for line in ("Bearer open-sesame", "token open-sesame", "BEARER  open-sesame"):
+        assert "data" not in post(app, token=None, authorization=line).json
+
+
+def test_made_up_tokens_do_not_fill_the_memory(monkeypatch):
+    """Where too many are remembered the oldest is forgotten, also before its hour is over."""
+    monkeypatch.setattr(ledger, "_MAX_TOKENS", 3)
+    app = simulated(budget=1, clock=Clock())
+    for number in range(4):
+        assert "data" in post(app, token=f"made-up-{number}").json
+    assert "data" not in post(app, token="made-up-3").json
+    assert "data" in post(app, token="made-up-0").json
+
+
+def test_the_budget_used_up_is_told_in_two_spellings():
+    """Status 200 and RATE_LIMITED; or RATE_LIMIT, where headers say that something is left."""
+    app = simulated(budget=0)
+    answers = [post(app) for _ in range(20)]
+    assert {answer.status for answer in answers} == {200}
+    assert {answer.headers["x-ratelimit-resource"] for answer in answers} == {"graphql"}
+    errors = {answer.json["errors"][0]["type"]: answer for answer in answers}
+    assert set(errors) == {"RATE_LIMITED", "RATE_LIMIT"}
+    first, second = errors["RATE_LIMITED"], errors["RATE_LIMIT"]
+    assert first.json["errors"][0]["message"].startswith("API rate limit exceeded for user ID ")
+    assert first.headers["x-ratelimit-remaining"] == "0"
+    assert second.json["errors"][0]["message"].startswith("API rate limit already exceeded for ")
+    assert second.json["errors"][0]["code"] == "graphql_rate_limit"
+    assert second.headers["x-ratelimit-remaining"] == "1"
+
+
+@pytest.mark.parametrize("first", ["x", 10**11, -(10**40), None])
+def test_a_value_that_does_not_fit_its_variable_costs_nothing(first):
+    """What is not executed is neither priced nor counted: it is told what is wrong with it."""
+    app = simulated(budget=5)
+    text = """query($n: Int!) {
+      rateLimit { cost } search(query: "x", type: REPOSITORY, first: $n) { repositoryCount } }"""
+    answer = post(app, {"query": text, "variables": {"n": first}})
+    (error,) = answer.json["errors"]
+    assert error["message"] == "Variable $n of type Int! was provided invalid value"
+    assert answer.headers["x-ratelimit-used"] == "0"
+
+
+COSTLY = """{ search(query: "stars:>1000", type: REPOSITORY, first: 100) { nodes {
+  ... on Repository { owner { repositories(first: %s) { totalCount nodes { name } } } } } } }"""
+
+
+def test_a_budget_is_never_overrun():
+    """What costs more than is left is not executed, and says that points are left."""
+    app = simulated(budget=5)
+    query = {"query": COSTLY % 1}
+    used = [int(post(app, query).headers["x-ratelimit-used"]) for _ in range(5)]
+    assert used == [1, 2, 3, 4, 5]
+    # one request, a hundred, and ten thousand: 101 points
+    inner = "repositories(first: 1) { totalCount }"
+    for _ in range(2):
+        inner = f"repositories(first: 100) {{ nodes {{ owner {{ {inner} }} }} }}"
+    dear = f"{{ viewer {{ {inner} }} }}"
+    app = simulated(budget=50, seed=3)
+    answer = post(app, {"query": dear})
+    assert answer.json["errors"][0]["type"] in {"RATE_LIMITED", "RATE_LIMIT"}
+    assert answer.headers["x-ratelimit-used"] == "0"
+    assert int(answer.headers["x-ratelimit-remaining"]) >= 50
+    assert "data" in post(app).json
+
+
+def test_requests_at_the_same_time_share_one_budget():
+    """However many run at once, no point is spent twice, and each answer tells another rest."""
+    app = simulated(budget=5)
+    together, answers = threading.Barrier(8), []
+
+    @app.schema.resolver("Query.viewer")
+    def viewer(_root, _args, _context):
+        return {"login": "demo", "id": "x"}
+
+    def ask():
+        together.wait(20)
+        answers.append(post(app))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    good = [answer for answer in answers if "data" in answer.json]
+    assert len(answers) == 8
+    assert sorted(int(answer.headers["x-ratelimit-used"]) for answer in good) == [1, 2, 3, 4, 5]
+
+
+def overlapping(app):
+    """Return the answers to a request, and to one that came while the first was executed."""
+    entered, leave = threading.Event(), threading.Event()
+
+    @app.schema.resolver("Query.viewer")
+    def viewer(_root, _args, _context):
+        entered.set()
+        assert leave.wait(20)
+
+    with ThreadPoolExecutor(1) as thread:
+        first = thread.submit(post, app)
+        assert entered.wait(20)
+        second = post(app)
+        leave.set()
+        return first.result(20), second
+
+
+def test_what_runs_has_paid_already():
+    """A request that has not been answered holds its points: another one cannot spend them."""
+    app = simulated(budget=1)
+    first, second = overlapping(app)
+    assert "data" not in second.json
+    assert "data" in first.json
+
+
+def test_what_is_refused_costs_nothing():
+    """Neither a mistake nor too many nodes takes points."""
+    app = simulated(budget=5)
+    for text in ("{", "{ nope }", DEEP):
+        assert post(app, {"query": text}).headers["x-ratelimit-remaining"] == "5"
+
+
+def test_a_timeout_takes_points():
+    """Each costs points of its own, as far as there are some."""
+    app = simulated(budget=25, timeouts=1.0, penalty=10)
+    answers = [post(app) for _ in range(4)]
+    assert [a.headers["x-ratelimit-remaining"] for a in answers] == ["15", "5", "0", "0"]
+    assert [a.headers["x-ratelimit-used"] for a in answers] == ["10", "20", "25", "25"]
+    assert post(simulated(timeouts=1.0)).headers["x-ratelimit-limit"] == "5000"
+
+
+def test_what_is_free_stays_free():
+    """``rateLimit`` alone and a dry run take nothing from the budget."""
+    app = simulated(budget=5, clock=Clock())
+    dry = "{ rateLimit(dryRun: true) { cost remaining } viewer { login } }"
+    assert post(app, {"query": dry}).json["data"] == {"rateLimit": {"cost": 1, "remaining": 5}}
+    alone = post(app, {"query": "{ rateLimit { cost remaining } }"})
+    assert alone.json["data"] == {"rateLimit": {"cost": 0, "remaining": 5}}
+    assert post(app).headers["x-ratelimit-remaining"] == "4"
+
+
+def test_our_client_waits_for_the_reset():
+    """Both spellings are RateLimited, with the seconds until the hour is over."""
+    for seed in range(6):
+        client = connect(simulated(budget=0, seed=seed), headers=AGENT)
+        with pytest.raises(RateLimited) as caught:
+            client.execute("{ viewer { login } }")
+        assert 3_590 < caught.value.wait <= 3_602
+
+
+HASTY = {
+    "documentation_url": "https://docs.github.com/graphql/overview/"
+    "rate-limits-and-query-limits-for-the-graphql-api#secondary-rate-limits",
+    "message": "You have exceeded a secondary rate limit. Please wait a few minutes before "
+    "you try again.",
+}
+
+
+def test_too_fast():
+    """More than the pace of a minute: the words, and after the minute all is as before."""
+    clock = Clock()
+    app = simulated(pace=2, clock=clock)
+    assert ["data" in post(app).json for _ in range(3)] == [True, True, False]
+    clock.now += 20
+    answers = [post(app) for _ in range(60)]
+    assert all(answer.json == HASTY for answer in answers)
+    assert {answer.headers.get("retry-after") for answer in answers} == {"40", None}
+    clock.now += 40
+    assert "data" in post(app).json
+
+
+def test_the_secondary_limit_comes_in_every_form():
+    """Mostly 403, as documented also 200, as seen also 429; with and without ``retry-after``."""
+    app = simulated(pace=0)
+    seen = [(a.status, a.headers.get("retry-after")) for a in (post(app) for _ in range(200))]
+    statuses = [status for status, _ in seen]
+    assert statuses.count(403) > statuses.count(200) > 20 < statuses.count(429)
+    for status in (200, 403, 429):
+        assert {wait is None for got, wait in seen if got == status} == {True, False}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_our_client_knows_every_form_of_it(seed):
+    """Whatever the status, it is RateLimited; without a time, not the hourly reset is taken."""
+    app = simulated(pace=0, seed=seed)
+    client = connect(app, headers=AGENT, limits=Limits(wait=1.0))
+    with pytest.raises(RateLimited) as caught:
+        client.execute("{ viewer { login } }")
+    assert caught.value.wait is None or 59 <= caught.value.wait <= 60
+
+
+def test_too_many_at_once():
+    """A request beyond those that may run at once is sent away, and leaves no trace."""
+    app = simulated(concurrency=1, seed=1)
+    first, second = overlapping(app)
+    assert second.json == HASTY
+    assert second.headers.get("retry-after") in {"60", None}
+    assert first.status == 200
+    assert post(app, {"query": "{ __typename }"}).status == 200
+
+
+# ---------------------------------------------------------------- what is between
+
+
+def test_gateways_fail():
+    """502 and 504 come with pages of HTML, nginx's and GitHub's own."""
+    app = simulated(gateway=1.0)
+    answers = [post(app) for _ in range(30)]
+    assert {answer.status for answer in answers} == {502, 504}
+    assert {answer.headers["content-type"] for answer in answers} == {"text/html; charset=utf-8"}
+    assert {b"nginx" in answer.body for answer in answers} == {True, False}
+    assert {b"Unicorn!" in answer.body for answer in answers} == {True, False}
+
+
+def test_queries_time_out():
+    """502 and 504 come with JSON whose data are null, or the text "null"."""
+    app = simulated(timeouts=1.0)
+    answers = [post(app) for _ in range(30)]
+    assert {answer.status for answer in answers} == {502, 504}
+    assert {answer.json["data"] for answer in answers} == {None, "null"}
+    for answer in answers:
+        (error,) = answer.json["errors"]
+        assert error["message"].startswith(
+            "Something went wrong while executing your query. This may be the result of a "
+            "timeout, or it could be a GitHub bug. Please include `"
+        )
+
+
+@pytest.mark.parametrize("fault", ["gateway", "timeouts"])
+def test_our_client_says_which_status_it_was(fault):
+    """Each is a TransportError with the status, and no JSON error hides it."""
+    client = connect(simulated(**{fault: 1.0}), headers=AGENT)
+    with pytest.raises(TransportError) as caught:
+        client.execute("{ viewer { login } }")
+    assert caught.value.status in {502, 504}
+
+
+def test_faults_come_again_with_their_seed():
+    """The same seed gives the same faults in the same order, and about as many as asked for."""
+    one, same, other = (
+        [post(app).status for _ in range(100)]
+        for app in (
+            simulated(gateway=0.3, seed=1),
+            simulated(gateway=0.3, seed=1),
+            simulated(gateway=0.3, seed=2),
+        )
+    )
+    assert one == same != other
+    assert 15 < sum(status != 200 for status in one) < 45
+
+
+# ---------------------------------------------------------------- the application around it
+
+
+def test_foreign_pages_are_refused(app):
+    """Other hosts and foreign pages are answered as by every server of ours."""
+    assert post(app, host="evil.example").status == 403
+    assert post(app, origin="https://evil.example").status == 403
+    assert post(app, method="GET", sec_fetch_site="cross-site").status == 403
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+def test_another_path(app, method):
+    """What is not there is 404 in GitHub's words, whoever asks and whatever the body is."""
+    for token, body in (("open-sesame", VIEWER), (None, b"{"), ("stale", b"")):
+        answer = post(app, body, path="/elsewhere", token=token, method=method)
+        assert answer.status == 404
+        assert answer.json == {
+            "message": "Not Found",
+            "documentation_url": "https://docs.github.com/rest",
+            "status": "404",
+        }
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+def test_every_method_passes_the_front(app, method):
+    """Who does not say what it is, or has no token, is told so whatever the method is."""
+    assert post(app, b"", method=method, user_agent=None).status == 403
+    assert post(app, b"", method=method, token=None).json["message"].startswith("This endpoint")
+    assert post(app, b"", method=method, token="stale").json["message"] == "Bad credentials"
+    if method != "GET":
+        assert post(app, b"", method=method).status == 405
+
+
+def test_a_get_is_answered_with_the_schema(app):
+    """GitHub's documentation gets the schema by a GET; it costs what other queries cost."""
+    answer = post(app, b"", method="GET")
+    assert answer.status == 200
+    assert answer.json["data"]["__schema"]["queryType"]["name"] == "Query"
+    assert answer.headers["x-ratelimit-used"] == "1"
+    assert post(app, b"", method="GET", path="/graphql?query={viewer{login}}").status == 405
+
+
+def test_a_browser_gets_the_page_where_there_is_no_token():
+    """Who asks for HTML gets the application's page; with a token there is none."""
+    page = post(github.app(), b"", method="GET", accept="text/html", token=None)
+    assert page.status == 200
+    assert page.headers["content-type"].startswith("text/html")
+    guarded = github.app(token=Token("open-sesame"))
+    assert post(guarded, b"", method="GET", accept="text/html", token=None).status != 200
+
+
+def test_every_answer_is_in_the_log():
+    """Refusals and faults stand in the log beside what was executed."""
+    app = github.app(github.service(simulation=Simulation(timeouts=0.5)), token=Token("one"))
+    statuses = [post(app, token=token).status for token in (None, *["one"] * 12)]
+    assert statuses[0] == 401
+    assert {200, 401} < set(statuses)
+    assert app.request_log.build_frame()["status"].tolist() == statuses
+
+
+# ---------------------------------------------------------------- our own limits
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ " + " ".join(f"a{n}: viewer {{ login }}" for n in range(200)) + " }",
+        "{ " + "x" * 300 + ": viewer { login } }",
+        "{ viewer { login } } #" + "x" * 200_000,
+        "{ viewer { "
+        + "repositories(first: 1) { nodes { owner { " * 15
+        + "login"
+        + " } } }" * 15
+        + " } }",
+    ],
+    ids=["aliases", "name", "text", "depth"],
+)
+def test_what_github_lets_through_comes_through(text):
+    """Limits that our servers have and GitHub has not are off."""
+    assert "errors" not in post(github.app(), {"query": text}).json
+
+
+def test_what_is_too_large_is_said_in_their_words():
+    """No advice about our servers is in an answer of the stand-in."""
+    answer = post(github.app(), {"query": "{ " + "viewer { login } " * 6_000 + "}"})
+    assert answer.status == 200
+    assert answer.json == {
+        "errors": [{"locations": [], "message": "This query is too large to execute."}]
+    }
+
+
+def test_limits_may_be_given():
+    """Whoever serves it says how much is let through; the words stay GitHub's."""
+    strict = github.app(limits=Limits(aliases=1, body=200))
+    two = "{ a: viewer { login } b: viewer { login } }"
+    assert post(strict, {"query": two}).json["errors"][0]["message"].startswith("This query is too")
+    assert post(strict, {"query": "{ viewer { login } }" + " " * 300}).json["errors"]
+    with pytest.raises(OptionError, match="limits="):
+        github.app(limits={"aliases": 1})
+
+
+def test_what_takes_too_long_times_out():
+    """An execution that our clock ends is GitHub's time-out, and costs points like one."""
+    service = github.service(simulation=Simulation(budget=100))
+    app = github.app(service, limits=Limits(fields=10))
+    answer = post(app, {"query": COSTLY % 1})
+    assert answer.status in {502, 504}
+    assert answer.json["errors"][0]["message"].startswith("Something went wrong while executing")
+    assert answer.headers["x-ratelimit-used"] == "11"
+
+
+def test_every_error_of_a_page_comes():
+    """A page of a hundred refusals has a hundred errors, behind its data."""
+    query = """{ search(query: "stars:>1000", type: REPOSITORY, first: 100) { nodes {
+      ... on Repository { stargazers { totalCount } } } } }"""
+    answer = post(simulated(restricted=True), {"query": query}).json
+    assert list(answer) == ["data", "errors"]
+    assert len(answer["errors"]) == 100
+
+
+def test_only_a_stand_in_is_served():
+    """Another schema is refused with what makes a stand-in."""
+    for made in (github.schema(), "demo"):
+        with pytest.raises(OptionError, match=r"standin= takes a stand-in that github\.service"):
+            github.app(made)
+
+
+def test_another_application_may_take_its_place(app):
+    """What takes over brings its own HTTP: a plain application none, another stand-in its token."""
+    made = github.app(token=Token("one"))
+    made.switch_to(github.app(token=Token("two")))
+    assert (post(made, token="one").status, post(made, token="two").status) == (401, 200)
+    made.switch_to(App(github.service()))
+    assert post(made, token=None, user_agent=None).status == 200
+    assert isinstance(made, StandInApp)
+
+
+def test_a_star_search_over_http_is_the_same():
+    """Over HTTP, restricted, with a population: the same frame, one note, no fault of ours."""
+    population = github.population(3_000, seed=2)
+    plain = github.app(github.service(population=population))
+    strict = github.app(github.service(population=population, restricted=True))
+    expected = stars(">20000", limit=250, client=connect(plain, headers=AGENT))
+    with pytest.warns(UserWarning, match="'stargazerCount' was asked instead") as caught:
+        found = stars(">20000", limit=250, client=connect(strict, headers=AGENT))
+    assert len(caught) == 1
+    assert found.to_dict("list") == expected.to_dict("list")
+    assert found.attrs["total_count"] == population.count("stars:>20000")

@@ -1,0 +1,78 @@
+"""The stand-in is served on a port of its own, with GitHub's HTTP."""
+
+import socket
+
+import pytest
+import requests
+
+from gqlnb import Limits, OptionError, PortInUseError, ServerError, background, connect, github
+from gqlnb.auth import Token
+
+VIEWER = {"query": "{ viewer { login } }"}
+
+
+def test_it_answers_requests_and_our_client():
+    """Over a real socket: a plain request, and a client that sends the token by itself."""
+    with github.serve(github.service(viewer="mona"), port=0, token=Token("open-sesame")) as server:
+        answer = requests.post(
+            server.url, json=VIEWER, headers={"Authorization": "bearer open-sesame"}, timeout=20
+        )
+        assert answer.json() == {"data": {"viewer": {"login": "mona"}}}
+        assert answer.headers["x-ratelimit-resource"] == "graphql"
+        assert requests.post(server.url, json=VIEWER, timeout=20).status_code == 401
+        assert connect(server).execute("{ viewer { login } }").data == {"viewer": {"login": "mona"}}
+        assert server in background.servers.list_open()
+    assert server.closed
+    assert server not in background.servers.list_open()
+
+
+def test_a_browser_finds_a_page():
+    """GET is the application's: a page for people where no token is asked for."""
+    with github.serve(port=0) as server:
+        page = requests.get(server.url, headers={"Accept": "text/html"}, timeout=20)
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/html")
+
+
+def test_serving_again_on_a_port_takes_the_place():
+    """A cell that is run again serves anew, and the old one is closed."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port = sock.getsockname()[1]
+    first = github.serve(github.service(viewer="one"), port)
+    with github.serve(github.service(viewer="two"), port) as second:
+        assert first.closed
+        answer = requests.post(second.url, json=VIEWER, timeout=20).json()
+        assert answer == {"data": {"viewer": {"login": "two"}}}
+    with github.serve(port=port) as third:
+        assert third.port == port
+
+
+def test_a_port_of_another_program_is_said():
+    """A port in use is an error in the caller's thread."""
+    with socket.create_server(("127.0.0.1", 0)) as sock, pytest.raises(PortInUseError):
+        github.serve(port=sock.getsockname()[1])
+
+
+def test_others_may_ask_only_with_a_token():
+    """An address that others can reach needs a token."""
+    with pytest.raises(ServerError, match="needs a token"):
+        github.serve(port=0, host="0.0.0.0")
+
+
+def test_limits_hold_in_githubs_words():
+    """What whoever serves it does not let through is refused without a word about our servers."""
+    text = "{ a: viewer { login } b: viewer { login } }"
+    with github.serve(port=0, limits=Limits(aliases=1)) as server:
+        answer = requests.post(server.url, json={"query": text}, timeout=20)
+        said = answer.json()["errors"][0]["message"]
+    assert (answer.status_code, said) == (200, "This query is too large to execute.")
+    with github.serve(port=0) as server:
+        assert "data" in requests.post(server.url, json={"query": text}, timeout=20).json()
+
+
+@pytest.mark.parametrize("options", [{"limits": {"depth": 5}}, {"standin": github.schema()}])
+def test_what_it_does_not_take_is_refused(options):
+    """Limits or a schema of another kind are an error in the caller's thread."""
+    (name,) = options
+    with pytest.raises(OptionError, match=rf"^{name}= takes "):
+        github.serve(port=0, **options)

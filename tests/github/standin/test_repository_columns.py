@@ -1,0 +1,205 @@
+"""Repositories in columns are the same repositories, found by name, owner and id."""
+
+import numpy as np
+import pytest
+
+from gqlnb.github.repositories import Language, Owner, Repository, load_snapshot
+from gqlnb.github.search_syntax import parse_expression
+from gqlnb.github.standin.github_schema import load_snapshot_population
+from gqlnb.github.standin.repository_columns import (
+    Owners,
+    Population,
+    find_matches,
+    make_sort_key,
+    scatter_numbers,
+    sort_rows,
+)
+
+
+def test_columns_hold_every_repository_as_it_is():
+    """Reading all rows, one by one or at once, gives those that went in, in their order."""
+    columns = load_snapshot_population()
+    assert [columns[row] for row in range(len(columns))] == list(load_snapshot())
+    assert list(columns.iter_rows(np.arange(len(columns)))) == list(load_snapshot())
+
+
+@pytest.mark.parametrize("row", [-1, 3449])
+def test_a_row_beyond_the_ends_is_an_error(row):
+    """A row that is not there is no other one."""
+    with pytest.raises(IndexError):
+        load_snapshot_population()[row]
+
+
+def test_every_repository_is_found_by_name_in_any_case():
+    """Owner and name lead to the row, however they are written."""
+    columns = load_snapshot_population()
+    for row in range(0, len(columns), 7):
+        assert columns.find_row(columns[row].full_name.upper()) == row
+
+
+@pytest.mark.parametrize("name", ["", "torvalds", "torvalds/", "/linux", "torvalds/linux/x", "é/ß"])
+def test_what_is_no_name_leads_nowhere(name):
+    """Half a name, and a name that nobody has, are no repository."""
+    assert load_snapshot_population().find_row(name) is None
+
+
+def test_every_owner_is_found_with_all_repositories():
+    """Each login leads to its account and its rows, most starred first."""
+    columns = load_snapshot_population()
+    by_owner = {}
+    for row in load_snapshot():
+        by_owner.setdefault(row.owner, []).append(row)
+    for owner, rows in list(by_owner.items())[::11]:
+        assert columns.find_owner(owner.login.upper()) == owner
+        place = columns.owners.find_place(owner.login)
+        assert [columns[int(row)] for row in columns.find_owned_rows(place)] == rows
+
+
+def test_logins_whose_beginnings_are_alike_are_told_apart():
+    """The order of logins is the order of full names: a hyphen stands before a slash."""
+    owners = [Owner(login, "User") for login in ("a-b", "a", "a.c", "a0", "A1")]
+    rows = [Repository("x", owner, 1, 0, None, "2020-01-01T00:00:00Z") for owner in owners]
+    columns = Population.from_repositories(rows)
+    assert [columns.find_owner(owner.login) for owner in owners] == owners
+    assert [columns[row].full_name for row in range(5)] == ["a-b/x", "a.c/x", "a/x", "a0/x", "A1/x"]
+
+
+def test_owners_are_a_sequence():
+    """Logins can be counted, listed and cut."""
+    logins = Owners.from_owners([Owner("a", "User"), Owner("bc", "Organization")])
+    assert list(logins) == [("a", "User"), ("bc", "Organization")]
+    assert logins[1:] == [Owner("bc", "Organization")]
+
+
+def test_every_id_leads_back():
+    """The ids of repositories, owners and languages name what they were made of."""
+    columns = load_snapshot_population()
+    for row in range(0, len(columns), 13):
+        one = columns[row]
+        for node in (one, one.owner, *([one.language] if one.language else [])):
+            assert columns.find_node(node.node_id) == node
+
+
+@pytest.mark.parametrize("node_id", ["", "R", "R_", "D_x", "R_x", "U_dG9ydmFsZHM=", "L_", "é_é"])
+def test_what_is_no_id_leads_nowhere(node_id):
+    """A text that was never given out as an id names nothing."""
+    assert load_snapshot_population().find_node(node_id) is None
+
+
+def test_an_id_is_one_spelling_only():
+    """An id in other letters, or of another kind of account, is not that of the object."""
+    columns = load_snapshot_population()
+    assert columns.find_node(Owner("TORVALDS", "User").node_id) is None
+    assert columns.find_node(Owner("torvalds", "Organization").node_id) is None
+    assert columns.find_node(Language("c").node_id) is None
+
+
+def test_columns_cannot_be_written():
+    """A population is the same for everybody who has it."""
+    with pytest.raises(ValueError, match="read-only"):
+        load_snapshot_population().stars[0] = 1
+
+
+def test_a_copy_is_written_and_the_original_stays():
+    """Two rows of a copy change places with all that belongs to them."""
+    columns = load_snapshot_population()
+    copied = columns.copy_writable()
+    one, other = 3, 3000
+    before = copied[one], copied[other]
+    copied.swap_rows(one, other)
+    assert (copied[other], copied[one]) == before
+    assert (columns[one], columns[other]) == before
+    for row, repository in ((other, before[0]), (one, before[1])):
+        assert copied.find_row(repository.full_name) == row
+        owned = copied.find_owned_rows(copied.owners.find_place(repository.owner.login))
+        assert sorted(owned) == list(owned)
+
+
+def test_thresholds_are_exact():
+    """The rows within bounds are those whose stars lie within them, whatever the bounds."""
+    columns = Population.from_repositories(
+        Repository(f"n{k}", Owner("o", "User"), stars, 0, None, "2020-01-01T00:00:00Z")
+        for k, stars in enumerate([9, 7, 7, 7, 3, 0])
+    )
+    for low in (None, -1, 0, 1, 3, 7, 8, 9, 10, 10**15):
+        for high in (None, -1, 0, 1, 3, 7, 8, 9, 10, 10**15):
+            begin, end = columns.find_star_range(low, high)
+            wanted = [
+                row
+                for row, stars in enumerate([9, 7, 7, 7, 3, 0])
+                if (low is None or stars >= low) and (high is None or stars <= high)
+            ]
+            assert list(range(begin, end)) == wanted
+
+
+def test_names_sort_whatever_their_case():
+    """An order by name looks past capitals, equal ones stand by id; it turns around as a whole."""
+    rows = [
+        Repository(name, Owner(owner, "User"), 1, 0, None, "2020-01-01T00:00:00Z")
+        for name, owner in (("b", "x"), ("A", "z"), ("a", "y"), ("C", "w"))
+    ]
+    columns = Population.from_repositories(rows)
+    places = np.arange(4)
+    up = sort_rows(columns, places, "name", descending=False)
+    down = sort_rows(columns, places, "name", descending=True)
+    assert [columns[int(row)].full_name for row in up] == ["y/a", "z/A", "x/b", "w/C"]
+    assert [columns[int(row)].full_name for row in down] == ["w/C", "x/b", "z/A", "y/a"]
+    assert len(sort_rows(columns, places[:0], "name", descending=True)) == 0
+
+
+@pytest.mark.parametrize("column", ["id", "stars", "forks", "created", "pushed", "name"])
+def test_rows_stand_by_what_they_are_sorted_by(column):
+    """The keys of sorted rows rise, no two are equal, and fall the other way around."""
+    columns = load_snapshot_population()
+    rows = np.arange(0, len(columns), 5)
+    up = sort_rows(columns, rows, column)
+    keys = [make_sort_key(columns, int(row), column) for row in up]
+    assert keys == sorted(set(keys))
+    assert list(sort_rows(columns, rows, column, descending=True)) == list(up[::-1])
+
+
+def test_ids_rise_with_the_time_of_making():
+    """The order by nothing but the id is that of age, as at GitHub."""
+    columns = load_snapshot_population()
+    rows = sort_rows(columns, columns.find_owned_rows(columns.owners.find_place("microsoft")), "id")
+    made = [columns[int(row)].created_at for row in rows]
+    assert len(made) > 2
+    assert made == sorted(made)
+
+
+def test_a_search_reaches_a_thousand_and_counts_all():
+    """The rows stop at the cap, the number does not, in every order."""
+    for text in ("", "sort:forks", "-language:nothing sort:updated-asc"):
+        found = find_matches(load_snapshot_population(), parse_expression(text))
+        assert (len(found.items), found.total) == (1000, 3449)
+
+
+def test_a_population_counts_and_tabulates():
+    """What a harvest is compared with: counts and frames without the cap."""
+    assert load_snapshot_population().count("stars:>1000") == 3024
+    frame = load_snapshot_population().frame("stars:>1000 sort:forks")
+    assert len(frame) == 3024
+    assert frame["forks"].is_monotonic_decreasing
+    assert frame.dtypes.astype(str).to_dict() | {"created_at": "", "pushed_at": ""} == {
+        "name": "string",
+        "owner": "string",
+        "stargazers": "Int64",
+        "forks": "Int64",
+        "language": "string",
+        "created_at": "",
+        "pushed_at": "",
+        "archived": "boolean",
+    }
+    linux = frame[frame["name"] == "linux"].iloc[0]
+    assert (linux["owner"], linux["stargazers"]) == ("torvalds", 243608)
+    assert linux["pushed_at"].isoformat() == "2026-08-21T20:24:53+00:00"
+    assert load_snapshot_population().frame("stars:>1000000").empty
+
+
+def test_scattering_keeps_numbers_apart():
+    """Every number gets another one, a different one for another salt."""
+    numbers = np.arange(10_000)
+    one, other = scatter_numbers(numbers, 1), scatter_numbers(numbers, 2)
+    assert len(np.unique(one)) == 10_000
+    assert (one != other).all()
+    assert abs(np.corrcoef(numbers, one)[0, 1]) < 0.05

@@ -1,0 +1,140 @@
+"""Our SDL says nothing that GitHub's schema does not say."""
+
+from pathlib import Path
+
+import pytest
+from graphql import (
+    build_schema,
+    get_introspection_query,
+    get_named_type,
+    is_abstract_type,
+    is_composite_type,
+    is_enum_type,
+    is_input_object_type,
+    is_introspection_type,
+    is_list_type,
+    is_non_null_type,
+    parse,
+    validate,
+)
+from graphql.utilities import find_breaking_changes
+
+from gqlnb import QueryError, github
+from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY
+
+SLICE = Path(__file__).with_name("github_slice.graphql")
+
+
+def test_what_is_valid_on_ours_is_valid_on_github():
+    """Going over from our schema to GitHub's breaks no query."""
+    theirs = build_schema(SLICE.read_text(encoding="utf-8"))
+    assert find_breaking_changes(github.schema().graphql, theirs) == []
+
+
+def test_the_proof_notices_what_github_lacks():
+    """A field, an argument or a nullability that GitHub does not have is found."""
+    theirs = build_schema(SLICE.read_text(encoding="utf-8"))
+    sdl = github.schema().sdl
+    for ours in (
+        sdl.replace("  repositoryCount: Int!", "  repositoryCount: Int!\n  stars: Int"),
+        sdl.replace("  pushedAt: DateTime\n", "  pushedAt: DateTime!\n"),
+        sdl.replace("  REPOSITORY\n", "  REPOSITORY\n  GALAXY\n"),
+    ):
+        assert ours != sdl
+        assert find_breaking_changes(build_schema(ours), theirs)
+
+
+def test_everything_is_described_in_one_line():
+    """Every type, field, argument and value has one line of description of its own."""
+    bare = []
+    for kind in github.schema().graphql.type_map.values():
+        if is_introspection_type(kind) or kind.name in {"String", "Int", "Boolean", "ID"}:
+            continue
+        parts = {kind.name: kind}
+        for name, part in {**getattr(kind, "fields", {}), **getattr(kind, "values", {})}.items():
+            parts[f"{kind.name}.{name}"] = part
+            parts |= {f"{kind.name}.{name}({a})": v for a, v in getattr(part, "args", {}).items()}
+        bare += [n for n, part in parts.items() if not part.description or "\n" in part.description]
+    assert bare == []
+
+
+def test_the_schema_has_no_resolvers():
+    """``github.schema()`` checks queries; fields resolve to nothing of the snapshot."""
+    with pytest.raises(QueryError, match="nmae"):
+        github.schema().parse_document('{ repository(owner: "a", name: "b") { nmae } }')
+    assert github.schema().execute('{ repository(owner: "git", name: "git") { name } }').data == {
+        "repository": None
+    }
+
+
+def test_introspection_answers():
+    """Tools can read the schema from the service."""
+    types = github.service().execute(get_introspection_query())["__schema"]["types"]
+    assert {"Repository", "SearchResultItem", "RepositoryOwner"} <= {t["name"] for t in types}
+
+
+def literal(kind):
+    """Return a value of an input type as GraphQL text."""
+    if is_non_null_type(kind):
+        return literal(kind.of_type)
+    if is_list_type(kind):
+        return f"[{literal(kind.of_type)}]"
+    if is_enum_type(kind):
+        return next(iter(kind.values))
+    if is_input_object_type(kind):
+        return "{" + ", ".join(f"{n}: {literal(f.type)}" for n, f in kind.fields.items()) + "}"
+    return {"Int": "1", "Boolean": "true"}.get(kind.name, '"x"')
+
+
+def asked(name, field, inner):
+    """Return a field with all of its arguments, and what is asked below it."""
+    given = ", ".join(f"{arg}: {literal(made.type)}" for arg, made in field.args.items())
+    return f"{name}({given}) {inner}" if given else f"{name} {inner}"
+
+
+def documents(schema):
+    """Return a document for every field of every type that can be reached from the top."""
+    found, waiting = {}, [(schema.query_type, "{ %s }")]
+    seen = {schema.query_type.name}
+    while waiting:
+        kind, around = waiting.pop(0)
+        for name, field in getattr(kind, "fields", {}).items():
+            below = get_named_type(field.type)
+            inner = "{ __typename }" if is_composite_type(below) else ""
+            found[f"{kind.name}.{name}"] = around % asked(name, field, inner)
+            if not inner or below.name in seen:
+                continue
+            deeper = around % asked(name, field, "{ %s }")
+            seen.add(below.name)
+            waiting.append((below, deeper))
+            for each in schema.get_possible_types(below) if is_abstract_type(below) else ():
+                if each.name not in seen:
+                    seen.add(each.name)
+                    waiting.append((each, deeper % f"... on {each.name} {{ %s }}"))
+    return found
+
+
+def test_every_field_with_every_argument_is_valid_there_too():
+    """A document for each field of ours, with all its arguments, is valid on both schemas."""
+    ours, theirs = github.schema().graphql, build_schema(SLICE.read_text(encoding="utf-8"))
+    made = documents(ours)
+    fields = {
+        f"{kind.name}.{name}"
+        for kind in ours.type_map.values()
+        if not is_introspection_type(kind) and not is_input_object_type(kind)
+        for name in getattr(kind, "fields", ())
+    }
+    # No field is of these two interfaces: whoever has them has them by another name as well.
+    assert {place.split(".")[0] for place in fields - made.keys()} <= {"Node", "Starrable"}
+    assert len(made) > 70
+    for place, text in made.items():
+        assert validate(ours, parse(text)) == [], place
+        assert validate(theirs, parse(text)) == [], place
+
+
+@pytest.mark.parametrize("text", [STARS_QUERY, FALLBACK_STARS_QUERY])
+def test_what_we_send_is_valid_there(text):
+    """Both star searches are valid on GitHub's schema as well as on ours."""
+    theirs = build_schema(SLICE.read_text(encoding="utf-8"))
+    assert validate(github.schema().graphql, parse(text)) == []
+    assert validate(theirs, parse(text)) == []

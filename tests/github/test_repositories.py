@@ -1,0 +1,82 @@
+"""The embedded snapshot is read once, and whole."""
+
+import threading
+
+from gqlnb.github import repositories
+from gqlnb.github.repositories import choose_owner_kind, load_snapshot, read_table
+
+
+def named(full_name):
+    """Return the one repository of that name."""
+    (found,) = [row for row in load_snapshot() if row.full_name == full_name]
+    return found
+
+
+def test_the_snapshot_holds_its_rows_sorted():
+    """All 3,449 repositories are there, most starred first, equal ones by owner and name."""
+    rows = load_snapshot()
+    assert len(rows) == 3449
+    keys = [(-row.stars, row.full_name.lower()) for row in rows]
+    assert keys == sorted(keys)
+
+
+def test_a_row_reads_as_it_stands_in_the_table():
+    """One known repository has the facts of the table."""
+    linux = named("torvalds/linux")
+    assert (linux.name, linux.owner.login, linux.owner.kind) == ("linux", "torvalds", "User")
+    assert (linux.stars, linux.forks) == (243608, 64026)
+    assert linux.language is not None
+    assert linux.language.name == "C"
+    assert linux.pushed_at == "2026-08-21T20:24:53Z"
+
+
+def test_an_empty_language_is_none():
+    """A repository without a language has None, not an empty one."""
+    assert named("sindresorhus/awesome").language is None
+
+
+def test_names_are_unique_in_any_case():
+    """No two repositories differ by the case of their letters alone."""
+    assert len({row.full_name.lower() for row in load_snapshot()}) == len(load_snapshot())
+
+
+def test_ids_are_unique():
+    """No two repositories, owners or languages share an id."""
+    languages = {row.language for row in load_snapshot() if row.language}
+    nodes = [*load_snapshot(), *{row.owner for row in load_snapshot()}, *languages]
+    assert len({node.node_id for node in nodes}) == len(nodes)
+
+
+def test_an_unknown_kind_is_always_chosen_the_same():
+    """The rule for unknown kinds is fixed by the login in any case."""
+    assert choose_owner_kind("obra") == choose_owner_kind("OBRA") == "Organization"
+    assert choose_owner_kind("nilbuild") == "User"
+
+
+def test_a_kind_in_the_table_wins_over_the_rule():
+    """A kind that the table holds is taken, whatever the rule would choose."""
+    line = "{},{},{},1,1,,2026-01-01T00:00:00Z"
+    lines = ["header", line.format("a", "obra", "User"), line.format("a", "nilbuild", "")]
+    by_login = {row.owner.login: row.owner.kind for row in read_table(lines)}
+    assert by_login == {"obra": "User", "nilbuild": "User"}
+
+
+def test_threads_that_begin_together_share_one_snapshot(monkeypatch):
+    """Loading from many threads at once reads the table once."""
+    monkeypatch.setattr(repositories, "_cached_tables", [])
+    reads = []
+    monkeypatch.setattr(repositories, "read_table", lambda lines: reads.append(1) or (object(),))
+    begin = threading.Barrier(8)
+    found = []
+
+    def load():
+        begin.wait()
+        found.append(load_snapshot())
+
+    threads = [threading.Thread(target=load) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(reads) == 1
+    assert len({id(one) for one in found}) == 1

@@ -1,0 +1,370 @@
+"""Star searches walk the pages and return a frame."""
+
+import json
+import warnings
+
+import pandas as pd
+import pytest
+from graphql import GraphQLError
+
+from gqlnb import (
+    AnswerError,
+    Client,
+    PartialError,
+    QueryError,
+    Schema,
+    connect,
+    github,
+    reference_schema,
+    stars,
+)
+from gqlnb.github.repositories import load_snapshot
+from gqlnb.github.star_results import FALLBACK_STARS_QUERY, STARS_QUERY, collect_stars
+
+# ---------------------------------------------------------------- the frame
+
+
+def test_stars_returns_names_owners_and_counts():
+    """The frame has the three columns with their dtypes, in the order of the answer."""
+    frame = stars(">400000")
+    assert list(frame.columns) == ["name", "owner", "stargazers"]
+    assert frame.dtypes.astype(str).tolist() == ["string", "string", "Int64"]
+    assert frame.to_numpy().tolist() == [
+        [row.name, row.owner.login, row.stars] for row in load_snapshot() if row.stars > 400000
+    ]
+
+
+def test_a_number_means_above():
+    """1000 and ``">1000"`` ask the same."""
+    pd.testing.assert_frame_equal(stars(300_000), stars(">300,000"))
+
+
+def test_attrs_hold_json_values():
+    """The attributes name count, source and query, and survive JSON."""
+    attrs = stars(">100000", limit=1).attrs
+    assert json.loads(json.dumps(attrs)) == attrs
+    assert attrs == {
+        "total_count": 119,
+        "source": "demo: embedded snapshot of 2026-08-22",
+        "query": "stars:>100000",
+        "notes": [],
+    }
+
+
+def test_an_empty_search_keeps_columns_and_dtypes():
+    """Nothing found gives an empty frame of the same columns and dtypes."""
+    frame = stars(">1_000_000")
+    assert frame.empty
+    assert frame.dtypes.equals(stars(">400000").dtypes)
+    assert frame.attrs["total_count"] == 0
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(1, 1), (100, 100), (250, 250), (1000, 1000)])
+def test_a_limit_may_pass_one_page(limit, rows):
+    """As many rows as asked for come, over as many pages as that takes, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(">1000", limit=limit)
+    assert frame["name"].tolist() == [row.name for row in load_snapshot()[:rows]]
+
+
+def test_a_limit_may_pass_one_search():
+    """Past a thousand as many come as are wanted, in as few searches as that takes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(">1000", limit=2000)
+        few = stars("1000..2000 sort:stars-asc", limit=1200)
+        all_there_are = stars(">1000", limit=5000)
+    assert frame["name"].tolist() == [row.name for row in load_snapshot()[:2000]]
+    assert frame.attrs["total_count"] == 3024
+    assert frame.attrs["coverage"]["complete"]
+    assert 2000 <= frame.attrs["coverage"]["got"] < 2200
+    every = stars("1000..2000", limit=None)
+    assert few["stargazers"].tolist() == sorted(every["stargazers"])[:1200]
+    assert few.attrs["total_count"] == len(every)
+    pd.testing.assert_frame_equal(all_there_are, stars(">1000", limit=None))
+
+
+def test_what_an_order_leaves_out_is_announced():
+    """Where not the stars decide what comes first, one search is all that can be asked."""
+    with pytest.warns(UserWarning, match=r"2,024 more are left out\. Without that order, more"):
+        frame = stars(">1000 sort:forks", limit=2000)
+    assert len(frame) == 1000
+    assert frame.attrs["total_count"] == 3024
+
+
+@pytest.mark.parametrize(("query", "rows"), [(">100000", 119), (">1000", 3024), (">1000000", 0)])
+def test_no_limit_gives_all(query, rows):
+    """Without a limit all come, past what one search gives, in the order and dtypes of a search."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(query, limit=None)
+    assert frame["name"].tolist() == [row.name for row in load_snapshot()[:rows]]
+    assert frame.dtypes.equals(stars(">400000").dtypes)
+    assert frame.attrs["query"] == f"stars:{query}"
+    assert frame.attrs["coverage"]["complete"]
+    assert len(frame) == frame.attrs["total_count"] == rows
+    assert json.loads(json.dumps(frame.attrs)) == frame.attrs
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "10", True, [1]])
+def test_a_bad_limit_is_refused(limit):
+    """A limit that is no number of rows gets one sentence."""
+    with pytest.raises(QueryError, match=r"^Limit .* is no number of rows"):
+        stars(1000, limit=limit)
+
+
+def test_a_client_may_be_a_name_a_client_or_a_target():
+    """Connection names, clients and what clients are made for give the same rows."""
+    rows = stars(">300000")
+    with Client(github.service()) as client:
+        for given_client in ("demo", connect("demo"), client, github.service()):
+            pd.testing.assert_frame_equal(stars(">300000", client=given_client), rows)
+
+
+# ---------------------------------------------------------------- progress and stopping
+
+
+def test_each_page_is_told():
+    """The callback hears rows so far, rows there will be, and matches."""
+    heard = []
+    collect_stars(">1000", limit=150, on_page=lambda *page: heard.append(page))
+    assert heard == [(100, 150, 3024), (150, 150, 3024)]
+    heard.clear()
+    collect_stars(">1000", limit=None, on_page=lambda *page: heard.append(page))
+    assert heard[-1] == (3024, 3024, 3024)
+    assert heard == sorted(heard)
+    heard.clear()
+    collect_stars(">1000", limit=1500, on_page=lambda *page: heard.append(page))
+    assert heard[-1] == (1500, 1500, 3024)
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(1000, 200), (None, 1000)])
+def test_a_callback_may_stop_the_search(limit, rows):
+    """False from the callback ends the search and keeps the rows, without a note."""
+    frame = collect_stars(">1000", limit=limit, on_page=lambda got, wanted, total: got < 200)
+    assert len(frame) == rows
+    assert frame.attrs["notes"] == []
+
+
+def test_collect_notes_and_does_not_warn():
+    """What `stars` warns of stands in the attributes of `collect_stars`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (note,) = collect_stars(">1000 sort:forks", limit=2000).attrs["notes"]
+    assert "2,024 more" in note
+
+
+# ---------------------------------------------------------------- endpoints that misbehave
+
+
+def endpoint(answer):
+    """Return a GitHub-shaped schema whose search answers ``answer(args)``."""
+    kind = {"__resolveType": lambda value, context: "Repository"}
+    owner = {"__resolveType": lambda value, context: "User"}
+    search = {"search": lambda root, args, context: answer(args)}
+    return Schema(
+        github.schema().sdl, {"Query": search, "SearchResultItem": kind, "RepositoryOwner": owner}
+    )
+
+
+def connection(*names, after="", more=False, total=0):
+    """Return a page of repositories named ``owner/name/stars``; None is a null edge."""
+    return {
+        "repositoryCount": total or len(names),
+        "pageInfo": {"hasNextPage": more, "hasPreviousPage": False, "endCursor": after},
+        "edges": [name and {"cursor": "", "node": node(name)} for name in names],
+    }
+
+
+def node(text):
+    """Return one repository."""
+    if text == "null":
+        return None
+    owner, name, count = text.split("/")
+    return {
+        "name": name,
+        "owner": {"login": owner},
+        "stargazers": {"totalCount": int(count)},
+        "stargazerCount": int(count),
+    }
+
+
+def test_the_documented_query_is_sent():
+    """What is sent is the documented query with ``stars:>N``, and cursors page by page."""
+    sent = []
+
+    def answer(args):
+        sent.append(args)
+        return connection("a/b/9", after="c1", more=True) if len(sent) == 1 else connection("a/c/8")
+
+    stars(">5", limit=70, client=endpoint(answer))
+    assert sent == [
+        {"query": "stars:>5", "type": "REPOSITORY", "first": 70, "after": None},
+        {"query": "stars:>5", "type": "REPOSITORY", "first": 69, "after": "c1"},
+    ]
+    assert "stargazers { totalCount }" in STARS_QUERY
+    assert "stargazerCount" in FALLBACK_STARS_QUERY
+
+
+def test_nulls_are_left_out_and_said():
+    """Null edges and nodes give no row, and one warning."""
+    with pytest.warns(UserWarning, match="2 of the repositories came as null"):
+        frame = stars(5, client=endpoint(lambda args: connection("a/b/9", None, "null", "a/c/8")))
+    assert frame["name"].tolist() == ["b", "c"]
+
+
+def test_duplicates_are_dropped():
+    """A repository that comes twice, in any case, gives one row."""
+    found = connection("a/b/9", "A/B/9", "a/c/8", total=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = stars(5, client=endpoint(lambda args: found))
+    assert frame["name"].tolist() == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("faults", "limit", "said"),
+    [
+        ({"dropped": 0.05}, 1000, r"Expected 1,000 repositories, got 9\d\d: "),
+        (
+            {"duplicated": 0.05},
+            1000,
+            r"Expected 1,000 repositories, got 9\d\d \(\d\d came twice\): ",
+        ),
+    ],
+)
+def test_a_search_with_holes_says_so(faults, limit, said):
+    """Pages that leave repositories out, or repeat them, get a warning with both numbers."""
+    population = github.population(5_000, seed=4)
+    service = github.service(population=population, simulation=github.Simulation(**faults))
+    with pytest.warns(UserWarning, match=said):
+        frame = stars(0, limit=limit, client=service)
+    short = [note for note in frame.attrs["notes"] if note.startswith("Expected")]
+    assert len(short) == 1
+    assert f"got {len(frame):,}" in short[0]
+
+
+def test_a_limit_that_is_reached_has_no_holes():
+    """Where as many came as were asked for nothing is missing, whatever else matches."""
+    simulation = github.Simulation(dropped=0.05, duplicated=0.05)
+    service = github.service(population=github.population(5_000), simulation=simulation)
+    frame = collect_stars(0, limit=250, client=service)
+    assert (len(frame), frame.attrs["notes"]) == (250, [])
+
+
+def test_nulls_are_no_holes():
+    """What came as null is said once."""
+    notes = collect_stars(5, client=endpoint(lambda args: connection("a/b/9", "null"))).attrs[
+        "notes"
+    ]
+    assert notes == ["1 of the repositories came as null and are left out."]
+
+
+def test_a_number_without_a_sign_is_explained_where_it_finds_nothing():
+    """``"1000"`` is exactly a thousand; who meant above is told how to write that."""
+    said = "'1000' means exactly 1,000 stars; write '>1000' for above."
+    with pytest.warns(UserWarning, match="means exactly 1,000 stars"):
+        frame = stars("1,000")
+    assert frame.empty
+    assert frame.attrs["notes"] == [said]
+    assert collect_stars("243608").attrs["notes"] == []  # one has as many
+    assert collect_stars(">1000000").attrs["notes"] == []
+
+
+def test_a_page_larger_than_asked_for_is_cut():
+    """An endpoint that sends more than was asked for does not make the frame longer."""
+    assert (
+        len(stars(5, limit=2, client=endpoint(lambda args: connection("a/b/9", "a/c/8", "a/d/7"))))
+        == 2
+    )
+
+
+def test_a_repeated_cursor_ends_the_search():
+    """An endpoint that goes round in circles is asked no further."""
+    pages = []
+
+    def answer(args):
+        pages.append(args)
+        return connection(f"a/{len(pages)}/9", after="same", more=True, total=50)
+
+    with pytest.warns(UserWarning, match="Expected 50 repositories, got 2"):
+        assert len(stars(5, client=endpoint(answer))) == 2
+    assert len(pages) == 2
+
+
+def test_an_endless_endpoint_is_ended():
+    """An endpoint with ever new cursors and the same repository is left after a thousand."""
+    pages = []
+
+    def answer(args):
+        pages.append(args)
+        names = [f"a/{n}/9" for n in range(args["first"])]
+        return connection(*names, after=f"c{len(pages)}", more=True)
+
+    assert len(stars(5, limit=150, client=endpoint(answer))) == 100
+    assert len(pages) < 30
+
+
+def test_an_empty_page_ends_the_search():
+    """A page without items ends the search whatever it says of a next one."""
+    assert stars(5, client=endpoint(lambda args: connection(after="x", more=True))).empty
+
+
+def test_refused_stargazers_are_counted_instead():
+    """Where ``stargazers`` is FORBIDDEN the same frame comes by ``stargazerCount``, said once."""
+    with pytest.warns(UserWarning, match="'stargazerCount' was asked instead") as caught:
+        frame = stars(">1000", limit=250, client=github.service(restricted=True))
+    assert len(caught) == 1
+    pd.testing.assert_frame_equal(frame, stars(">1000", limit=250))
+
+
+def test_a_failing_page_leaves_the_rows_before_it():
+    """If a page fails midway the error carries the rows of the pages before it."""
+
+    def answer(args):
+        if args["after"]:
+            msg = "Something went wrong."
+            raise GraphQLError(msg, extensions={"type": "INTERNAL"})
+        return connection("a/b/9", "a/c/8", after="c", more=True)
+
+    with pytest.raises(PartialError, match="Something went wrong") as caught:
+        stars(5, client=endpoint(answer))
+    assert caught.value.result.dicts() == [
+        {"name": "b", "owner": "a", "stargazers": 9},
+        {"name": "c", "owner": "a", "stargazers": 8},
+    ]
+    assert caught.value.result.frame()["stargazers"].tolist() == [9, 8]
+
+
+def test_an_error_beside_rows_is_said():
+    """Errors that leave the data whole enough are told in one warning, with their words."""
+
+    def answer(args):
+        return connection("a/b/9") | {
+            "edges": [{"node": node("a/b/9")}, GraphQLError("Too heavy.")]
+        }
+
+    with pytest.warns(UserWarning, match=r"1 of the repositories came as null.*Too heavy"):
+        assert len(stars(5, client=endpoint(answer))) == 1
+
+
+def test_another_endpoint_is_told_apart():
+    """An endpoint whose `search` is something else gives one sentence."""
+    sdl = github.schema().sdl.replace(
+        "): SearchResultItemConnection!", "): SearchResultItemConnection"
+    )
+    other = Schema(sdl, {"Query": {"search": lambda *_: None}})
+    with pytest.raises(AnswerError, match="not GitHub-shaped"):
+        stars(5, client=other)
+
+
+def test_a_schema_of_another_shape_is_named_in_one_sentence():
+    """It says which endpoint, and draws no carets into a query nobody wrote."""
+    with pytest.raises(QueryError) as caught:
+        stars(">1", client=reference_schema())
+    assert str(caught.value) == (
+        "The schema of in-process is not GitHub-shaped: "
+        "Cannot query field 'search' on type 'Query'."
+    )
+    assert caught.value.__context__ is None

@@ -1,0 +1,147 @@
+"""The client's side of graphql-transport-ws, without a socket; and both sides joined."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gqlnb.http.graphql_ws_client import (
+    CONNECTION_LOST,
+    BadMessageError,
+    ClientProtocol,
+    explain_close_code,
+)
+from gqlnb.http.graphql_ws_server import SendMessage, ServerProtocol, StartOperation
+from gqlnb.http.messages import Request
+
+REQUEST = Request("subscription ($n: Int) { a }", {"n": 1}, "A")
+ACK = '{"type":"connection_ack"}'
+
+
+@pytest.fixture
+def operation() -> ClientProtocol:
+    """Return one that was let in."""
+    made = ClientProtocol(REQUEST)
+    made.receive(ACK)
+    return made
+
+
+def test_it_introduces_itself_and_subscribes_when_let_in():
+    """The payload of the first message only if there is one."""
+    operation = ClientProtocol(REQUEST)
+    assert json.loads(operation.build_init()) == {"type": "connection_init"}
+    said = operation.receive(ACK)
+    assert isinstance(said, SendMessage)
+    payload = {"query": REQUEST.query, "variables": {"n": 1}, "operationName": "A"}
+    assert json.loads(said.text) == {"id": "1", "type": "subscribe", "payload": payload}
+    greeting = ClientProtocol(REQUEST, b'{"Authorization":"Bearer x"}').build_init()
+    assert json.loads(greeting)["payload"] == {"Authorization": "Bearer x"}
+
+
+def test_an_event_is_an_answer_as_it_came(operation):
+    """Its bytes are left alone: large numbers, escapes, order."""
+    body = b'{"data": {"a": 12345678901234567890, "b": "\\u00fc"} }'
+    response = operation.receive('{"payload":' + body.decode() + ',"type":"next","id":"1"}')
+    assert response.body == body
+    assert not operation.ended
+
+
+def test_complete_ends_it(operation):
+    """Then there is nothing to end from this side."""
+    (text,) = operation.build_end_messages()
+    assert json.loads(text) == {"id": "1", "type": "complete"}
+    assert operation.receive('{"type":"complete","id":"1"}') is None
+    assert operation.ended
+    assert operation.build_end_messages() == []
+
+
+def test_an_error_is_an_answer_without_data_and_ends_it(operation):
+    """As the same errors would be over HTTP."""
+    response = operation.receive('{"type":"error","id":"1","payload":[{"message":"no"}]}')
+    assert json.loads(response.body) == {"errors": [{"message": "no"}]}
+    assert operation.ended
+
+
+def test_there_is_no_goodbye_where_there_was_no_greeting():
+    """Nothing was subscribed to."""
+    assert ClientProtocol(REQUEST).build_end_messages() == []
+
+
+def test_a_ping_is_answered_at_any_time(operation):
+    """A pong is not."""
+    for each in (ClientProtocol(REQUEST), operation):
+        assert json.loads(each.receive('{"type":"ping","payload":{"a":1}}').text)["type"] == "pong"
+        assert each.receive('{"type":"pong"}') is None
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (b"{}", "it is binary"),
+        ("", "it is not JSON"),
+        ("{", "it is not JSON"),
+        ("\ud800", "it is not JSON"),
+        ("5", "no JSON object"),
+        ("{}", "no JSON object"),
+        ('{"type":null}', "no JSON object"),
+        ('{"type":"next","id":1,"payload":{}}', "no JSON object"),
+        ('{"type":"smoke"}', "its type 'smoke'"),
+        (ACK, "its type 'connection_ack'"),
+        ('{"type":"next","id":"2","payload":{}}', "its id '2'"),
+        ('{"type":"next","payload":{}}', "its id None"),
+        ('{"type":"next","id":"1"}', "without a payload"),
+        ('{"type":"error","id":"1"}', "without a payload"),
+    ],
+)
+def test_what_no_server_may_send_is_refused(operation, message, why):
+    """It says why."""
+    with pytest.raises(BadMessageError, match=why):
+        operation.receive(message)
+
+
+def test_nothing_may_come_before_the_greeting():
+    """An event of what was not subscribed to."""
+    with pytest.raises(BadMessageError, match="its type 'next'"):
+        ClientProtocol(REQUEST).receive('{"type":"next","id":"1","payload":{}}')
+
+
+def test_both_sides_understand_each_other():
+    """Ours of the server and ours of the client, message by message."""
+    server, client = (
+        ServerProtocol(lambda payload: payload == {"a": 1}),
+        ClientProtocol(REQUEST, b'{"a":1}'),
+    )
+    ack = server.receive(client.build_init())
+    start = server.receive(client.receive(ack.text).text)
+    assert isinstance(start, StartOperation)
+    assert start.request.query == REQUEST.query
+    response = client.receive(server.build_next(start.id, b'{"data":{"a":1}}').text)
+    assert response.body == b'{"data":{"a":1}}'
+    assert client.receive(server.build_complete(start.id).text) is None
+    assert client.ended
+
+
+@pytest.mark.parametrize(
+    ("code", "refused", "passing"),
+    [
+        (4401, True, False),
+        (4403, True, False),
+        (4400, False, False),
+        (4409, False, False),
+        (4429, False, False),
+        (4408, False, True),
+        (4599, False, False),
+        (1012, False, True),
+        (1000, False, True),
+        (None, False, True),
+        (1008, False, False),
+        (3000, False, True),
+    ],
+)
+def test_a_close_code_says_what_may_help(code, refused, passing):
+    """A token, another attempt, or neither."""
+    found = explain_close_code(code)
+    assert (found.refused, found.transient) == (refused, passing)
+    assert found.description
+    assert explain_close_code(None) is CONNECTION_LOST

@@ -1,0 +1,261 @@
+"""GraphQL over WebSocket, message by message, as the server sees it."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb.http.graphql_ws_server import (
+    MAX_REASON_BYTES,
+    CloseSocket,
+    SendMessage,
+    ServerProtocol,
+    StartOperation,
+    StopOperation,
+    find_authorization,
+)
+from gqlnb.http.messages import Request
+
+INIT = '{"type":"connection_init"}'
+ACK = SendMessage('{"type":"connection_ack"}')
+HELLO = {"query": "{ hello }"}
+
+
+def message(kind, **members):
+    """Return a message in JSON."""
+    return json.dumps({"type": kind, **members}, ensure_ascii=False)
+
+
+def subscribe(name="1", payload=HELLO):
+    """Return the message that starts an operation."""
+    return message("subscribe", id=name, payload=payload)
+
+
+@pytest.fixture
+def new():
+    """Return a connection that nobody has said anything on."""
+    return ServerProtocol(lambda payload: payload.get("word") != "wrong", most=1000)
+
+
+@pytest.fixture
+def ready(new):
+    """Return one that was let in."""
+    assert new.receive(INIT) == ACK
+    return new
+
+
+# -- the introduction
+
+
+def test_who_introduces_themselves_is_let_in(new):
+    """With a payload or without."""
+    assert not new.ready
+    assert new.receive(message("connection_init", payload={"word": "right"})) == ACK
+    assert new.ready
+
+
+def test_who_may_not_ask_is_shut_out(new):
+    """4403, and nothing is taken afterwards."""
+    assert new.receive(message("connection_init", payload={"word": "wrong"})) == (4403, "Forbidden")
+    assert new.closed
+    assert new.receive(INIT) is None
+
+
+def test_a_second_introduction_is_one_too_many(ready):
+    """4429."""
+    assert ready.receive(INIT) == (4429, "Too many initialisation requests")
+
+
+def test_who_is_late_is_shut_out_once(new):
+    """4408, unless they came in time."""
+    assert new.close_unless_ready() == (4408, "Connection initialisation timeout")
+    assert new.close_unless_ready() is None
+    other = ServerProtocol(lambda payload: True)
+    other.receive(INIT)
+    assert other.close_unless_ready() is None
+
+
+def test_nothing_is_executed_before_the_introduction(new):
+    """4401."""
+    assert new.receive(subscribe()) == (4401, "Unauthorized")
+
+
+@pytest.mark.parametrize(
+    ("payload", "found"),
+    [
+        ({}, None),
+        ({"Authorization": "Bearer x"}, "Bearer x"),
+        ({"authorization": "token x"}, "token x"),
+        ({"Authorization": 5}, None),
+        ({"auth": "x"}, None),
+    ],
+)
+def test_a_token_may_come_with_the_introduction(payload, found):
+    """In the place where clients put headers."""
+    assert find_authorization(payload) == found
+
+
+# -- operations
+
+
+def test_an_operation_runs_to_its_end(ready):
+    """Results, then the end; afterwards its id is free again."""
+    assert ready.receive(subscribe()) == StartOperation("1", Request("{ hello }"))
+    sent = ready.build_next("1", b'{"data":{"hello":"\xc3\xa4"}}')
+    result = {"data": {"hello": "ä"}}
+    assert json.loads(sent.text) == {"id": "1", "type": "next", "payload": result}
+    assert json.loads(ready.build_complete("1").text) == {"id": "1", "type": "complete"}
+    assert ready.receive(subscribe()) == StartOperation("1", Request("{ hello }"))
+
+
+def test_what_is_wrong_ends_an_operation(ready):
+    """No end is told beside it."""
+    ready.receive(subscribe())
+    sent = json.loads(ready.build_error("1", [{"message": "no"}]).text)
+    assert sent == {"id": "1", "type": "error", "payload": [{"message": "no"}]}
+    assert ready.build_complete("1") is None
+
+
+def test_variables_and_the_name_travel_along(ready):
+    """As in a body over HTTP."""
+    payload = {**HELLO, "variables": {"a": 1}, "operationName": "Q", "extensions": {}, "more": 1}
+    start = ready.receive(subscribe(payload=payload))
+    assert start.request == Request("{ hello }", {"a": 1}, "Q")
+
+
+def test_a_client_may_stop_listening(ready):
+    """Then nothing more is sent, whatever is still on its way."""
+    ready.receive(subscribe())
+    assert ready.receive(message("complete", id="1")) == StopOperation("1")
+    assert ready.build_next("1", b"{}") is None
+    assert ready.build_error("1", []) is None
+    assert ready.complete("1") is None
+
+
+def test_stopping_what_has_ended_is_no_mistake(ready):
+    """Both sides may say so at once."""
+    assert ready.receive(message("complete", id="1")) is None
+    assert not ready.closed
+
+
+def test_an_id_is_in_use_until_its_operation_ends(ready):
+    """4409 names it."""
+    ready.receive(subscribe("abc"))
+    assert ready.receive(subscribe("abc")) == (4409, "Subscriber for abc already exists")
+    assert ready.active == set()
+
+
+def test_several_operations_run_side_by_side(ready):
+    """Each under its id."""
+    assert [type(ready.receive(subscribe(name))) for name in "abc"] == [StartOperation] * 3
+    assert ready.active == set("abc")
+
+
+@pytest.mark.parametrize("state", ["new", "ready"])
+def test_a_ping_is_answered_always(state, request):
+    """Before the introduction too; a pong needs no answer."""
+    connection = request.getfixturevalue(state)
+    assert connection.receive(message("ping", payload={"a": 1})) == SendMessage('{"type":"pong"}')
+    assert connection.receive(message("pong")) is None
+    assert not connection.closed
+
+
+# -- what is no message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[]",
+        "5",
+        '"connection_init"',
+        "{}",
+        '{"type":5}',
+        '{"type":["ping"]}',
+        '{"type":"start"}',
+        '{"type":"next","id":"1","payload":{}}',
+        '{"type":"connection_ack"}',
+        '{"type":"ping","payload":5}',
+        '{"type":"pong","payload":[]}',
+        '{"type":"complete"}',
+        '{"type":"subscribe","payload":{"query":"{ a }"}}',
+        '{"type":"subscribe","id":"","payload":{"query":"{ a }"}}',
+        '{"type":"subscribe","id":1,"payload":{"query":"{ a }"}}',
+        '{"type":"subscribe","id":"1"}',
+        '{"type":"subscribe","id":"1","payload":{}}',
+        '{"type":"subscribe","id":"1","payload":{"query":5}}',
+        '{"type":"subscribe","id":"1","payload":{"query":"{ a }","variables":[]}}',
+        '{"type":"subscribe","id":"1","payload":[{"query":"{ a }"}]}',
+        '{"type":"ping","payload":{"a":NaN}}',
+        f'{{"type":"subscribe","id":"{"i" * 257}","payload":{{"query":"a"}}}}',
+        "\ud800",
+        "[" * 900,
+        b'{"type":"ping"}',
+    ],
+)
+def test_what_is_no_message_closes_the_socket(ready, text):
+    """4400, with a reason that fits into a close frame."""
+    action = ready.receive(text)
+    assert isinstance(action, CloseSocket)
+    assert action.code == 4400
+    assert 0 < len(action.reason.encode()) <= MAX_REASON_BYTES
+
+
+def test_an_introduction_with_a_wrong_payload_is_no_message(new):
+    """4400 before anybody judges it."""
+    assert new.receive(message("connection_init", payload="word")).code == 4400
+
+
+def test_a_message_over_the_limit_closes_the_socket(ready):
+    """1009, the code of WebSocket itself; without a limit there is none."""
+    long = message("ping", payload={"a": "x" * 1000})
+    assert ready.receive(long) == (1009, "At most 1,000 characters are read.")
+    assert ServerProtocol(lambda payload: True).receive(long) == SendMessage('{"type":"pong"}')
+
+
+def test_a_reason_is_cut_between_characters(ready):
+    """A close frame has room for 123 bytes of UTF-8."""
+    ready.receive(subscribe("ä" * 200))
+    reason = ready.receive(subscribe("ä" * 200)).reason
+    assert len(reason.encode()) <= MAX_REASON_BYTES
+    assert reason.startswith("Subscriber for äää")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+KINDS = st.sampled_from(["connection_init", "subscribe", "complete", "ping", "pong", "next"])
+MESSAGES = st.fixed_dictionaries(
+    {"type": KINDS | VALUES},
+    optional={
+        "id": st.sampled_from("abc") | VALUES,
+        "payload": st.sampled_from([HELLO, {}]) | VALUES,
+    },
+).map(json.dumps)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(MESSAGES | st.text() | st.binary(), max_size=12))
+def test_whatever_comes_is_taken_in_order(messages):
+    """Nothing is raised, nothing follows a Close, and an operation starts once at a time."""
+    connection, running, ended = ServerProtocol(lambda payload: "no" not in payload), set(), False
+    for each in messages:
+        action = connection.receive(each)
+        assert action is None or not ended
+        match action:
+            case StartOperation(id=name):
+                assert connection.ready
+                assert name not in running
+                running.add(name)
+            case StopOperation(id=name):
+                running.remove(name)
+            case CloseSocket(code=code):
+                assert code in {4400, 4401, 4403, 4409, 4429}
+                ended = True
+        assert connection.active == (set() if ended else running)

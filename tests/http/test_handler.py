@@ -1,0 +1,459 @@
+"""GraphQL over HTTP as a table: request in, response out, no socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+from dataclasses import replace
+
+import pytest
+
+from gqlnb.auth import Token
+from gqlnb.document.limits import Limits
+from gqlnb.http.handler import handle_request
+from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE, Response
+from gqlnb.http.server_rules import ServerRules
+from gqlnb.server.page import build_pages
+from tests.http.http_requests import GRAPHQL, ODD, WORDS, ask, request, said
+
+# ---------------------------------------------------------------- statuses
+
+ROWS = {
+    "hello": (request(), 200, {"data"}),
+    "mutation": (request("mutation { count }"), 200, {"data"}),
+    "async resolver": (request("{ later }"), 200, {"data"}),
+    "other case of the media type": (
+        request(headers={"content-type": "Application/JSON; Charset=UTF-8"}),
+        200,
+        {"data"},
+    ),
+    "byte order mark": (request(body=b'\xef\xbb\xbf{"query": "{ hello }"}'), 200, {"data"}),
+    "null members": (
+        request(
+            body=b'{"query":"{ hello }","variables":null,"operationName":null,"extensions":null}'
+        ),
+        200,
+        {"data"},
+    ),
+    "unknown members": (request(body=b'{"query":"{ hello }","id":7,"doc":[]}'), 200, {"data"}),
+    "a field fails": (request("{ hello secret }"), 200, {"data", "errors"}),
+    "a field fails, GraphQL": (
+        request("{ hello secret }", headers=GRAPHQL),
+        200,
+        {"data", "errors"},
+    ),
+    "null where none may be": (request("{ must }", headers=GRAPHQL), 200, {"data", "errors"}),
+    "same origin": (request(headers={"origin": "http://127.0.0.1:4000"}), 200, {"data"}),
+    "same origin by fetch": (request(headers={"sec-fetch-site": "same-origin"}), 200, {"data"}),
+    "localhost": (request(headers={"host": "LOCALHOST:9"}), 200, {"data"}),
+    "IPv6": (request(headers={"host": "[::1]:4000"}), 200, {"data"}),
+    "syntax error, JSON": (request("{ hello"), 200, {"errors"}),
+    "syntax error, GraphQL": (request("{ hello", headers=GRAPHQL), 400, {"errors"}),
+    "unknown field, JSON": (request("{ helo }"), 200, {"errors"}),
+    "unknown field, GraphQL": (request("{ helo }", headers=GRAPHQL), 400, {"errors"}),
+    "empty query, JSON": (request(""), 200, {"errors"}),
+    "empty query, GraphQL": (request("", headers=GRAPHQL), 400, {"errors"}),
+    "missing variable, GraphQL": (
+        request("query ($t: String!) { echo(text: $t) }", headers=GRAPHQL),
+        400,
+        {"errors"},
+    ),
+    "wrong variable, GraphQL": (
+        request(
+            body=b'{"query":"query ($t: String!) { echo(text: $t) }","variables":{"t":[1]}}',
+            headers=GRAPHQL,
+        ),
+        400,
+        {"errors"},
+    ),
+    "two operations, GraphQL": (
+        request("query A { hello } query B { hello }", headers=GRAPHQL),
+        400,
+        {"errors"},
+    ),
+    "unknown operation, GraphQL": (
+        request(body=b'{"query":"query A { hello }","operationName":"B"}', headers=GRAPHQL),
+        400,
+        {"errors"},
+    ),
+    "unknown operation, JSON": (
+        request(body=b'{"query":"query A { hello }","operationName":"B"}'),
+        200,
+        {"errors"},
+    ),
+    "empty body": (request(body=b""), 400, {"errors"}),
+    "not JSON": (request(body=b"{ hello }"), 400, {"errors"}),
+    "half JSON": (request(body=b'{"query": "{ he'), 400, {"errors"}),
+    "bad UTF-8": (request(body=b'{"query": "{ hello }\xff"}'), 400, {"errors"}),
+    "lone surrogate": (
+        request(body=b'{"query": "{ hello }", "variables": "\\ud800"}'),
+        400,
+        {"errors"},
+    ),
+    "NaN": (request(body=b'{"query": "{ hello }", "variables": {"x": NaN}}'), 400, {"errors"}),
+    "nested deeply": (request(body=b"[" * 200_000), 400, {"errors"}),
+    "null": (request(body=b"null"), 400, {"errors"}),
+    "a number": (request(body=b"1"), 400, {"errors"}),
+    "a string": (request(body=b'"{ hello }"'), 400, {"errors"}),
+    "a batch": (request(body=b'[{"query":"{ hello }"}]'), 400, {"errors"}),
+    "no query": (request(body=b"{}"), 400, {"errors"}),
+    "query no string": (request(body=b'{"query":1}'), 400, {"errors"}),
+    "query null": (request(body=b'{"query":null}'), 400, {"errors"}),
+    "variables no object": (request(body=b'{"query":"{ hello }","variables":[]}'), 400, {"errors"}),
+    "operationName no string": (
+        request(body=b'{"query":"{ hello }","operationName":1}'),
+        400,
+        {"errors"},
+    ),
+    "extensions no object": (
+        request(body=b'{"query":"{ hello }","extensions":[]}'),
+        400,
+        {"errors"},
+    ),
+    "too large": (request(body=b'{"query": "{ hello }"}' + b" " * 2**20), 400, {"errors"}),
+    "too large, announced": (request(headers={"content-length": "1048577"}), 400, {"errors"}),
+    "absurdly large, announced": (request(headers={"content-length": "9" * 5000}), 400, {"errors"}),
+    "length no number": (request(headers={"content-length": "-1"}), 400, {"errors"}),
+    "length in other digits": (request(headers={"content-length": "٣"}), 400, {"errors"}),
+    "no Host": (request(drop=("host",)), 400, {"errors"}),
+    "two Hosts": (request(headers={"host": "localhost, localhost"}), 400, {"errors"}),
+    "foreign Host": (request(headers={"host": "evil.example:4000"}), 403, {"errors"}),
+    "Host that begins as ours": (request(headers={"host": "127.0.0.1.nip.io"}), 403, {"errors"}),
+    "foreign Origin": (request(headers={"origin": "http://evil.example"}), 403, {"errors"}),
+    "null Origin": (request(headers={"origin": "null"}), 403, {"errors"}),
+    "other port's Origin": (request(headers={"origin": "http://127.0.0.1:8888"}), 403, {"errors"}),
+    "cross-site fetch": (request(headers={"sec-fetch-site": "cross-site"}), 403, {"errors"}),
+    "same-site fetch": (request(headers={"sec-fetch-site": "same-site"}), 403, {"errors"}),
+    "root": (request(path="/"), 404, {"errors"}),
+    "longer path": (request(path="/graphql/"), 404, {"errors"}),
+    "other case of the path": (request(path="/GraphQL"), 404, {"errors"}),
+    "no asset without a page": (
+        request(path="/graphql/assets/page.js", method="GET"),
+        404,
+        {"errors"},
+    ),
+    "GET": (request(method="GET"), 405, {"errors"}),
+    "GET from a browser, no page": (
+        request(method="GET", headers={"accept": "text/html"}),
+        405,
+        {"errors"},
+    ),
+    "HEAD": (request(method="HEAD"), 405, {"errors"}),
+    "OPTIONS": (request(method="OPTIONS"), 405, {"errors"}),
+    "PUT": (request(method="PUT"), 405, {"errors"}),
+    "PATCH": (request(method="PATCH"), 405, {"errors"}),
+    "DELETE": (request(method="DELETE"), 405, {"errors"}),
+    "made-up method": (request(method="post"), 405, {"errors"}),
+    "no media type": (request(drop=("content-type",)), 415, {"errors"}),
+    "plain text": (request(headers={"content-type": "text/plain"}), 415, {"errors"}),
+    "a form": (
+        request(headers={"content-type": "application/x-www-form-urlencoded"}),
+        415,
+        {"errors"},
+    ),
+    "multipart": (request(headers={"content-type": "multipart/form-data"}), 415, {"errors"}),
+    "other charset": (
+        request(headers={"content-type": "application/json; charset=utf-16"}),
+        415,
+        {"errors"},
+    ),
+    "compressed": (request(headers={"content-encoding": "gzip"}), 415, {"errors"}),
+    "NaN from a resolver": (request("{ anything }"), 200, {"data", "errors"}),
+    "no end to a value": (request("{ endless }"), 500, {"errors"}),
+    "exit() in a resolver": (request("{ leave }"), 500, {"errors"}),
+}
+
+
+@pytest.mark.parametrize(("wanted", "status", "members"), ROWS.values(), ids=ROWS)
+def test_every_row_of_the_status_table(wanted, status, members):
+    """The status, the members and the safe headers are those of the table."""
+    response = ask(wanted)
+    assert response.status == status
+    assert set(said(response)) == members
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert all(error["message"] for error in said(response).get("errors", ()))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "media"),
+    [
+        (row[0], GRAPHQL_CONTENT_TYPE if row[1] == 200 or "GraphQL" in name else JSON_CONTENT_TYPE)
+        for name, row in ROWS.items()
+    ],
+    ids=ROWS,
+)
+def test_only_what_the_engine_said_is_labelled_graphql(wanted, media):
+    """Who prefers the GraphQL media type gets it for data and request errors, not for refusals."""
+    response = ask(replace(wanted, headers=wanted.headers | GRAPHQL))
+    assert response.headers["content-type"] == media
+
+
+def test_a_query_and_a_mutation_give_their_data():
+    """The operation decides what is done, not the method."""
+    assert said(ask(request())) == {"data": {"hello": "Hello world!"}}
+    assert said(ask(request("mutation { count }"))) == {"data": {"count": 1}}
+
+
+def test_a_method_refused_names_the_one_to_use():
+    """405 carries Allow, as RFC 9110 demands."""
+    assert ask(request(method="PUT")).headers["allow"] == "POST"
+
+
+def test_an_operation_is_chosen_by_its_name():
+    """The member operationName picks one of several."""
+    body = b'{"query":"query A { a: hello } query B { b: hello }","operationName":"B"}'
+    assert said(ask(request(body=body))) == {"data": {"b": "Hello world!"}}
+
+
+def test_big_integers_pass_exactly():
+    """An integer of more than 64 bits in a variable is neither rounded nor refused as JSON."""
+    query = b"query ($v: Anything) { same(value: $v) }"
+    body = b'{"query":"%b","variables":{"v":18446744073709551617}}' % query
+    assert said(ask(request(body=body))) == {"data": {"same": 2**64 + 1}}
+
+
+def test_a_request_error_says_where():
+    """The place of an unknown field is counted from 1, the message guesses what was meant."""
+    (error,) = said(ask(request("{\n  helo\n}")))["errors"]
+    assert error["locations"] == [{"line": 2, "column": 3}]
+    assert "Did you mean 'hello'" in error["message"]
+
+
+def test_the_body_may_be_as_long_as_the_limit():
+    """The limit itself is still read; one byte more is not."""
+    body = b'{"query": "{ hello }"}'
+    assert ask(request(body=body), ServerRules(limits=Limits(body=len(body)))).status == 200
+    assert ask(request(body=body), ServerRules(limits=Limits(body=len(body) - 1))).status == 400
+
+
+# ---------------------------------------------------------------- tokens
+
+GUARDED = ServerRules(token=Token("open-sesame"), pages=build_pages())
+
+
+@pytest.mark.parametrize("word", ["Bearer", "bearer", "BEARER", "token", "Token"])
+def test_the_right_token_opens(word):
+    """Bearer and token count in any case, as GitHub takes them."""
+    assert ask(request(headers={"authorization": f"{word} open-sesame"}), GUARDED).status == 200
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "open-sesame",
+        "Bearer open-sesam",
+        "Bearer open-sesame2",
+        "Bearer Open-Sesame",
+        "Basic open-sesame",
+        "Bearer open-sesame, Bearer open-sesame",
+        "Bearer ÿþ",
+    ],
+)
+def test_any_other_token_is_401(header):
+    """What is missing or wrong gets message and documentation_url, and the scheme to use."""
+    given_headers = {} if header is None else {"authorization": header}
+    response = ask(request(headers=given_headers), GUARDED)
+    assert response.status == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert {"message", "documentation_url", "errors"} == set(said(response))
+    long = "https://docs.github.com/graphql/guides/forming-calls-with-graphql#authenticating"
+    if header:
+        assert said(response)["documentation_url"] == "https://docs.github.com/graphql"
+    else:
+        assert said(response)["documentation_url"].startswith(long)
+    assert b"sesame" not in response.body
+
+
+def test_a_foreign_host_is_refused_before_the_token_is_looked_at():
+    """A rebound page learns nothing about the token."""
+    headers = {"host": "evil.example", "authorization": "Bearer wrong"}
+    assert ask(request(headers=headers), GUARDED).status == 403
+
+
+def test_any_host_is_served_where_the_rules_say_so():
+    """A server that others may reach, with a token, is asked by whatever name it has."""
+    rules = ServerRules(token=Token("open-sesame"), hosts=None)
+    headers = {"host": "lab.example", "authorization": "Bearer open-sesame"}
+    assert ask(request(headers=headers), rules).status == 200
+
+
+# ---------------------------------------------------------------- the page
+
+OPEN = ServerRules(pages=build_pages())
+BROWSER = {"accept": "text/html,*/*;q=0.8", "sec-fetch-site": "cross-site"}
+
+
+def test_a_browser_gets_the_page():
+    """GET by a browser gives HTML that loads nothing from elsewhere."""
+    response = ask(request(method="GET", headers=BROWSER, body=b""), OPEN)
+    assert (response.status, response.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'; " in policy
+    assert "unsafe-eval" not in policy
+
+
+@pytest.mark.parametrize("path", sorted(set(build_pages()) - {"/graphql"}))
+def test_the_assets_of_the_page_are_served(path):
+    """Every asset is served to GET, whatever is accepted, and to no other method."""
+    assert ask(request(method="GET", path=path), OPEN).status == 200
+    refused = ask(request(path=path), OPEN)
+    assert (refused.status, refused.headers["allow"]) == (405, "GET")
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/graphql-response+json"])
+def test_a_client_gets_no_page(accept):
+    """GET by anything but a browser is 405, page or not."""
+    response = ask(request(method="GET", headers={"accept": accept}), OPEN)
+    assert (response.status, response.headers["allow"]) == (405, "POST")
+
+
+def test_the_page_is_refused_to_a_foreign_host():
+    """A rebound name gets no page either."""
+    wanted = request(method="GET", headers=BROWSER | {"host": "evil.example"})
+    assert ask(wanted, OPEN).status == 403
+
+
+def test_there_is_no_page_with_a_token():
+    """A browser without the token is 401; with it, there still is no page."""
+    assert ask(request(method="GET", headers=BROWSER), GUARDED).status == 401
+    headers = BROWSER | {"authorization": "Bearer open-sesame"}
+    assert ask(request(method="GET", headers=headers), GUARDED).status == 405
+
+
+# ---------------------------------------------------------------- masking
+
+
+def test_the_words_of_an_exception_stay_here(caplog):
+    """The client gets an id, the log has the exception under it; place and path are kept."""
+    with caplog.at_level(logging.ERROR, "gqlnb"):
+        response = ask(request("{ hello secret }"))
+    (error,) = said(response)["errors"]
+    assert said(response)["data"] == {"hello": "Hello world!", "secret": None}
+    assert set(error) == {"message", "path", "locations"}
+    assert (error["path"], error["locations"]) == (["secret"], [{"line": 1, "column": 9}])
+    (record,) = caplog.records
+    number = record.args[0]
+    assert error["message"].startswith(f"Internal error {number}.")
+    assert WORDS.encode() not in response.body
+    assert str(record.exc_info[1]) == WORDS
+
+
+def test_every_masked_error_has_its_own_id():
+    """Two accidents can be told apart."""
+    errors = said(ask(request("{ a: secret b: secret }")))["errors"]
+    assert len({error["message"] for error in errors}) == 2
+
+
+def test_an_error_meant_for_the_client_passes():
+    """A GraphQLError keeps its message and extensions."""
+    (error,) = said(ask(request("{ refused }")))["errors"]
+    assert error["message"] == "Not for you."
+    assert error["extensions"] == {"code": "FORBIDDEN"}
+
+
+def test_the_engine_may_say_that_a_null_is_not_allowed():
+    """That sentence is about the schema, not about the program."""
+    (error,) = said(ask(request("{ must }")))["errors"]
+    assert error["message"] == "Cannot return null for non-nullable field Query.must."
+
+
+def test_a_fault_of_ours_is_masked(caplog):
+    """What cannot be written at all is 500 with an id, under which the log has the exception."""
+    with caplog.at_level(logging.ERROR, "gqlnb"):
+        response = ask(request("{ endless }", headers=GRAPHQL))
+    assert (response.status, response.headers["content-type"]) == (500, JSON_CONTENT_TYPE)
+    assert caplog.records[0].args[0] in said(response)["errors"][0]["message"]
+    assert isinstance(caplog.records[0].exc_info[1], RecursionError)
+
+
+def test_the_message_says_how_to_see_the_exception():
+    """Whoever serves reads in the message what to type."""
+    response = ask(request("{ secret }"))
+    ((number, fault),) = response.masked_errors
+    assert f"server.error('{number}')" in said(response)["errors"][0]["message"]
+    assert str(fault) == WORDS
+
+
+def test_an_answer_knows_the_name_of_its_operation():
+    """The name is the one of the operation that ran, given or not."""
+    for body in (
+        b'{"query": "query One { hello }"}',
+        b'{"query": "query One { hello } query Two { hello }", "operationName": "One"}',
+    ):
+        response = ask(request(body=body))
+        assert (response.operation, response.masked_errors) == ("One", ())
+
+
+def test_no_header_is_in_the_repr_of_a_request():
+    """A traceback that shows variables shows no token."""
+    assert "sesame" not in repr(request(headers={"authorization": "Bearer sesame"}))
+
+
+# ---------------------------------------------------------------- values without a JSON form
+
+
+def test_a_value_without_a_json_form_costs_its_own_place_only(caplog):
+    """It becomes null, an error says what it was and where, and all other data is kept."""
+    with caplog.at_level(logging.ERROR, "gqlnb"):
+        response = ask(request("{ anything hello }", headers=GRAPHQL))
+    assert response.status == 200
+    assert said(response) == {
+        "errors": [
+            {
+                "message": "nan has no JSON form. Send null, or a finite number.",
+                "path": ["anything", "list", 0],
+            }
+        ],
+        "data": {"anything": {"list": [None]}, "hello": "Hello world!"},
+    }
+    assert "anything.list.0" in caplog.text
+
+
+@pytest.mark.parametrize("kind", sorted(set(ODD) - {"many"}))
+def test_whatever_a_scalar_holds_the_rest_is_answered(kind):
+    """A value of any kind is null with an error, beside data and earlier errors."""
+    variables = {"kind": kind}
+    query = "query ($kind: String!) { odd(kind: $kind) hello refused }"
+    body = json.dumps({"query": query, "variables": variables}).encode()
+    response = ask(request(body=body))
+    assert response.status == 200
+    assert said(response)["data"] == {"odd": None, "hello": "Hello world!", "refused": None}
+    first, second = said(response)["errors"]
+    assert (first["path"], second["path"]) == (["refused"], ["odd"])
+
+
+def test_of_many_such_values_ten_are_named():
+    """Ten errors, and one that counts the others."""
+    errors = said(ask(request('{ odd(kind: "many") }')))["errors"]
+    assert [error.get("path") for error in errors] == [*(["odd", n] for n in range(10)), None]
+    assert errors[-1]["message"] == "15 more errors are not shown."
+
+
+def test_an_error_without_a_json_form_is_sent_without_it():
+    """Extensions that cannot be written cost themselves, not the answer."""
+
+    async def execute(_request):
+        error = {"message": "No.", "extensions": {"size": math.nan}}
+        return Response(200, members={"errors": [error], "data": {"a": 1}})
+
+    answered = said(asyncio.run(handle_request(request(), execute)))
+    assert answered["data"] == {"a": 1}
+    assert answered["errors"][0] == {"message": "No.", "extensions": {"size": None}}
+    assert set(answered["errors"][1]) == {"message"}
+
+
+def test_an_executor_that_fails_is_masked():
+    """Whatever the executor raises, the client gets 500 and no word of it."""
+
+    async def broken(_request):
+        raise RuntimeError(WORDS)
+
+    response = asyncio.run(handle_request(request(), broken))
+    assert response.status == 500
+    assert WORDS.encode() not in response.body

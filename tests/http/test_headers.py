@@ -1,0 +1,139 @@
+"""The headers a GraphQL server reads, as plain values."""
+
+from __future__ import annotations
+
+import pytest
+
+from gqlnb.http.headers import (
+    is_json,
+    is_same_origin,
+    normalize_origin,
+    parse_headers,
+    parse_host,
+    split_absolute_target,
+)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "APPLICATION/JSON",
+        "application/json;charset=utf-8",
+        'application/json; charset="UTF-8"',
+        "application/json; charset=utf8; profile=x",
+        "application/json;",
+    ],
+)
+def test_json_in_utf_8_is_json(content_type):
+    """Case and other parameters do not matter."""
+    assert is_json(content_type)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "",
+        "text/plain",
+        "text/plain; application/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/graphql",
+        "application/jsonp",
+        "application/json; charset=iso-8859-1",
+        "application/json; charset=utf-8; charset=utf-16",
+        "application/json, text/plain",
+    ],
+)
+def test_what_a_form_can_send_is_not_json(content_type):
+    """What a browser sends without asking first is refused, and so are other charsets."""
+    assert not is_json(content_type)
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("localhost", "localhost"),
+        ("LocalHost:4000", "localhost"),
+        ("127.0.0.1:80", "127.0.0.1"),
+        ("[::1]:4000", "[::1]"),
+        ("[::1]", "[::1]"),
+        ("evil.example:4000", "evil.example"),
+        (None, None),
+        ("", None),
+        (":4000", None),
+        ("localhost:", None),
+        ("localhost:4000:5", None),
+        ("localhost:x", None),
+        ("a b", None),
+        ("localhost, localhost", None),
+        ("user@localhost", None),
+        ("localhost/", None),
+        ("::1", None),
+    ],
+)
+def test_host_is_read_without_its_port(host, name):
+    """The name stands alone and in lower case; what is no Host header gives nothing."""
+    assert parse_host(host) == name
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "same"),
+    [
+        ("http://localhost:4000", "localhost:4000", True),
+        ("https://localhost:4000", "localhost:4000", True),
+        ("HTTP://LOCALHOST:4000", "localhost:4000", True),
+        ("http://localhost", "localhost:80", True),
+        ("https://localhost", "localhost:443", True),
+        ("http://localhost:3000", "localhost:4000", False),
+        ("http://127.0.0.1:4000", "localhost:4000", False),
+        ("http://localhost:4000.evil.example", "localhost:4000", False),
+        ("http://evil.example", "localhost:4000", False),
+        ("http://localhost:4000/", "localhost:4000", False),
+        ("file://localhost:4000", "localhost:4000", False),
+        ("null", "localhost:4000", False),
+        ("", "localhost:4000", False),
+    ],
+)
+def test_an_origin_is_ours_only_if_it_names_the_very_host(origin, host, same):
+    """Origins are compared whole: port, name and scheme, never by their beginning."""
+    assert is_same_origin(origin, host) is same
+
+
+def test_repeated_headers_are_joined():
+    """Names are lowered, and a second value cannot hide behind the first."""
+    pairs = [(b"Host", b"localhost"), (b"HOST", b"evil.example"), (b"X-Caf\xe9", b"\xff")]
+    assert parse_headers(pairs) == {"host": "localhost, evil.example", "x-café": "ÿ"}
+
+
+@pytest.mark.parametrize(
+    ("origin", "bare"),
+    [
+        ("HTTP://Localhost:80", "http://localhost"),
+        ("https://a.example:443", "https://a.example"),
+        ("http://a.example:443", "http://a.example:443"),
+        ("vscode-webview://abc", "vscode-webview://abc"),
+        ("null", "null"),
+        ("", ""),
+    ],
+)
+def test_origins_are_compared_without_the_port_of_their_scheme(origin, bare):
+    """A browser leaves it out, a person may write it."""
+    assert normalize_origin(origin) == bare
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "host"),
+    [
+        ("http://localhost:4000/graphql", "/graphql", "localhost:4000"),
+        ("HTTPS://a.example/", "/", "a.example"),
+        ("http://a.example", "/", "a.example"),
+        ("ftp://a.example/graphql", "ftp://a.example/graphql", "b.example"),
+        ("*", "*", "b.example"),
+        ("", "", "b.example"),
+    ],
+)
+def test_the_host_of_an_absolute_target_counts(target, path, host):
+    """Not the one of the header, which may say something else."""
+    assert split_absolute_target(target, {"host": "b.example"}) == (path, {"host": host})

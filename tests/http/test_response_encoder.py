@@ -1,0 +1,137 @@
+"""What a client is told of errors: so many, so long, and no suggestion where none is wanted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from graphql import GraphQLError
+
+from gqlnb.document.limits import Limits
+from gqlnb.engine.schema import Schema
+from gqlnb.http.response_encoder import limit_errors, mask_errors, remove_hints
+from gqlnb.http.server_rules import Access, ServerRules
+from tests.http.http_requests import GRAPHQL, ask, request, said
+
+SILENT = ServerRules(access=Access(hints=False))
+
+
+def test_errors_are_counted_beyond_the_limit():
+    """The first ones are told, and one more says how many there were."""
+    query = "{ " + " ".join(f"a{n}: refused" for n in range(25)) + " }"
+    response = said(ask(request(query)))
+    assert [error.get("path") for error in response["errors"]] == [
+        *([f"a{n}"] for n in range(10)),
+        None,
+    ]
+    assert response["errors"][-1] == {"message": "15 more errors are not shown."}
+    assert len(response["data"]) == 25
+
+
+@pytest.mark.parametrize(("count", "said_"), [(3, "1 more error is"), (12, "10 more errors are")])
+def test_the_limit_is_that_of_the_server(count, said_):
+    """It can be set; the note counts what is left out."""
+    errors = [{"message": "No."}] * count
+    told = limit_errors(errors, count, Limits(errors=2))
+    assert told == [*errors[:2], {"message": f"{said_} not shown."}]
+    assert limit_errors(errors, count, Limits(errors=count)) == errors
+    assert limit_errors(errors, count, Limits(errors=None)) == errors
+
+
+def test_only_what_is_told_is_masked_and_kept():
+    """A thousand failures leave ten exceptions behind, not a thousand."""
+    faults = []
+    errors, causes = [{"message": "x", "path": ["a"]}] * 1000, [ValueError("x")] * 1000
+    told = mask_errors(errors, causes, Limits(), faults)
+    assert (len(told), len(faults)) == (10, 10)
+
+
+def test_a_long_message_is_cut():
+    """An echo of what was sent does not come back whole."""
+    long = {"message": "x" * 1000, "extensions": {"hint": "y" * 1000, "code": "Z"}}
+    (told,) = limit_errors([long], 1, Limits(message=50))
+    assert told == {
+        "message": "x" * 49 + "…",
+        "extensions": {"hint": "y" * 49 + "…", "code": "Z"},
+    }
+    assert limit_errors([long], 1, Limits(message=None)) == [long]
+
+
+@pytest.mark.parametrize("accept", [{}, GRAPHQL])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ " + "x" * 90_000 + " }",
+        "{ " + " ".join(f"x{n}" for n in range(9_000)) + " }",
+        "query " + "Q" * 90_000 + " { helo }",
+        "{ echo(text: " + "x" * 90_000 + ") }",
+        "{ hello(" + "x" * 90_000 + ": 1) }",
+        "{ ..." + "F" * 90_000 + " }",
+        "{ hello @" + "d" * 90_000 + " }",
+        "query ($" + "v" * 90_000 + ": String!) { hello }",
+        "\x00" * 90_000,
+        '"' + "x" * 90_000,
+    ],
+    ids=range(10),
+)
+def test_names_of_a_megabyte_are_not_echoed(query, accept):
+    """Whatever is sent, what is said of it is short."""
+    assert len(ask(request(query, headers=accept)).body) < 10_000
+
+
+def test_a_long_name_of_an_operation_is_not_echoed():
+    """Nor is the one that was asked for."""
+    body = json.dumps({"query": "query A { hello }", "operationName": "x" * 900_000}).encode()
+    assert len(ask(request(body=body)).body) < 10_000
+
+
+SUGGESTED = [
+    "{ helo }",
+    "{ echo(txt: 1) }",
+    "query ($x: Strng) { echo(text: $x) }",
+    "{ hello @skp(if: true) }",
+    "{ hello { id } }",
+    "query Alpha { hello } query Beta { hello }",
+]
+
+
+@pytest.mark.parametrize("query", SUGGESTED)
+def test_suggestions_can_be_switched_off(query):
+    """Neither the message nor an extension guesses what was meant."""
+    errors = said(ask(request(query), SILENT))["errors"]
+    assert all("Did you mean" not in error["message"] for error in errors)
+    assert all(error["message"].endswith((".", '"')) for error in errors)
+    assert all("extensions" not in error for error in errors)
+
+
+def test_an_operation_that_is_not_there_is_not_guessed_at():
+    """Names of operations, too, are told only where hints are."""
+    body = b'{"query": "query Alpha { hello }", "operationName": "Alpa"}'
+    assert b"Alpha" in ask(request(body=body)).body
+    assert b"Alpha" not in ask(request(body=body), SILENT).body
+
+
+def test_values_of_an_enum_are_not_guessed_at():
+    """A suggestion within an explanation goes, too."""
+    message = "Value 'REDD' does not exist in 'Color' enum. Did you mean the enum value 'RED'?"
+    assert remove_hints({"message": message}) == {
+        "message": "Value 'REDD' does not exist in 'Color' enum."
+    }
+    schema = Schema("enum Color { RED } type Query { a(color: Color): Int }")
+    with pytest.raises(Exception, match="Did you mean") as caught:
+        schema.execute("{ a(color: REDD) }")
+    told = remove_hints({"message": caught.value.problems[0].message})
+    assert "RED'" not in told["message"].replace("REDD'", "")
+
+
+def test_words_that_are_meant_to_be_read_stay():
+    """What a resolver asks its client is no suggestion of ours."""
+    message = "Did you mean it? Then say so."
+    assert remove_hints({"message": message})["message"] == message
+
+    def ask_back(*_):
+        question = "Did you mean 'Ada'?"
+        raise GraphQLError(question)
+
+    schema = Schema("type Query { who: String }", {"Query": {"who": ask_back}})
+    assert schema.execute("{ who }").errors[0]["message"] == "Did you mean 'Ada'?"

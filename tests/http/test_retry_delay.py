@@ -1,0 +1,138 @@
+"""Whether to ask again, and when."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gqlnb.errors import AnswerError, AuthError, QueryError, RateLimited, TransportError
+from gqlnb.http.rate_limit_rules import (
+    DEFAULT_LIMIT_WAIT,
+    MAX_ATTEMPTS,
+    Attempt,
+    classify_failure,
+    compute_retry_delay,
+    read_retry_after,
+)
+
+SECONDS = st.floats(0, 1e10, allow_nan=False)
+FRACTIONS = st.floats(0, 1, exclude_max=True)
+ATTEMPTED = st.builds(
+    Attempt,
+    kind=st.sampled_from(["query", "mutation", "subscription"]),
+    failure=st.sampled_from(["broken", "busy", "limited", None]),
+    number=st.integers(1, 10),
+    left=SECONDS | st.just(float("inf")),
+    wait=SECONDS | st.none(),
+)
+FAILED = ATTEMPTED.filter(lambda a: a.kind == "query" and a.failure and a.number < MAX_ATTEMPTS)
+
+
+@given(ATTEMPTED, FRACTIONS)
+def test_a_wait_is_never_longer_than_what_is_left_nor_shorter_than_what_is_asked(attempt, fraction):
+    """Whatever happens."""
+    wait = compute_retry_delay(attempt, fraction)
+    if wait is not None:
+        assert 0 < wait <= attempt.left
+        assert wait >= (attempt.wait or 0)
+
+
+@given(ATTEMPTED, FRACTIONS)
+def test_only_queries_that_failed_in_passing_are_sent_again(attempt, fraction):
+    """No mutation, nothing that asking again does not mend, and not for ever."""
+    hopeless = attempt.kind != "query" or not attempt.failure or attempt.number >= MAX_ATTEMPTS
+    if hopeless:
+        assert compute_retry_delay(attempt, fraction) is None
+
+
+@given(FAILED, FRACTIONS)
+def test_giving_up_early_means_that_time_is_short(attempt, fraction):
+    """With all the time in the world there is another attempt, and it does not depend on luck."""
+    endless = Attempt(attempt.kind, attempt.failure, attempt.number, float("inf"), attempt.wait)
+    wait = compute_retry_delay(endless, fraction)
+    assert wait is not None
+    assert (compute_retry_delay(attempt, fraction) is None) == (wait > attempt.left)
+
+
+@given(st.sampled_from(["broken", "busy"]), FRACTIONS, FRACTIONS, st.integers(1, MAX_ATTEMPTS - 2))
+def test_backoff_grows_whatever_the_luck(kind, one, other, number):
+    """No later wait is shorter than an earlier one, and those of many clients differ."""
+    first = compute_retry_delay(Attempt("query", kind, number, 1e9), one)
+    second = compute_retry_delay(Attempt("query", kind, number + 1, 1e9), other)
+    assert first <= second
+    assert compute_retry_delay(
+        Attempt("query", kind, number, 1e9), 0.0
+    ) * 1.9 < compute_retry_delay(Attempt("query", kind, number, 1e9), 0.999)
+
+
+@given(FRACTIONS)
+def test_a_limit_that_says_nothing_is_waited_for_as_github_asks(fraction):
+    """At least a minute, longer each time."""
+    waits = [compute_retry_delay(Attempt("query", "limited", n, 1e9), fraction) for n in (1, 2, 3)]
+    assert waits == [DEFAULT_LIMIT_WAIT, 2 * DEFAULT_LIMIT_WAIT, 4 * DEFAULT_LIMIT_WAIT]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (RateLimited("m"), "limited"),
+        (RateLimited("m", status=503), "limited"),
+        (TransportError("m", status=502), "busy"),
+        (TransportError("m", status=503), "busy"),
+        (TransportError("m", status=504), "busy"),
+        (TransportError("m", broken=True), "broken"),
+        (TransportError("m"), None),
+        (TransportError("m", status=500), None),
+        (AuthError("m", status=401), None),
+        (AnswerError("m"), None),
+        (QueryError("m"), None),
+    ],
+)
+def test_every_error_is_one_kind_of_failure(error, kind):
+    """What timed out, was refused or is wrong is not asked for again."""
+    assert classify_failure(error) == kind
+
+
+@pytest.mark.parametrize(
+    ("headers", "limited", "wait"),
+    [
+        ({}, True, None),
+        ({"retry-after": "7"}, False, 7),
+        ({"retry-after": " 0.5 "}, False, 0.5),
+        ({"retry-after": "9" * 400}, False, 1e9),
+        ({"retry-after": "-5"}, False, None),
+        ({"retry-after": "soon"}, False, None),
+        ({"retry-after": "7, 7"}, False, None),
+        ({"retry-after": "Thu, 01 Jan 1970 00:17:00 GMT"}, False, 20),
+        ({"retry-after": "Thu, 01 Jan 1970 00:17:00"}, False, 20),
+        ({"retry-after": "Thursday, 01-Jan-70 00:17:00 GMT"}, False, 20),
+        ({"retry-after": "Thu, 01 Jan 1970 00:16:00 GMT"}, False, 0),
+        (
+            {
+                "retry-after": "Wed, 21 Oct 2015 07:28:30 GMT",
+                "date": "Wed, 21 Oct 2015 07:28:00 GMT",
+            },
+            False,
+            30,
+        ),
+        ({"x-ratelimit-reset": "1030"}, True, 31),
+        ({"x-ratelimit-reset": "1030"}, False, None),
+        ({"x-ratelimit-reset": "1030", "x-ratelimit-remaining": "0"}, False, 31),
+        ({"x-ratelimit-reset": "1030", "x-ratelimit-remaining": "5"}, False, None),
+        ({"x-ratelimit-reset": "10"}, True, 11),
+        ({"x-ratelimit-reset": "990"}, True, 0),
+        ({"ratelimit-remaining": "0", "ratelimit-reset": "10"}, False, 11),
+        ({"ratelimit": '"default";r=0;t=10'}, False, 11),
+        ({"x-ratelimit-reset": "never"}, True, None),
+        ({"retry-after": "3", "x-ratelimit-reset": "1030"}, True, 3),
+    ],
+)
+def test_every_spelling_of_a_wait_is_read(headers, limited, wait):
+    """Seconds, dates by the endpoint's own clock, GitHub's reset time; nonsense is no wait."""
+    assert read_retry_after(headers, 1000.0, limited=limited) == wait
+
+
+@given(st.dictionaries(st.sampled_from(["retry-after", "date", "x-ratelimit-reset"]), st.text()))
+def test_no_header_breaks_the_rule(headers):
+    """Whatever an endpoint sends."""
+    wait = read_retry_after(headers, 1000.0, limited=True)
+    assert wait is None or wait >= 0

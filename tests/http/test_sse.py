@@ -1,0 +1,120 @@
+"""Server-sent events: who wants them, how they are written, and how they are read."""
+
+import pytest
+
+from gqlnb.http import sse
+from gqlnb.http.decompress import BodyTooLargeError
+from gqlnb.http.sse import (
+    COMPLETE_EVENT,
+    KEEP_ALIVE_COMMENT,
+    EventReader,
+    ServerSentEvent,
+    encode_event,
+    is_event_stream,
+)
+
+GRAPHQL = "application/graphql-response+json"
+
+
+@pytest.mark.parametrize(
+    ("accept", "wanted"),
+    [
+        (None, "never"),
+        ("", "never"),
+        ("*/*", "never"),
+        ("text/*", "never"),
+        ("application/json", "never"),
+        ("text/event-stream;q=0", "never"),
+        ("text/event-stream", "always"),
+        ("TEXT/Event-Stream", "always"),
+        ("text/event-stream, multipart/mixed", "always"),
+        ("text/event-stream, application/json;q=0.5", "always"),
+        (f"text/event-stream, {GRAPHQL};q=0.9", "always"),
+        (f"{GRAPHQL}, application/json, text/event-stream, multipart/mixed", "subscriptions"),
+        ("text/event-stream, */*", "subscriptions"),
+        ("text/event-stream;q=0.1, application/json", "subscriptions"),
+    ],
+)
+def test_events_are_sent_to_who_names_them(accept, wanted):
+    """For every operation where they are preferred, else for what can't be had as JSON."""
+    assert sse.negotiate_events(accept) == wanted
+
+
+def test_a_result_is_one_event_of_one_line():
+    """As the specification of event streams cuts it."""
+    assert sse.encode_event(b'{"data":{}}') == b'event: next\ndata: {"data":{}}\n\n'
+
+
+def test_the_end_is_an_event_that_a_browser_dispatches():
+    """It has a data field, though an empty one."""
+    assert sse.COMPLETE_EVENT.splitlines() == [b"event: complete", b"data:", b""]
+
+
+def test_what_keeps_a_connection_open_is_a_comment():
+    """It dispatches nothing."""
+    assert sse.KEEP_ALIVE_COMMENT.startswith(b":")
+    assert sse.KEEP_ALIVE_COMMENT.endswith(b"\n\n")
+
+
+STREAM = (
+    b'\xef\xbb\xbf:\r\n\r\nevent: next\r\nid: 7\r\ndata: {"a":\r\ndata: 1}\r\n\r\n'
+    b"data:\xc3\xbc\r\revent: ping\n\nretry: 5\ndata\n\nevent: complete\ndata:\n\ndata: cut"
+)
+READ = [
+    ServerSentEvent("next", b'{"a":\n1}'),
+    ServerSentEvent("message", "ü".encode()),
+    ServerSentEvent("message", b""),
+    ServerSentEvent("complete", b""),
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_events_are_read_however_they_are_cut(size):
+    """Three line ends, comments, several data lines, fields passed over, a cut at the end."""
+    reader = EventReader()
+    parts = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
+    assert [event for part in parts for event in reader.feed(part)] == READ
+
+
+def test_what_is_written_is_read():
+    """Ours of the server and ours of the client."""
+    stream = (
+        KEEP_ALIVE_COMMENT + encode_event(b'{"data":null}') + KEEP_ALIVE_COMMENT + COMPLETE_EVENT
+    )
+    assert list(EventReader().feed(stream)) == [
+        ServerSentEvent("next", b'{"data":null}'),
+        ServerSentEvent("complete", b""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "stream", [b"x" * 200, b"data: " + b"x" * 200, b"data: x\n" * 60, b"data\n" * 200]
+)
+@pytest.mark.parametrize("size", [10, 1000])
+def test_an_event_without_end_is_refused(stream, size):
+    """In one line or many, whole or in parts."""
+    reader = EventReader(100)
+    parts = [stream[at : at + size] for at in range(0, len(stream), size)]
+    with pytest.raises(BodyTooLargeError):
+        [event for part in parts for event in reader.feed(part)]
+
+
+def test_the_limit_is_for_each_event():
+    """A stream may be as long as it likes."""
+    reader = EventReader(100)
+    assert sum(len(list(reader.feed(b"data: " + b"x" * 80 + b"\n\n"))) for _ in range(50)) == 50
+
+
+@pytest.mark.parametrize(
+    ("media", "yes"),
+    [
+        ("text/event-stream", True),
+        ("Text/Event-Stream; charset=utf-8", True),
+        ("text/event-streams", False),
+        ("application/json", False),
+        ("", False),
+    ],
+)
+def test_a_media_type_says_whether_events_follow(media, yes):
+    """In any case, with parameters."""
+    assert is_event_stream(media) is yes

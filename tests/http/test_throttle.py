@@ -1,0 +1,251 @@
+"""How many requests may go at once, and when: the rules, on plain numbers."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gqlnb.http.rate_limit_rules import CLOCK_MARGIN, DEFAULT_LIMIT_WAIT, UNKNOWN_BUDGET, Budget
+from gqlnb.http.throttle import (
+    GITHUB_MAX_CONCURRENT,
+    MAX_CONCURRENT,
+    MINUTE,
+    RECOVERY_ANSWERS,
+    Throttle,
+)
+
+NOW = 1_800_000_000.0
+OURS = {"x-github-request-id": "1:2"}
+
+
+def at(seconds):
+    """Return the moment so many seconds from now."""
+    return datetime.fromtimestamp(NOW + seconds, UTC)
+
+
+def flow(told=UNKNOWN_BUDGET, headers=None, took=0.0, **options):
+    """Return a flow that has had one answer."""
+    made = Throttle(**options)
+    made.record_answer(told, headers or {}, took, NOW)
+    made.record_success(NOW)
+    return made
+
+
+def fly(made, count, points=1):
+    """Let requests go."""
+    for _ in range(count):
+        made.start_request(points)
+
+
+def test_the_first_request_goes_alone():
+    """Nobody knows yet what kind of endpoint it is; after one answer many may go."""
+    made = Throttle()
+    assert (made.capacity, made.compute_delay(1, NOW)) == (1, 0)
+    made.start_request(1)
+    assert made.compute_delay(1, NOW) is None
+    made.record_answer(UNKNOWN_BUDGET, {}, 0.1, NOW)
+    assert (made.capacity, made.compute_delay(1, NOW)) == (MAX_CONCURRENT, 0)
+
+
+def test_an_endpoint_that_says_nothing_is_never_waited_for():
+    """But no more go at once than there is room for."""
+    made = flow()
+    fly(made, MAX_CONCURRENT - 1)
+    assert made.compute_delay(1e9, NOW) == 0
+    fly(made, 1)
+    assert made.compute_delay(1, NOW) is None
+    made.finish_request(1)
+    assert made.compute_delay(1, NOW) == 0
+    assert made.is_unconstrained
+
+
+@pytest.mark.parametrize("told", [Budget(10, 0), Budget(10, 0, None, 1), Budget(None, 0)])
+def test_a_budget_without_a_reset_is_no_reason_to_wait(told):
+    """Nobody knows for how long; the endpoint decides."""
+    assert flow(told).compute_delay(1, NOW) == 0
+
+
+def test_a_budget_that_is_used_up_is_waited_for():
+    """Until its reset, and a second for clocks that differ; then all of it is there."""
+    made = flow(Budget(5000, 0, at(40)))
+    assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
+    assert made.compute_delay(1, NOW + 40 + CLOCK_MARGIN) == 0
+    assert made.estimate_budget(NOW + 40 + CLOCK_MARGIN) == Budget(5000, 5000)
+
+
+def test_points_on_their_way_count_as_spent():
+    """Who is told of three points lets three requests go, and waits for one to be back."""
+    made = flow(Budget(5000, 3, at(40)))
+    fly(made, 3)
+    assert made.compute_delay(1, NOW) is None
+    made.record_answer(Budget(5000, 2, at(40)), {}, 0, NOW)
+    made.end(1)
+    assert made.compute_delay(1, NOW) is None  # two on their way, and two left
+    for _ in range(2):
+        made.answered(Budget(5000, 0, at(40)), {}, 0, NOW)
+        made.end(1)
+    assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
+
+
+def test_answers_in_another_order_give_nothing_back():
+    """What is left of a window only falls."""
+    made = flow(Budget(5000, 1, at(40)))
+    made.record_answer(Budget(5000, 3, at(41)), {}, 0, NOW)
+    assert made.estimate_budget(NOW).remaining == 1
+    made.answered(Budget(5000, 4999, at(3640)), {}, 0, NOW + 45)
+    made.answered(Budget(5000, 0, at(40)), {}, 0, NOW + 45)  # late, of the window before
+    assert made.budget(NOW + 45).remaining == 4999
+
+
+def test_a_request_dearer_than_the_whole_budget_may_try():
+    """Once all of it is there: waiting longer would not help."""
+    made = flow(Budget(100, 100, at(40)))
+    assert made.compute_delay(500, NOW) == 0
+    assert flow(Budget(100, 99, at(40))).compute_delay(500, NOW) == 40 + CLOCK_MARGIN
+
+
+def test_a_bucket_fills_steadily():
+    """Shopify's: 50 points a second."""
+    made = flow(Budget(1000, 10, None, 46, 50))
+    assert made.compute_delay(110, NOW) == 2
+    assert made.compute_delay(110, NOW + 2) == 0
+    assert made.estimate_budget(NOW + 2).remaining == 110
+    assert made.estimate_budget(NOW + 999).remaining == 1000
+
+
+def test_what_got_no_answer_may_have_been_charged():
+    """GitHub takes points, and counts the time, for what it does not finish."""
+    made = flow(Budget(5000, 10, at(40)), OURS)
+    made.record_loss(58, None, NOW)
+    assert made.estimate_budget(NOW).remaining == 9
+    made.start_request(1)
+    assert made.compute_delay(1, NOW) is None
+    nothing = flow()
+    nothing.record_loss(58, None, NOW)
+    assert (nothing.budget(NOW), nothing.compute_delay(1, NOW)) == (UNKNOWN_BUDGET, 0)
+
+
+def test_an_endpoint_that_is_overloaded_may_ask_for_a_pause():
+    """With 503 and Retry-After: turns wait for it, and as many as before go then."""
+    made = flow()
+    made.record_loss(1, 20, NOW)
+    assert (made.compute_delay(1, NOW), made.compute_delay(1, NOW + 20)) == (20, 0)
+    assert (made.capacity, made.requested_until) == (MAX_CONCURRENT, 0)
+
+
+def test_a_limit_that_says_how_long_holds_all():
+    """Until that time; who hears of it too adds nothing."""
+    made = flow()
+    made.record_limit(30, NOW)
+    made.record_limit(29, NOW + 1)
+    assert made.compute_delay(1, NOW) == made.requested_until - NOW == 30
+    assert made.compute_delay(1, NOW + 30) == 0
+
+
+def test_a_limit_that_says_nothing_holds_all_for_a_minute_and_longer_each_time():
+    """As GitHub asks; eight threads that meet it at once are one time."""
+    made = flow()
+    for _ in range(8):
+        made.record_limit(None, NOW)
+    assert (made.compute_delay(1, NOW), made.requested_until) == (DEFAULT_LIMIT_WAIT, 0)
+    made.record_limit(None, NOW + 60)
+    assert made.compute_delay(1, NOW + 60) == 2 * DEFAULT_LIMIT_WAIT
+    made.record_success(NOW + 90)  # it was on its way already
+    made.record_limit(None, NOW + 180)
+    assert made.compute_delay(1, NOW + 180) == 4 * DEFAULT_LIMIT_WAIT
+    made.record_success(NOW + 420)
+    made.record_limit(None, NOW + 500)
+    assert made.compute_delay(1, NOW + 500) == DEFAULT_LIMIT_WAIT
+
+
+def test_a_limit_halves_how_many_go_at_once():
+    """And good answers give it back, one step for ten."""
+    made = flow(width=8)
+    made.record_limit(0, NOW)
+    assert made.room == 4
+    made.record_limit(0, NOW)
+    assert made.room == 2
+    for _ in range(10):
+        made.record_limit(0, NOW)
+    assert made.room == 1
+    made = flow(width=8)
+    made.record_limit(0, NOW)
+    for _ in range(RECOVERY_ANSWERS):
+        assert made.room == 4
+        made.record_success(NOW)
+    assert made.room == 8
+    assert made.is_unconstrained
+
+
+def test_github_is_asked_by_few_at_once():
+    """It counts how long it works for somebody."""
+    assert flow(headers=OURS).capacity == GITHUB_MAX_CONCURRENT
+    assert flow(headers=OURS, width=1).room == 1
+
+
+def test_github_works_a_minute_of_each_minute():
+    """With 58 of 60 seconds gone, and two for an answer, one more may go and not two."""
+    made = flow(headers=OURS, took=2)
+    for second in range(28):
+        made.record_answer(UNKNOWN_BUDGET, OURS, 2, NOW + second)
+    assert made.compute_delay(1, NOW + 28) == 0
+    made.start_request(1)
+    assert made.compute_delay(1, NOW + 28) is None  # one at a time
+    made.end(1)
+    made.answered(UNKNOWN_BUDGET, OURS, 2, NOW + 28)
+    assert made.compute_delay(1, NOW + 28) == 33
+    assert made.compute_delay(1, NOW + 28 + 33) == 0
+
+
+@pytest.mark.parametrize("took", [0.5, 2, 7.3, 10])
+def test_the_sum_of_response_times_stays_below_a_minute(took):
+    """Of any minute, and yet it does not idle."""
+    made, now = flow(headers=OURS, took=took), NOW
+    ends, flying = [NOW], []
+    while now < NOW + 5 * MINUTE:
+        wait = made.compute_delay(1, now)
+        if wait == 0:
+            made.start_request(1)
+            flying.append(now + took)
+            continue
+        until = now + wait if wait else 1e99
+        now = min([until, *flying])
+        if now in flying:
+            flying.remove(now)
+            ends.append(now)
+            made.record_answer(UNKNOWN_BUDGET, OURS, took, now)
+            made.end(1)
+    for end in ends:
+        assert sum(took for each in ends if end - MINUTE < each <= end) <= MINUTE
+    assert len(ends) * took >= 4 * MINUTE
+
+
+ACTS = st.lists(
+    st.tuples(st.sampled_from(["go", "back", "lost", "limit"]), st.floats(0, 5)), max_size=60
+)
+
+
+@given(ACTS, st.integers(1, 8), st.integers(1, 12))
+def test_no_more_go_than_there_are_points(acts, width, points):
+    """An endpoint that counts each request when it begins is never asked once too often."""
+    made, now = flow(Budget(points, points, at(1e6)), width=width), NOW
+    left, flying = points, 0
+    for act, pause in acts:
+        now += pause
+        if act == "go" and made.compute_delay(1, now) == 0:
+            assert left > 0
+            assert flying < width
+            made.begin(1)
+            left, flying = left - 1, flying + 1
+        elif act in {"back", "lost"} and flying:
+            flying -= 1
+            if act == "back":
+                made.answered(Budget(points, left, at(1e6)), {}, 0, now)
+                made.record_success(now)
+            else:
+                made.record_loss(0, None, now)
+            made.end(1)
+        elif act == "limit":
+            made.record_limit(pause, now)
+    assert made.in_flight == flying

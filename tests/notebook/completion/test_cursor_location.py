@@ -1,0 +1,47 @@
+"""Where the cursor is in a cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from gqlnb.notebook.completion.ipython_completer import locate_cursor
+
+
+def at(marked: str):
+    """Return where the cursor is, which is written as `|`."""
+    return locate_cursor(marked.replace("|", "", 1), marked.index("|"))
+
+
+@pytest.mark.parametrize(
+    ("marked", "line", "text", "inside", "offset"),
+    [
+        ("%%graphql demo -|\n{ a }", " demo -", "{ a }", False, 7),
+        ("%%graphql|", "", "", False, 0),
+        ("\n  %%gql x\n{ |a }", " x", "{ a }", True, 2),
+        ("%%graphql\n|", "", "", True, 0),
+        ("x = 1\n%graphql demo { h| }", " demo ", "{ h }", True, 3),
+        ("r = %gql c|onnections", " connections", "", False, 2),
+        ("%graphql query { |", " ", "query { ", True, 8),
+    ],
+)
+def test_in_a_magic(marked: str, line: str, text: str, inside: bool, offset: int) -> None:
+    """The line, the operation, and where the cursor is in one of them."""
+    found = at(marked)
+    assert found is not None
+    assert (found.line, found.text, found.inside, found.offset) == (line, text, inside, offset)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "{ a|",
+        "%%graph|ql\n{ a }",
+        "%%graphqls x|",
+        "x = 1\n%%graphql\n{ a|",
+        "%time f(|",
+        "%%sql\na|",
+    ],
+)
+def test_elsewhere(marked: str) -> None:
+    """Python, other magics and the magic's own name are not ours."""
+    assert at(marked) is None

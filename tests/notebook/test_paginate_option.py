@@ -1,0 +1,164 @@
+"""``--paginate`` and ``--max-results``, in a real shell."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import gqlnb
+from gqlnb.http.messages import Response
+from tests.notebook.cells import beside, failure, run
+
+SDL = """
+type Query { things(first: Int!, after: String): Things! }
+type Mutation { put: Things }
+type Things { nodes: [Thing!]! totalCount: Int! pageInfo: PageInfo! }
+type PageInfo { hasNextPage: Boolean! endCursor: String }
+type Thing { n: Int! }
+"""
+TEXT = "{\n  things(first: 10) { nodes { n }\n    totalCount }\n}"
+COUNT = 25
+
+
+def things(root, args, context):
+    """Return a page of 25 things."""
+    start = int(args.get("after") or 0)
+    stop = min(start + args["first"], COUNT)
+    info = {"hasNextPage": stop < COUNT, "endCursor": str(stop)}
+    nodes = [{"n": number} for number in range(start, stop)]
+    return {"nodes": nodes, "totalCount": COUNT, "pageInfo": info}
+
+
+class Wire:
+    """A transport that does something else instead of the request of one number."""
+
+    source = "wire"
+
+    def __init__(self):
+        self.schema = gqlnb.Schema(SDL, {"Query": {"things": things}})
+        self.sent, self.number, self.instead = 0, 0, None
+
+    def send(self, request):
+        """Answer, or do what is to be done instead."""
+        self.sent += 1
+        if self.sent == self.number:
+            return self.instead()
+        result = self.schema.execute(request.query, request.variables)
+        return Response(200, members={"data": result.data})
+
+    async def asend(self, request):
+        """Answer in the same way."""
+        return self.send(request)
+
+    def close(self):
+        """Do nothing."""
+
+
+@pytest.fixture
+def wire(shell):
+    """Return the transport that the cells ask."""
+    shell.user_ns |= {"wire": Wire(), "gqlnb": gqlnb}
+    return shell.user_ns["wire"]
+
+
+def refused():
+    """Return the answer of an endpoint that refuses a text, at a line of that text."""
+    error = {"message": "Not today.", "locations": [{"line": 1, "column": 9}]}
+    return Response(200, members={"errors": [error]})
+
+
+def unauthorized():
+    """Return the answer to a token that is no longer good."""
+    return Response(401, members={"message": "Bad credentials"})
+
+
+def interrupted():
+    """Press the button."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("options", "count", "sent"),
+    [("", COUNT, 3), ("--max-results 12", 12, 2), ("--max-results 1_000", COUNT, 3)],
+)
+def test_all_pages_are_one_answer(shell, wire, options, count, sent):
+    """Of any kind, with as many requests as there are pages."""
+    run(shell, "%graphql -c wire -N { things(first: 1) { totalCount } }")
+    wire.sent = 0
+    frame = run(shell, f"%%graphql wire --paginate {options} -t frame\n{TEXT}")
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame["n"]) == list(range(count))
+    shown = repr(run(shell, f"%%graphql wire --paginate {options}\n{TEXT}"))
+    assert f"{count} of {COUNT} items in {sent} requests" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "message"),
+    [
+        ("--max-results 5", TEXT, "add --paginate"),
+        ("--paginate --max-results 0", TEXT, "takes a whole number above 0, not '0'"),
+        ("--paginate --max-results -3", TEXT, "--max-results"),
+        ("--paginate --max-results x", TEXT, "takes a whole number above 0, not 'x'"),
+        ("--paginate --dry-run", TEXT, "--dry-run is about one request"),
+        ("--paginate --profile", TEXT, "--profile is about one request"),
+        ("--paginat", TEXT, "Did you mean '--paginate'?"),
+        ("--paginate", "mutation { put { totalCount } }", "it takes no mutation"),
+        ("--paginate -N", "mutation { put { totalCount } }", "it takes no mutation"),
+    ],
+)
+def test_a_wrong_use_is_told_before_anything_is_sent(shell, wire, options, text, message):
+    """In one line."""
+    wire.number, wire.instead = 1, interrupted
+    shell.user_ns["schema"] = wire.schema
+    (line,) = failure(shell, f"%%graphql schema {options}\n{text}").splitlines()
+    assert line.startswith("OptionError: ")
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("kept", "-o kept"), ("kept", "-t frame -o kept"), ("_pages", "")]
+)
+@pytest.mark.parametrize("instead", [unauthorized, refused, interrupted])
+def test_pages_that_came_are_kept(shell, wire, name, option, instead):
+    """The error says under which name, and what goes on from there; that line does."""
+    shell.user_ns["wired"] = gqlnb.Client(wire, schema=wire.schema)
+    wire.number, wire.instead = 3, instead
+    shown = failure(shell, f"%%graphql wired --paginate {option}\n{TEXT}")
+    assert "cell line" not in shown  # the text of a further page is nobody's
+    *_, came, onward = shown.splitlines()
+    assert came.startswith("  20 of 25 items in ")
+    assert came.endswith(f"They are kept as {name}.")
+    kept = shell.user_ns[name]
+    assert [row["n"] for row in kept] == list(range(20))
+    wire.number = 0
+    whole = run(shell, onward.partition("To go on: ")[2])
+    assert len(whole) == COUNT
+    assert whole.report.ended == "complete"
+
+
+def test_an_interrupt_is_one_line_and_what_came(shell, wire):
+    """How much, under which name, how to go on; and the history says so."""
+    shell.user_ns["wired"] = gqlnb.Client(wire, schema=wire.schema)
+    wire.number, wire.instead = 2, interrupted
+    shown = failure(shell, f"%%graphql wired --paginate\n{TEXT}").splitlines()
+    assert shown[0] == "KeyboardInterrupt"
+    assert shown[-2:] == [
+        "  10 of 25 items in 1 request, ended: interrupted. They are kept as _pages.",
+        "  To go on: gqlnb.connect(wired).resume(_pages)",
+    ]
+    assert "interrupted" in repr(run(shell, "%graphql history"))
+
+
+def test_paging_that_ended_early_is_told_beside_any_value(shell):
+    """A cursor that comes twice ends it; a frame alone would not say so."""
+
+    def stuck(root, args, context):
+        page = things(root, args, context)
+        return page | {"pageInfo": {"hasNextPage": True, "endCursor": "10"}}
+
+    shell.user_ns["schema"] = gqlnb.Schema(SDL, {"Query": {"things": stuck}})
+    (note, *_) = beside(shell, f"%%graphql schema --paginate -t frame\n{TEXT}")
+    assert note["text/plain"].startswith("Pages: 20 of 25 items in 2 requests, ended: ")
+    cell = f"%%graphql schema --paginate --max-results 5 -t frame -o kept\n{TEXT}"
+    assert beside(shell, cell) == []
+    assert len(shell.user_ns["kept"]) == 5

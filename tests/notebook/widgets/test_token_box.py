@@ -1,0 +1,145 @@
+"""The box for tokens, without a browser: its messages in, its messages out."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from typing import Any
+
+import pytest
+
+import gqlnb
+from gqlnb import AuthError, Client, Token, TokenBox
+
+SECRET = "canary-b0x5"
+
+
+class Wire:
+    """Stands for the comm: keeps what is sent."""
+
+    def __init__(self, box: TokenBox) -> None:
+        self.sent: list[Any] = []
+        box.send = self.sent.append
+
+
+def typed(box: TokenBox, text: str) -> None:
+    """Do what the front end does when Enter is pressed."""
+    box._handle_custom_msg({"kind": "token"}, [memoryview(text.encode())])
+
+
+@pytest.fixture
+def box() -> TokenBox:
+    """Return an empty box."""
+    return TokenBox("GitHub token")
+
+
+def test_what_is_typed_is_a_token(box: TokenBox) -> None:
+    """Without the blanks around it."""
+    typed(box, f" {SECRET}\n")
+    assert isinstance(box.token, Token)
+    assert box.token.build_header() == f"Bearer {SECRET}"
+
+
+def test_an_empty_box_says_what_to_do(box: TokenBox) -> None:
+    """Where a token is needed."""
+    for use in (
+        lambda: box.token,
+        lambda: Client("http://127.0.0.1:1", token=box),
+        lambda: gqlnb.connect("github", token=box),
+        lambda: Client("http://127.0.0.1:1", headers={"X-Key": box}),
+    ):
+        with pytest.raises(AuthError, match="into the box 'GitHub token' yet"):
+            use()
+
+
+def test_a_box_is_given_to_a_client() -> None:
+    """As its token, or as the value of a header; with the scheme of the box."""
+    box = TokenBox(scheme="token")
+    typed(box, SECRET)
+    with gqlnb.serve(gqlnb.reference_schema(), port=0, token=Token(SECRET)) as server:
+        for options in ({"token": box}, {"headers": {"Authorization": box}}):
+            assert Client(server.url, **options).execute("{ hello }").data
+        assert gqlnb.connect(server.url, token=box).execute("{ hello }").data
+
+
+def test_the_front_end_hears_whether_there_is_one(box: TokenBox) -> None:
+    """And never which."""
+    wire = Wire(box)
+    box._handle_custom_msg({"kind": "hello"}, [])
+    typed(box, SECRET)
+    box.forget()
+    states = [{"kind": "state", "held": held, "error": ""} for held in (False, True, False)]
+    assert wire.sent == states
+
+
+@pytest.mark.parametrize("text", ["two words", "", "\xe9", "a\nb"])
+def test_what_is_no_token_is_said_and_keeps_the_last_one(box: TokenBox, text: str) -> None:
+    """The words do not hold it."""
+    typed(box, SECRET)
+    wire = Wire(box)
+    typed(box, text)
+    assert box.token.build_header().endswith(SECRET)
+    (state,) = wire.sent
+    assert state["held"]
+    assert state["error"].startswith("The token ")
+    assert not text or text not in state["error"]
+
+
+@pytest.mark.parametrize(
+    ("content", "buffers"),
+    [
+        ({"kind": "token"}, []),
+        ({"kind": "token"}, None),
+        ({"kind": "token", "value": SECRET}, []),
+        ({}, [b"x"]),
+        (None, []),
+        ("x", []),
+    ],
+)
+def test_other_messages_do_nothing(box: TokenBox, content: Any, buffers: Any) -> None:
+    """Whoever sends them."""
+    box._receive(box, content, buffers)
+    assert "empty" in repr(box)
+
+
+def test_no_state_no_view_and_no_repr_has_it(box: TokenBox) -> None:
+    """What a notebook saves of a widget, and what a person prints of it."""
+    typed(box, SECRET)
+    held = [box.get_state(), box._repr_mimebundle_(), repr(box), box.keys, vars(box), box.traits()]
+    assert SECRET not in repr(held)
+    assert repr(box) == "TokenBox('GitHub token', Token(***))"
+    with pytest.raises((TypeError, pickle.PicklingError)):
+        pickle.dumps(box)
+
+
+def test_a_viewer_without_a_kernel_gets_a_sentence(box: TokenBox) -> None:
+    """Escaped, as a label may be anything."""
+    data, _ = TokenBox("<b>")._repr_mimebundle_()
+    assert "&lt;b&gt;: run this notebook" in data["text/html"]
+    assert data["text/plain"] == "TokenBox('<b>', empty)"
+
+
+def test_an_interrupt_while_it_is_read_shows_nothing(
+    box: TokenBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even what the message held."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TokenBox, "_hold_token", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        box._receive(box, {"kind": "token"}, [SECRET.encode()])
+    made = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    del made.stack[0]
+    assert SECRET not in "".join(made.format())
+
+
+def test_a_closed_box_forgets(box: TokenBox) -> None:
+    """Clients keep what they were made with."""
+    typed(box, SECRET)
+    token = box.token
+    box.close()
+    with pytest.raises(AuthError):
+        box.token  # noqa: B018
+    assert token.build_header().endswith(SECRET)

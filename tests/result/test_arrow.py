@@ -1,0 +1,195 @@
+"""Arrow: typed tables, read by other libraries as they are."""
+
+import datetime
+import json
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from graphql import build_schema
+
+from gqlnb.document import scalars
+from gqlnb.document.document import Document
+from gqlnb.errors import FrameError
+from gqlnb.result.result import Result
+
+SCHEMA = build_schema(
+    """
+    scalar DateTime scalar Date scalar Time scalar Decimal scalar JSON scalar Odd
+    enum Level { LOW HIGH }
+    type Query { repos: [Repo] names: [String] one: Repo }
+    type Repo {
+      id: ID! stars: Int score: Float old: Boolean level: Level at: DateTime day: Date clock: Time
+      price: Decimal any: JSON odd: Odd topics: [String] languages: Languages related: [Repo]
+    }
+    type Languages { edges: [Edge] }
+    type Edge { size: Int node: Language }
+    type Language { name: String at: DateTime }
+    """
+)
+TEXT = """{ repos {
+  id stars score old level at day clock price any odd topics
+  languages { edges { size node { name at } } } related { id topics }
+} }"""
+ROW = {
+    "id": "R", "stars": 1, "score": 0.5, "old": True, "level": "HIGH",
+    "at": "2026-01-02T03:04:05Z", "day": "2026-01-02", "clock": "03:04:05", "price": "1.10",
+    "any": {"a": [1]}, "odd": 7, "topics": ["x", None],
+    "languages": {"edges": [{"size": 5, "node": {"name": "C", "at": "2026-01-02"}}, None]},
+    "related": [{"id": "S", "topics": None}, None],
+}  # fmt: skip
+MOMENT = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
+TYPES = {
+    "id": "large_string",
+    "stars": "int64",
+    "score": "double",
+    "old": "bool",
+    "level": "dictionary<values=large_string, indices=int32, ordered=0>",
+    "at": "timestamp[us, tz=UTC]",
+    "day": "date32[day]",
+    "clock": "time64[us]",
+    "price": "decimal128(38, 18)",
+    "any": "large_string",
+    "odd": "large_string",
+    "topics": "list<item: large_string>",
+    "languages": "list<item: struct<size: int64, name: large_string, at: large_string>>",
+    "related": "list<item: struct<id: large_string, topics: list<item: large_string>>>",
+}
+
+
+def result(rows, text=TEXT):
+    """Return a result of repositories."""
+    return Result({"repos": rows}, document=Document.parse(text, SCHEMA))
+
+
+@pytest.mark.parametrize(
+    "rows", [[ROW], [], [dict.fromkeys(ROW)], None], ids=["full", "empty", "nulls", "null"]
+)
+def test_types_come_from_the_schema_whatever_the_values(rows):
+    """Lists in rows are lists of structs; JSON is text, and so is a scalar nobody knows."""
+    table = result(rows).arrow()
+    assert {field.name: str(field.type) for field in table.schema} == TYPES
+
+
+def test_values_are_those_of_the_answer():
+    """Read back as Python values."""
+    (row,) = result([ROW]).arrow().to_pylist()
+    assert row == ROW | {
+        "at": MOMENT,
+        "day": datetime.date(2026, 1, 2),
+        "clock": datetime.time(3, 4, 5),
+        "price": Decimal("1.10"),
+        "any": json.dumps({"a": [1]}, separators=(",", ":")),
+        "odd": "7",
+        "languages": [{"size": 5, "name": "C", "at": "2026-01-02"}],
+    }
+
+
+def test_what_fits_no_arrow_type_is_text():
+    """Nothing is lost, and nothing fails."""
+    edges = {"edges": [{"size": "big", "node": {"name": "C"}}]}
+    rows = [
+        {"odd": 1, "price": "1" * 40, "topics": ["a"], "languages": edges},
+        {"odd": "x", "topics": [{"b": 1}, 2]},
+    ]
+    text = "{ repos { odd price topics languages { edges { size node { name } } } } }"
+    table = result(rows, text).arrow()
+    assert table["odd"].to_pylist() == ["1", "x"]
+    assert table["price"].to_pylist() == ["1" * 40, None]
+    assert table["topics"].to_pylist() == [["a"], ['{"b":1}', "2"]]
+    assert table["languages"].to_pylist() == ['[{"size":"big","name":"C"}]', None]
+
+
+def test_json_in_lists_is_text_of_one_kind():
+    """Whatever the values are; a list of objects stays one."""
+    schema = build_schema(
+        "scalar JSON type Query { rows: [Row] } type Row { of: [Row] any: [JSON] }"
+    )
+    document = Document.parse("{ rows { any of { any } } }", schema)
+    for values in (["a"], [{"b": 1}], []):
+        rows = [{"any": values, "of": [{"any": values}, None]}]
+        table = Result({"rows": rows}, document=document).arrow()
+        texts = [json.dumps(value, separators=(",", ":")) for value in values]
+        assert str(table.schema.field("of").type) == (
+            "list<item: struct<any: list<item: large_string>>>"
+        )
+        assert table.to_pylist() == [{"any": texts, "of": [{"any": texts}, None]}]
+
+
+def test_what_stands_beside_a_node_has_one_name_in_all_cells():
+    """Also where a node is of a type that has no such field."""
+    schema = build_schema(
+        "type Query { rows: [Row] } type Row { all: All } type All { edges: [Edge] } "
+        "type Edge { size: Int node: Node } union Node = A | B type A { size: Int } "
+        "type B { x: Int }"
+    )
+    text = "{ rows { all { edges { size node { ... on A { size } ... on B { x } } } } } }"
+    edges = [{"size": 1, "node": {"size": 2}}, {"size": 3, "node": {"x": 4}}]
+    answer = Result({"rows": [{"all": {"edges": edges}}]}, document=Document.parse(text, schema))
+    assert answer.frame()["all"].tolist() == [
+        [{"edge.size": 1, "size": 2}, {"edge.size": 3, "x": 4}]
+    ]
+    assert [set(row) for row in answer.arrow()["all"].to_pylist()[0]] == [
+        {"edge.size", "size", "x"}
+    ] * 2
+
+
+def test_a_table_of_an_inner_list_has_keys():
+    """As the frame has."""
+    table = result([ROW, ROW], "{ repos { topics } }").arrow("repos.topics")
+    assert table.to_pydict() == {"repos_index": [0, 0, 1, 1], "topics": ["x", None] * 2}
+
+
+def test_of_several_lists_one_must_be_chosen():
+    """As for frames."""
+    answer = Result({}, document=Document.parse("{ repos { id } names }", SCHEMA))
+    with pytest.raises(FrameError, match="holds 2 lists"):
+        answer.arrow()
+    with pytest.raises(FrameError, match="holds 2 lists"):
+        pa.table(answer)
+
+
+def test_a_value_that_does_not_fit_is_an_error_or_kept():
+    """As for frames."""
+    answer = result([{"stars": 2**31}, {"stars": 1}], "{ repos { stars } }")
+    with pytest.raises(FrameError, match="row 0 is 2147483648"):
+        answer.arrow()
+    assert answer.arrow(strict=False)["stars"].to_pylist() == [2**31, 1]
+
+
+def test_any_consumer_of_the_arrow_interface_takes_a_result():
+    """Arrow's own library, for one."""
+    assert pa.table(result([ROW])).equals(result([ROW]).arrow())
+
+
+def test_polars_reads_a_result():
+    """Types and values arrive."""
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(result([ROW, dict.fromkeys(ROW)]))
+    assert frame.schema["stars"] == polars.Int64
+    assert frame.schema["at"] == polars.Datetime("us", "UTC")
+    assert frame["level"].to_list() == ["HIGH", None]
+    assert frame["at"].to_list() == [MOMENT, None]
+    assert frame["languages"].to_list()[0][0]["name"] == "C"
+    assert frame["price"].to_list() == [Decimal("1.10"), None]
+
+
+def test_duckdb_queries_a_result():
+    """By the name of the Python variable."""
+    duckdb = pytest.importorskip("duckdb")
+    answer = result([ROW, ROW | {"stars": 41}])
+    connection = duckdb.connect()
+    connection.register("answer", answer.arrow())
+    total = "select sum(stars), max(level::varchar), max(topics[1]), max(day) from answer"
+    assert connection.execute(total).fetchall() == [(42, "HIGH", "x", datetime.date(2026, 1, 2))]
+    direct = connection.from_arrow(answer)
+    assert direct.aggregate("sum(stars)").fetchall() == [(42,)]
+
+
+def test_a_dtype_that_arrow_has_not_is_what_its_values_are(monkeypatch):
+    """Rather than an error, in a table of many columns."""
+    monkeypatch.setattr(scalars, "_REGISTERED", dict(scalars._REGISTERED))
+    scalars.scalar("Odd", parse=complex, dtype="complex128")
+    table = result([{"odd": "1"}], "{ repos { odd } }").arrow()
+    scalars._version += 1
+    assert table["odd"].to_pylist() == ["(1+0j)"]

@@ -1,0 +1,147 @@
+"""What an answer must hold, checked in two ways that agree."""
+
+import json
+
+import pytest
+from graphql import build_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb.document.document import Document
+from gqlnb.document.json_codec import load_json
+from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector
+from gqlnb.result.expected_data import iter_misfits
+
+SCHEMA = build_schema("""
+directive @defer on FRAGMENT_SPREAD | INLINE_FRAGMENT
+type Query { node: Node nodes: [[Node!]]! any: Thing item: Item! n: Int! names: [String] }
+union Thing = Item | Other
+interface Node { id: ID! }
+interface Sized { size: Float }
+type Item implements Node & Sized { id: ID! size: Float kind: Kind! next: Item owner: Other! }
+type Other implements Node & Sized { id: ID! size: Float on: Boolean! next: Other free: Free }
+enum Kind { A B }
+scalar Free
+""")
+TEXTS = [
+    "{ n names item { id kind next { size } } }",
+    "{ node { id } any { __typename } }",
+    "{ node { ... on Item { size kind } ... on Other { size on } } }",
+    "{ node { __typename ... on Item { size kind } ... on Other { size on } } }",
+    "{ nodes { id ... on Sized { size } ... on Item { owner { free } } } }",
+    "{ any { ... on Node { id } ... on Item { kind } } }",
+    "{ any { ...A ...B } } fragment A on Item { next { id } } fragment B on Item { next { size } }",
+    "{ any { ... on Item { x: next { id } } ... on Other { x: next { size } } } }",
+    "query ($s: Boolean!) { n @skip(if: $s) item { id @include(if: $s) kind } }",
+    "{ class: n item { __typename def: id } }",
+    '{ __type(name: "Item") { name fields { name type { kind ofType { name } } } } }',
+    "{ node { ... on Item @defer { size kind } } }",
+]
+KEYS = ["id", "size", "kind", "on", "next", "x", "n", "names", "item", "__typename", "class", "def"]
+LEAVES = st.sampled_from([None, True, 0, 2**70, 1.5, "text", "A", "Item", "Other", "New", []])
+DATA = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
+)
+
+
+def shaped(place, draw):
+    """Draw data that fits a place, but for a part here and there."""
+    if draw(st.integers(0, 60)) == 0:
+        return draw(DATA)
+    if place.is_nullable and draw(st.integers(0, 6)) == 0:
+        return None
+    if place.item is not None:
+        return [shaped(place.item, draw) for _ in range(draw(st.integers(0, 3)))]
+    if place.required is not None:
+        chosen = set()
+        for names in place.fragments.values():
+            chosen |= names if draw(st.booleans()) else set()
+        made = {name: shaped(inner, draw) for name, inner in place.always.items()}
+        made |= {
+            name: shaped(place.sometimes[name], draw) for name in place.sometimes if name in chosen
+        }
+        if "__typename" in made:
+            made["__typename"] = draw(st.sampled_from(["Item", "Other", "New"]))
+        return made
+    if place.kinds is None:
+        return draw(DATA)
+    values = {str: "A", int: 5, float: 0.5, bool: True}
+    return values[draw(st.sampled_from(sorted(place.kinds, key=str)))]
+
+
+def known(place, value):
+    """Return a value without the members that were not asked for."""
+    if isinstance(value, list) and place.item is not None:
+        return [known(place.item, item) for item in value]
+    if isinstance(value, dict) and place.always is not None:
+        return {n: known(inner, value[n]) for n, inner in place.fields.items() if n in value}
+    return value
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@settings(max_examples=150)
+@given(data=st.data(), skip=st.booleans())
+def test_both_ways_agree(text, data, skip):
+    """What is decoded by types has no misfit, and what has none is decoded, to the same values."""
+    typed = DecoderSelector(Document.parse(text, SCHEMA)).get_decoder({"s": skip})
+    made = shaped(typed.expected, data.draw)
+    body = (
+        json.dumps({"data": made}).encode() + b" " * SMALL_BODY
+    )  # small first answers are not decoded
+    members = typed.decode_response(body)
+    found = list(iter_misfits(typed.expected, made))
+    assert (members is None) == (made is None or found != [])
+    if members is not None:
+        assert members == {"data": known(typed.expected, made)}
+
+
+def test_what_is_decoded_is_what_json_says():
+    """Exact integers, no conversion between kinds, errors and extensions beside the data."""
+    typed = DecoderSelector(Document.parse("{ n item { size kind } }", SCHEMA)).get_decoder({})
+    members = {
+        "data": {"n": 2**70, "item": {"size": 3, "kind": "NEW"}},
+        "errors": [{"message": "m", "path": ["a", 1]}],
+        "extensions": {"cost": 1},
+    }
+    body = json.dumps(members).encode() + b" " * SMALL_BODY
+    assert typed.decode_response(body) == members
+    assert type(typed.decode_response(body)["data"]["item"]["size"]) is int
+    assert typed.decode_response(b"\xef\xbb\xbf" + body) == members
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"data": {"n": 1, "left out": "\xff"}}',
+        b'{"data": {"n": 1}',
+        b'{"data": {"n": NaN}}',
+        b'{"data": null}',
+        b'{"errors": []}',
+        b'{"data": {"n": 1}, "errors": {}}',
+        b"[]",
+        b'{"data": {"n": 1}} {"data": {"n": 1}}',
+        b'{"data": {"n": 1, "x": ' + b"[" * 9999,
+    ],
+)
+def test_what_is_no_such_answer_is_left_to_be_looked_through(body):
+    """Bad UTF-8 in what was not asked for included."""
+    typed = DecoderSelector(Document.parse("{ n }", SCHEMA)).get_decoder({})
+    assert typed.decode_response(b" " * SMALL_BODY + body) is None
+
+
+def test_a_default_decides_like_a_value():
+    """A variable that was not given has its default; one that is unknown leaves both open."""
+    text = "query ($s: Boolean = true) { n @skip(if: $s) names }"
+    expected = DecoderSelector(Document.parse(text, SCHEMA))
+    assert list(expected.get_decoder({}).expected.fields) == ["names"]
+    assert list(expected.get_decoder({"s": False}).expected.required) == ["n", "names"]
+    assert list(expected.get_decoder({"s": None}).expected.optional) == ["n"]
+    assert expected.get_decoder({}) is expected.get_decoder({"s": True})
+
+
+def test_misfits_name_kinds_and_no_values():
+    """A value could be anything."""
+    typed = DecoderSelector(Document.parse("{ n names }", SCHEMA)).get_decoder({})
+    (found,) = iter_misfits(typed.expected, load_json(b'{"n": "canary", "names": null}'))
+    assert found == (("n",), "Int!", "text", False)

@@ -1,0 +1,238 @@
+"""Results of bytes: nothing is decoded before it is looked at, and frames need no dicts."""
+
+import copy
+import json
+import pickle
+import threading
+
+import pandas as pd
+import pytest
+from graphql import build_schema
+
+from gqlnb.document.document import Document
+from gqlnb.errors import AnswerError, FrameError
+from gqlnb.result import decoder, table_reader
+from gqlnb.result.result import Result
+
+SCHEMA = build_schema(
+    """
+    enum Level { LOW HIGH }
+    type Query { search: Search repos: [Repo!] one: Repo }
+    type Search { total: Int edges: [Edge] }
+    type Edge { node: Repo }
+    type Repo {
+      id: ID! name: String stars: Int score: Float level: Level owner: Repo tags: [String]
+    }
+    """
+)
+
+
+def of_bytes(text, body, **more):
+    """Return the result of a response, given as JSON or as a value."""
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Result.from_bytes(body, Document.parse(text, SCHEMA), **more)
+
+
+def refuse(*_):
+    """Fail where data are decoded."""
+    pytest.fail("the data were decoded")
+
+
+def test_a_frame_is_read_without_decoding_the_data(monkeypatch):
+    """Nor are they for the preview, Arrow, or what stands beside the list."""
+    edges = [{"node": {"name": "a", "stars": 1}}, None]
+    answer = of_bytes(
+        "{ search { total edges { node { name stars } } } }",
+        {"data": {"search": {"total": 7, "edges": edges}}},
+    )
+    monkeypatch.setattr(decoder, "decode_untyped", refuse)
+    assert answer.frame().to_dict("records") == [{"name": "a", "stars": 1}]
+    assert answer.frame().attrs["beside"] == {"search.total": 7}
+    assert answer.arrow().to_pylist() == [{"name": "a", "stars": 1}]
+    found = answer.preview(1)
+    assert (len(found.frame), found.rows, found.beside) == (1, 2, {"search.total": 7})
+    monkeypatch.undo()
+    assert answer.data["search"]["edges"] == edges
+    assert answer.data is answer.data
+
+
+def test_errors_and_extensions_are_there_at_once():
+    """Also of an answer whose data are null."""
+    answer = of_bytes(
+        "{ one { name } }",
+        {"data": None, "errors": [{"message": "no"}], "extensions": {"cost": 1}},
+        source="there",
+    )
+    assert answer.errors == ({"message": "no"},)
+    assert answer.extensions == {"cost": 1}
+    assert answer.data is None
+    with pytest.warns(UserWarning, match="partial"):
+        frame = answer.frames["data"]
+    assert list(frame.columns) == ["one.name"]
+    assert answer.frame().attrs["source"] == "there"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'{"errors": []}',
+        b'{"data": 5}',
+        b'{"data": [], "errors": []}',
+        b'{"data": {}, "errors": 5}',
+        b'{"data": {}, "errors": [5]}',
+        b'{"data": {"one": {"name": "\xff"}}}',
+        b'{"data": {"x": "\xff"}}',
+        b'{"data": {} ',
+        b"[" * 100_000,
+    ],
+)
+def test_what_is_no_response_is_said_at_once(body):
+    """Text that is no UTF-8 too, also where nobody would have read it."""
+    with pytest.raises(AnswerError, match="Not a GraphQL response"):
+        of_bytes("{ one { name } }", body)
+
+
+def test_a_byte_order_mark_is_skipped():
+    """It is none of JSON's, and some servers send it."""
+    answer = of_bytes("{ one { name } }", b'\xef\xbb\xbf{"data": {"one": {"name": "\xc3\xa4"}}}')
+    assert answer.frame()["one.name"].tolist() == ["ä"]
+    assert answer.data == {"one": {"name": "ä"}}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"stars": "many"}, "row 1 is 'many'"),
+        ({"stars": 2**31}, r"row 1 is 2147483648 \(it does not fit into 32 bits\)"),
+        ({"stars": 1.5}, "row 1 is 1.5"),
+        ({"stars": True}, "row 1 is True"),
+        ({"score": "1"}, "row 1 is '1'"),
+        ({"name": 5}, "row 1 is 5"),
+        ({"name": {"a": 1}}, "row 1 is {'a': 1}"),
+        ({"owner": []}, "'owner' in row 1 of 'repos' is"),
+        ("text", "row 1 of 'repos' is 'text', not an object"),
+    ],
+    ids=str,
+)
+def test_values_of_another_type_say_where(row, said):
+    """Bytes fall back to the road of data in process, and both say the same."""
+    text = "{ repos { name stars score owner { name } } }"
+    rows = [{"name": "a", "stars": 1, "score": 0.5, "owner": None}, row]
+    for answer in (of_bytes(text, {"data": {"repos": rows}}),
+                   Result({"repos": rows}, document=Document.parse(text, SCHEMA))):  # fmt: skip
+        with pytest.raises(FrameError, match=said):
+            answer.frame()
+        frame = answer.frame(strict=False)
+        assert len(frame) == 2
+        if isinstance(row, dict) and "owner" not in row:
+            (name,) = row
+            assert frame[name].tolist() == [rows[0][name], row[name]]
+
+
+def test_values_that_are_right_in_another_spelling_are_taken():
+    """1.0 is an Int in JSON, 1 a Float, and a number may be an ID."""
+    rows = [{"id": 1, "stars": 1.0, "score": 1}, {"id": "b", "stars": 2, "score": 2.5}]
+    frame = of_bytes("{ repos { id stars score } }", {"data": {"repos": rows}}).frame()
+    assert frame["id"].tolist() == ["1", "b"]
+    assert frame["stars"].tolist() == [1, 2]
+    assert frame["score"].tolist() == [1.0, 2.5]
+
+
+def test_members_and_values_the_schema_does_not_know_are_no_errors():
+    """A newer server may send more fields and other values of an enum."""
+    rows = [{"level": "MEDIUM", "new": [1]}, {"level": "LOW"}]
+    answer = of_bytes("{ repos { level } }", {"data": {"repos": rows, "new": {}}, "new": 1})
+    assert answer.frame()["level"].tolist() == ["MEDIUM", "LOW"]
+    assert list(answer.frame()["level"].cat.categories) == ["LOW", "HIGH", "MEDIUM"]
+
+
+@pytest.mark.parametrize("repos", [{}, "x", 5, [[]]], ids=str)
+def test_another_shape_than_the_schema_says_is_an_error_with_a_place(repos):
+    """The data can be looked at all the same."""
+    answer = of_bytes("{ repos { name } }", {"data": {"repos": repos}})
+    with pytest.raises(FrameError, match="repos"):
+        answer.frame()
+    assert answer.data == {"repos": repos}
+
+
+@pytest.mark.filterwarnings("ignore:No schema is known")
+def test_without_a_schema_the_data_are_decoded_and_inferred():
+    """By the same road."""
+    answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}, {"n": null}]}}')
+    assert answer.frame()["n"].dtype == "Int64"
+
+
+def test_data_are_one_object_for_all_threads():
+    """Whoever comes second gets what the first one decoded."""
+    answer = of_bytes("{ one { name } }", {"data": {"one": {"name": "a"}}})
+    start, seen = threading.Barrier(4), []
+
+    def look():
+        start.wait()
+        seen.append(answer.data)
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(data) for data in seen}) == 1
+
+
+def test_a_result_of_bytes_can_be_copied():
+    """With data that were not looked at."""
+    answer = Result.from_bytes(b'{"data": {"rows": [{"n": 1}]}, "errors": [{"message": "m"}]}')
+    for other in (copy.copy(answer), copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
+        assert other.data == {"rows": [{"n": 1}]}
+        assert len(other.errors) == 1
+        assert other.extensions == {}
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    """Decoding on first sight hides no mistakes."""
+    with pytest.raises(AttributeError, match="no attribute 'dta'"):
+        Result.from_bytes(b'{"data": {}}').dta  # noqa: B018
+
+
+def test_many_rows_are_read_in_pieces_that_join():
+    """More rows than are decoded at a time, one of them of another type than declared."""
+    rows = [{"name": f"n{n}", "stars": n, "tags": [str(n)] * (n % 3)} for n in range(10_000)]
+    rows[7_777]["stars"] = 7777.0
+    answer = of_bytes("{ repos { name stars tags } }", {"data": {"repos": rows}})
+    frame = answer.frame()
+    assert frame["stars"].tolist() == list(range(10_000))
+    assert frame["name"].iloc[9_999] == "n9999"
+    tags = answer.frames["repos.tags"]
+    assert tags["repos_index"].tolist() == [n for n in range(10_000) for _ in range(n % 3)]
+    assert tags["tags"].tolist() == [str(n) for n in range(10_000) for _ in range(n % 3)]
+    local = Result({"repos": rows}, document=answer.document)
+    pd.testing.assert_frame_equal(local.frame(), frame)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3000])
+def test_a_column_that_is_kept_is_the_same_whatever_comes_together(monkeypatch, chunk):
+    """Values as they came on each road, not those before the wrong one in another type."""
+    monkeypatch.setattr(table_reader, "CHUNK", chunk)
+    schema = build_schema(
+        "scalar Decimal scalar BigInt type Query { rows: [Row] } "
+        "type Row { price: Decimal big: BigInt score: Float }"
+    )
+    document = Document.parse("{ rows { price big score } }", schema)
+    rows = [{"price": "1.50", "big": "7", "score": 1}, {"price": "zz", "big": {}, "score": "x"}]
+    data = {"rows": [rows[0], rows[1], rows[0]]}
+    here = Result(data, document=document)
+    there = Result.from_bytes(json.dumps({"data": data}).encode(), document)
+    frame = there.frame(strict=False)
+    assert frame.to_dict("records") == data["rows"]
+    pd.testing.assert_frame_equal(frame, here.frame(strict=False))
+    table = there.arrow(strict=False)
+    assert table.equals(here.arrow(strict=False))
+    assert table.to_pydict() == {
+        "price": ["1.50", "zz", "1.50"],
+        "big": ["7", "{}", "7"],
+        "score": ["1", "x", "1"],
+    }
+    assert {str(field.type) for field in table.schema} == {"large_string"}

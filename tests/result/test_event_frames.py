@@ -1,0 +1,120 @@
+"""Results of a subscription as one frame: the rows and dtypes that each has by itself."""
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+from graphql import build_schema
+
+import gqlnb
+from gqlnb import Client, FrameError, Result
+from gqlnb.document.document import Document
+from gqlnb.result.event_frames import build_events_frame, build_events_frames, count_rows
+
+SDL = """
+type Query { hello: String }
+type Subscription { tick: Tick two: Two }
+type Tick { n: Int at: DateTime kind: Kind ratio: Float note: String items: [Item] }
+type Item { k: Kind n: Int }
+type Two { a: [Item] b: [Item] }
+enum Kind { SMALL LARGE }
+scalar DateTime
+"""
+WHEN = "2026-01-02T03:04:05Z"
+EVENTS = [
+    {"n": 1, "at": WHEN, "kind": "LARGE", "ratio": 0.5, "items": [{"k": "SMALL", "n": 1}]},
+    {"n": None, "at": None, "kind": None, "ratio": 2, "items": []},
+    {"n": 3, "items": [{"k": None, "n": 2}, None, {"k": "LARGE", "n": 3}]},
+]
+
+
+def results(query: str) -> list[Result]:
+    """Return the results of a subscription whose events are those above."""
+    pairs = [{"a": each["items"], "b": []} for each in EVENTS]
+    schema = gqlnb.Schema(
+        SDL, {"Subscription": {"tick": lambda *_: iter(EVENTS), "two": lambda *_: iter(pairs)}}
+    )
+    return list(Client(schema).subscribe(f"subscription {{ {query} }}"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tick { n at kind ratio note }",
+        "tick { items { k n } }",
+        "tick { n items { k } }",
+        "tick { note }",
+    ],
+)
+def test_together_they_are_what_each_is_by_itself(query: str) -> None:
+    """Rows, dtypes and their order: as frames of the single results, one after the other."""
+    found = results(query)
+    path = "tick.items" if "items" in query else None
+    wanted = pd.concat([each.frame(path) for each in found], ignore_index=True)
+    made = build_events_frame(found, path)
+    pd.testing.assert_frame_equal(made, wanted)
+    pd.testing.assert_frame_equal(build_events_frame(found), wanted)
+    assert sum(count_rows(each, path) for each in found) == len(wanted)
+    assert made.attrs == {}
+
+
+def test_without_results_the_document_gives_the_columns() -> None:
+    """So that a frame has its dtypes before the first event."""
+    found = results("tick { items { k n } }")
+    empty = build_events_frame([], document=found[0].document)
+    assert empty.dtypes.equals(found[0].frame().dtypes)
+    assert len(empty) == 0
+    assert build_events_frame([]).shape == (0, 0)
+
+
+def test_several_lists_make_a_row_of_each_event_unless_one_is_chosen() -> None:
+    """Their items are in cells; a wrong name lists the right ones."""
+    found = results("two { a { n } b { n } }")
+    assert len(build_events_frame(found)) == sum(map(count_rows, found)) == 3
+    assert build_events_frame(found, "two.a")["n"].tolist() == [1, 2, 3]
+    for wrong in (lambda: build_events_frame(found, "a"), lambda: count_rows(found[0], "a")):
+        with pytest.raises(FrameError, match=r"no list at 'a'\. They have: 'two\.a', 'two\.b'\."):
+            wrong()
+
+
+def test_without_a_schema_all_values_together_give_the_dtypes() -> None:
+    """One whole number among fractions is a fraction, and null data are no row."""
+    found = [Result({"a": 1, "b": None}), Result(None), Result({"a": 2.5, "b": "x"})]
+    made = build_events_frame(found)
+    assert list(map(str, made.dtypes)) == ["Float64", "string"]
+    assert made["a"].tolist() == [1.0, 2.5]
+    mixed = build_events_frame([Result({"a": [1]}), Result({"a": None, "b": [2]})])
+    assert len(mixed) == 2
+
+
+def test_a_value_that_fits_no_column_does_not_cost_the_others() -> None:
+    """The column keeps its values as they came."""
+    found = results("tick { n ratio }")
+    found[0] = Result({"tick": {"n": "many", "ratio": 1.5}}, document=found[0].document)
+    made = build_events_frame(found)
+    assert made["tick.n"].tolist() == ["many", None, 3]
+    assert str(made["tick.ratio"].dtype) == "Float64"
+
+
+def test_tidy_frames_name_the_event_of_each_row() -> None:
+    """One for the events, one for each list in them."""
+    frames = build_events_frames(results("tick { n items { n } }"))
+    assert list(frames) == ["events", "events.tick.items"]
+    assert frames["events.tick.items"]["events_index"].tolist() == [0, 2, 2]
+
+
+def test_decimals_of_events_are_exact() -> None:
+    """As those of one result, from JSON numbers with more digits than a float has."""
+    long = "12345678901234567890.123456789"
+    schema = build_schema(
+        "scalar numeric type Query { a: Int } type Subscription { row: Row } "
+        "type Row { sum: numeric all: [numeric] }"
+    )
+    document = Document.parse("subscription { row { sum all } }", schema)
+    body = f'{{"data":{{"row":{{"sum":{long},"all":[{long}]}}}}}}'.encode()
+    results = [Result.from_bytes(body, document) for _ in range(2)]
+    assert build_events_frame(results)["all"].tolist() == [Decimal(long)] * 2
+    frames = build_events_frames(results)
+    assert frames["events"]["row.sum"].tolist() == [Decimal(long)] * 2
+    assert frames["events.row.all"]["all"].tolist() == [Decimal(long)] * 2
+    assert [type(result.data["row"]["sum"]) for result in results] == [float, float]

@@ -1,0 +1,242 @@
+"""Frames: rows, columns and dtypes from the schema, or inferred where there is none."""
+
+import warnings
+
+import pandas as pd
+import pytest
+from graphql import build_schema
+
+from gqlnb.document.document import Document
+from gqlnb.errors import FrameError
+from gqlnb.result.result import Result
+
+SCHEMA = build_schema(
+    """
+    scalar DateTime
+    enum Level { LOW HIGH }
+    type Query { search: Search repos: [Repo] one: Repo names: [String!]! }
+    type Search { total: Int! edges: [Edge] pageInfo: Info! }
+    type Info { hasNextPage: Boolean! }
+    type Edge { cursor: String! node: Repo }
+    type Repo {
+      id: ID! name: String! stars: Int score: Float old: Boolean at: DateTime level: Level
+      owner: Owner topics: [String!] languages: Languages
+    }
+    type Owner { login: String! }
+    type Languages { total: Int! nodes: [Language] }
+    type Language { name: String! }
+    """
+)
+ALL = "id name stars score old at level owner { login }"
+REPO = {
+    "id": "R1", "name": "a", "stars": 5, "score": 0.5, "old": True,
+    "at": "2026-01-02T03:04:05Z", "level": "LOW", "owner": {"login": "o"},
+}  # fmt: skip
+DTYPES = {
+    "id": "string", "name": "string", "stars": "Int64", "score": "Float64", "old": "boolean",
+    "at": "datetime64[ns, UTC]", "level": "category", "owner.login": "string",
+}  # fmt: skip
+
+
+def result(text, data, **more):
+    """Return a result with a checked document."""
+    return Result(data, document=Document.parse(text, SCHEMA), **more)
+
+
+def dtypes(frame):
+    """Return the dtypes by column, the unit of moments apart."""
+    return {
+        name: "datetime64[ns, UTC]" if isinstance(kind, pd.DatetimeTZDtype) else str(kind)
+        for name, kind in frame.dtypes.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "rows", [[REPO], [], [{**dict.fromkeys(REPO), "id": "R", "name": "n"}], [None, REPO, None]]
+)
+def test_dtypes_come_from_the_schema_whatever_the_values(rows):
+    """Full, empty, all-null and partly null answers have the same columns and dtypes."""
+    frame = result(f"{{ repos {{ {ALL} }} }}", {"repos": rows}).frame()
+    assert {name: kind.split("[python]")[0] for name, kind in dtypes(frame).items()} == DTYPES
+    assert len(frame) == sum(row is not None for row in rows)
+
+
+def test_a_connection_gives_rows_of_its_nodes():
+    """`edges` and `node` are no part of the names; null edges and nodes are no rows."""
+    text = "{ search { total edges { cursor node { name owner { login } } }"
+    text += " pageInfo { hasNextPage } } }"
+    edges = [{"cursor": "c1", "node": {"name": "a", "owner": {"login": "o"}}}, None]
+    edges += [
+        {"cursor": "c2", "node": None},
+        {"cursor": "c3", "node": {"name": "b", "owner": None}},
+    ]
+    frame = result(text, {"search": {"total": 9, "edges": edges, "pageInfo": {}}}).frame()
+    assert list(frame.columns) == ["name", "owner.login", "cursor"]
+    assert frame["name"].tolist() == ["a", "b"]
+    assert frame["cursor"].tolist() == ["c1", "c3"]
+    assert frame["owner.login"].isna().tolist() == [False, True]
+
+
+def test_an_answer_without_a_list_is_one_row():
+    """Its columns are the dotted names of its leaves."""
+    frame = result(
+        "{ one { name stars owner { login } } }", {"one": {"name": "a", "stars": 1}}
+    ).frame()
+    assert frame.to_dict("records")[0]["one.name"] == "a"
+    assert len(frame) == 1
+
+
+def test_inner_lists_stay_in_one_cell():
+    """No row is multiplied; a connection's cell holds its nodes."""
+    text = "{ repos { name topics languages { total nodes { name } } } }"
+    row = {
+        "name": "a",
+        "topics": ["x", "y"],
+        "languages": {"total": 1, "nodes": [{"name": "C"}, None]},
+    }
+    frame = result(text, {"repos": [row]}).frame()
+    assert frame.loc[0, "topics"] == ["x", "y"]
+    assert frame.loc[0, "languages"] == [{"name": "C"}]
+    assert frame.loc[0, "languages.total"] == 1
+
+
+def test_a_list_of_leaves_is_one_column():
+    """It is named after the field."""
+    frame = result("{ names }", {"names": ["a", "b"]}).frame()
+    assert frame["names"].tolist() == ["a", "b"]
+    assert frame["names"].dtype == "string"
+
+
+def test_of_several_lists_one_must_be_chosen():
+    """The error lists the paths with their row counts; each path gives its frame."""
+    answer = result("{ repos { name } names }", {"repos": [{"name": "a"}], "names": []})
+    with pytest.raises(FrameError, match=r"'repos' \(1 row\), 'names' \(0 rows\)"):
+        answer.frame()
+    assert answer.frame("repos")["name"].tolist() == ["a"]
+    with pytest.raises(FrameError, match="no list at 'repo'"):
+        answer.frame("repo")
+
+
+def test_aliases_name_the_columns():
+    """The response name counts, not the field's."""
+    frame = result("{ r: repos { title: name } }", {"r": [{"title": "a"}]}).frame()
+    assert list(frame.columns) == ["title"]
+
+
+def test_fragments_are_merged():
+    """Named and inline fragments add their fields where they stand."""
+    text = "{ repos { ...A ... on Repo { stars } } } fragment A on Repo { name owner { login } }"
+    frame = result(text, {"repos": [{"name": "a", "owner": {"login": "o"}, "stars": 1}]}).frame()
+    assert list(frame.columns) == ["name", "owner.login", "stars"]
+
+
+def test_a_value_of_the_wrong_type_names_its_column():
+    """Text where an Int was declared is an error of ours, which says where."""
+    answer = result("{ repos { stars } }", {"repos": [{"stars": 1}, {"stars": "many"}]})
+    message = "Column 'stars' of 'repos' does not hold values of type Int: row 1 is 'many'"
+    with pytest.raises(FrameError, match=message):
+        answer.frame()
+    assert answer.frame(strict=False)["stars"].tolist() == [1, "many"]
+
+
+def test_an_enum_value_the_schema_does_not_know_is_kept():
+    """A newer server is no error."""
+    frame = result("{ repos { level } }", {"repos": [{"level": "MEDIUM"}]}).frame()
+    assert frame["level"].tolist() == ["MEDIUM"]
+
+
+def test_without_a_schema_the_values_show_the_types():
+    """Int with a null stays an integer column; text is text."""
+    data = {
+        "repos": [{"name": "a", "stars": 1, "owner": {"login": "o"}}, {"name": "b", "stars": None}]
+    }
+    frame = Result(data, document=Document.parse("{ repos { name stars } }")).frame()
+    assert list(frame.columns) == ["name", "stars", "owner.login"]
+    assert frame["stars"].dtype == "Int64"
+    assert frame["owner.login"].isna().tolist() == [False, True]
+
+
+def test_without_a_schema_nothing_is_assumed_of_text_and_integers_stay():
+    """Moments are text, with a zone or without; integers beyond 32 bits are integers."""
+    rows = [{"at": "2026-01-02T03:04:05", "n": 2**60}, {"at": None, "n": None}]
+    frame = Result({"rows": rows}, document=Document.parse("{ rows { at n } }")).frame()
+    assert dtypes(frame) == {"at": "string", "n": "Int64"}
+    assert frame["n"][0] == 2**60
+
+
+def test_a_partial_answer_warns_and_is_marked():
+    """One warning, and `attrs` say it."""
+    answer = result("{ repos { name } }", {"repos": []}, errors=({"message": "no"},))
+    with pytest.warns(UserWarning, match="partial: 1 error"):
+        frame = answer.frame()
+    assert frame.attrs["partial"] is True
+
+
+def test_a_whole_answer_does_not_warn():
+    """No errors, no warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert result("{ names }", {"names": []}).frame().attrs["partial"] is False
+
+
+def test_what_was_asked_for_beside_the_list_is_in_attrs():
+    """Scalars of the root and of the connection, by dotted name; pandas copies keep them."""
+    text = "{ one { name } search { total pageInfo { hasNextPage } edges { node { name } } } }"
+    data = {
+        "one": {"name": "o"},
+        "search": {"total": 119, "pageInfo": {"hasNextPage": True}, "edges": []},
+    }
+    frame = result(text, data).frame()
+    assert frame.attrs["beside"] == {
+        "one.name": "o",
+        "search.total": 119,
+        "search.pageInfo.hasNextPage": True,
+    }
+    assert frame.head().attrs["beside"]["search.total"] == 119
+
+
+def test_beside_a_chosen_list_the_other_lists_are_left_out():
+    """They have frames of their own."""
+    data = {"repos": [{"name": "a"}], "names": ["x"], "search": {"total": 1, "edges": []}}
+    text = "{ repos { name } names search { total edges { node { name } } } }"
+    answer = result(text, data)
+    assert answer.frame("repos").attrs["beside"] == {}
+    assert answer.frame("search").attrs["beside"] == {"search.total": 1}
+
+
+def test_a_list_that_is_null_is_told_from_an_empty_one():
+    """Both have no rows; the null is said."""
+    assert result("{ repos { name } }", {"repos": None}).frame().attrs["beside"] == {"repos": None}
+    assert result("{ repos { name } }", {"repos": []}).frame().attrs["beside"] == {}
+
+
+def test_values_beside_the_list_are_json():
+    """A value that is none becomes text, so that `attrs` can be written to Parquet."""
+    at = pd.Timestamp("2026-01-02", tz="UTC")
+    frame = Result({"at": at, "repos": [{"name": "a"}]}).frame()
+    assert frame.attrs["beside"] == {"at": "2026-01-02 00:00:00+00:00"}
+
+
+def test_nothing_selected_of_an_inner_connection_is_lost():
+    """What its edges and its page say stands in the cell and in columns."""
+    data = {
+        "repos": [
+            {
+                "languages": {
+                    "pageInfo": {"hasNextPage": False},
+                    "edges": [{"size": 5, "node": {"name": "C"}}, None],
+                }
+            }
+        ]
+    }
+    frame = Result(data).frame()
+    assert frame.loc[0, "languages"] == [{"size": 5, "name": "C"}]
+    assert not frame.loc[0, "languages.pageInfo.hasNextPage"]
+
+
+def test_objects_of_an_edge_are_columns():
+    """Also lists beside the node, such as the matches of a search."""
+    edge = {"match": {"text": "t"}, "all": [{"text": "t"}], "node": {"name": "a"}}
+    frame = Result({"search": {"edges": [edge]}}).frame()
+    assert list(frame.columns) == ["name", "match.text", "all"]
+    assert frame.loc[0, "all"] == [{"text": "t"}]

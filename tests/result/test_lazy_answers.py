@@ -1,0 +1,469 @@
+"""Answers whose data wait: what comes of them is what comes of answers that are decoded at once."""
+
+import copy
+import gc
+import json
+import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from unittest import mock
+
+import pytest
+from graphql import build_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gqlnb import errors
+from gqlnb.auth import Token
+from gqlnb.document import scalars
+from gqlnb.document.document import Document
+from gqlnb.http import response_parser
+from gqlnb.http.messages import Response
+from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.result import checked_decoder, table_reader
+from gqlnb.result.checked_decoder import LARGE_BODY, DecoderSelector
+from tests.result.test_checked_decoder import DATA as ANYTHING
+from tests.result.test_checked_decoder import SCHEMA as MIXED
+from tests.result.test_checked_decoder import shaped
+
+SCHEMA = build_schema("""
+type Query { page: Page! beside: Int tags: [String!]! grid: [[Int!]!] search: Search! }
+type Page { total: Int! items: [Thing] }
+union Thing = Book | Person
+type Book { id: ID! title: String! price: Float kind: Kind! by: Person! meta: JSON notes: [Note!]! }
+type Person { id: ID! name: String! }
+type Note { text: String }
+enum Kind { A B }
+scalar JSON
+type Search { total: Int! edges: [Edge] }
+type Edge { cursor: String! node: Book }
+""")
+TEXT = """{ beside tags grid page { n: total items { __typename
+  ... on Book { id title price kind by { name } meta notes { text } }
+  ... on Person { id who: name } } } }"""
+SEARCH = "{ beside search { total edges { cursor node { id title price kind by { name } } } } }"
+DEEP = 450  # a row of the second piece
+
+
+def book(n):
+    """Return a row, with a null here and there and a member that nobody asked for."""
+    return {
+        "__typename": "Book",
+        "id": n,
+        "title": f'T {n} é 🙂 "\n',
+        "price": 1.5 if n % 2 else None,
+        "kind": "NEW" if n % 7 == 0 else "A",
+        "by": {"name": "x"},
+        "meta": {"big": 2**70, "any": [None, 1.5, {}]},
+        "notes": [{"text": None}] * (n % 3),
+        "left out": "not asked for",
+    }
+
+
+def things(size=600):
+    """Return data with rows of two types, and lists of several kinds beside them."""
+    person = {"__typename": "Person", "id": "p", "who": "w"}
+    items = [book(n) if n % 5 else person for n in range(size)]
+    items[3] = None
+    page = {"n": size, "items": items}
+    return {"beside": 1, "tags": ["a", "é"], "grid": [[1], []], "page": page, "more": 1}
+
+
+def edges(size=600):
+    """Return the data of a search: one list of plain columns."""
+    found = [{"cursor": "c", "node": book(n) if n % 9 else None} for n in range(size)]
+    found[3] = None
+    return {"beside": 1, "search": {"total": size, "edges": found}}
+
+
+THINGS, EDGES = things(), edges()
+DATA = {TEXT: THINGS, SEARCH: EDGES}
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Decode some hundred rows at a time, so that a few hundred are several pieces."""
+    monkeypatch.setattr(checked_decoder, "CHECKED_CHUNK", 200)
+    monkeypatch.setattr(table_reader, "CHUNK", 200)
+
+
+def asked_of(text=TEXT, **members):
+    """Return what was asked by a text whose schema is known."""
+    document = Document.parse(text, SCHEMA)
+    expected = DecoderSelector(document).get_decoder({})
+    return ResponseContext(document, "here", expected=expected, variables={}, **members)
+
+
+def response_of(body, status=200, media="application/json"):
+    """Return a response with this body, or these members."""
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Response(status, {"content-type": media}, body)
+
+
+def at_once():
+    """Decode all answers when they come."""
+    return mock.patch.object(response_parser, "read_lazily", return_value=None)
+
+
+def outcome(response, asked):
+    """Return what comes of an answer: its members, or the words of the error."""
+    try:
+        result = parse_response(response, asked)
+    except errors.GqlnbError as error:
+        return type(error), str(error), error.result and error.result.data
+    members = (result.errors, result.extensions, result.source, result.variables, result.document)
+    return result.data, json.dumps(result.data), members, result.response is response
+
+
+def same(response, asked):
+    """Return what comes of an answer, which is the same on both roads."""
+    with at_once():
+        wanted = outcome(response, asked)
+    found = outcome(response, asked)
+    assert found == wanted
+    return found
+
+
+def waits(result):
+    """Tell whether the data have not been decoded."""
+    return "data" not in vars(result)
+
+
+@pytest.mark.parametrize("text", [TEXT, SEARCH])
+def test_a_large_answer_is_decoded_when_it_is_touched(text):
+    """And not before; errors and extensions are there at once."""
+    members = {"data": DATA[text], "extensions": {"cost": 1}, "errors": [{"message": "m"}]}
+    response, asked = response_of(members), asked_of(text)
+    result = parse_response(response, asked)
+    assert result.extensions == {"cost": 1}
+    assert result.errors == ({"message": "m"},)
+    assert result.response is response
+    assert waits(result)
+    data = result.data
+    assert not waits(result)
+    assert result.data is data
+    assert data == same(response, asked)[0]
+
+
+def test_data_are_exact():
+    """Integers of any size, and nothing that was not asked for."""
+    result = parse_response(response_of({"data": THINGS}), asked_of())
+    item = result["page"]["items"][1]
+    assert item["meta"]["big"] == 2**70
+    assert "left out" not in item
+    assert list(result.data) == ["beside", "tags", "grid", "page"]
+
+
+@pytest.mark.parametrize(("text", "path"), [(TEXT, "page.items"), (SEARCH, None)])
+def test_frames_are_the_same_before_and_after_the_first_touch(text, path):
+    """From the bytes, from the bytes again, and from the dicts."""
+    response, asked = response_of({"data": DATA[text]}), asked_of(text)
+    result = parse_response(response, asked)
+    with at_once():
+        wanted = parse_response(response, asked).frame(path)
+    found = [result.frame(path), result.frame(path)]
+    assert waits(result)
+    assert result.data
+    for frame in [*found, result.frame(path)]:
+        assert frame.equals(wanted)
+        assert list(frame.dtypes) == list(wanted.dtypes)
+        assert frame.attrs == wanted.attrs
+
+
+def test_frames_do_not_share_their_values():
+    """What was read while the answer was checked belongs to the first that asks for it."""
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    first = result.frame()
+    first.loc[0, "price"] = 77.0
+    first.loc[0, "title"] = "changed"
+    assert result.frame().loc[0, "title"] == book(1)["title"]
+    assert result.frame().loc[0, "price"] == 1.5
+
+
+def test_tidy_frames_arrow_and_previews_do_not_need_the_dicts():
+    """All of them are read from the bytes."""
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    rows = sum(1 for edge in EDGES["search"]["edges"] if edge and edge["node"])
+    assert result.preview(5).rows > 0
+    assert result.arrow().num_rows == rows
+    assert len(result.frames["search"]) == rows
+    assert len(result.frame(strict=False)) == rows
+    assert waits(result)
+
+
+def test_the_frame_is_read_while_the_answer_is_checked():
+    """So that the one frame people ask for decodes nothing a second time."""
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    with mock.patch("gqlnb.result.decoder.get_row_decoders", side_effect=AssertionError):
+        assert len(result.frame())
+
+
+def test_a_scalar_of_ones_own_is_parsed_when_its_frame_is_made(monkeypatch):
+    """A person's function does not run at `execute`."""
+    monkeypatch.setattr(scalars, "_REGISTERED", {})
+    monkeypatch.setattr(scalars, "_version", scalars.get_version() + 1)
+    seen = []
+    scalars.scalar("ID", parse=lambda value: seen.append(value) or str(value), dtype="string")
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    assert waits(result)
+    assert seen == []
+    assert result.frame()["id"][0] == "1"
+
+
+def test_a_value_that_does_not_fit_its_column_is_said_when_the_frame_is_made():
+    """It is right by query and schema, as far as JSON can tell."""
+    found = [{"node": {"total": n if n != DEEP else 2**40, "id": f"{n:0100}"}} for n in range(600)]
+    schema = build_schema(
+        "type Query { edges: [E!]! } type E { node: N! } type N { total: Int! id: ID! }"
+    )
+    document = Document.parse("{ edges { node { total id } } }", schema)
+    asked = ResponseContext(
+        document, "here", expected=DecoderSelector(document).get_decoder({}), variables={}
+    )
+    result = parse_response(response_of({"data": {"edges": found}}), asked)
+    assert waits(result)
+    with pytest.raises(errors.FrameError, match=f"{DEEP}"):
+        result.frame()
+    kept = parse_response(response_of({"data": {"edges": found}}), asked).frame(strict=False)
+    assert kept.iloc[DEEP, 0] == 2**40
+
+
+def test_a_small_answer_is_decoded_at_once():
+    """As is one whose items are long texts, since dicts cost little beside them."""
+    small = response_of({"data": things(5)})
+    assert len(small.body) < LARGE_BODY
+    assert not waits(parse_response(small, asked_of()))
+    text = {**things(50), "tags": ["x" * LARGE_BODY]}
+    assert not waits(parse_response(response_of({"data": text}), asked_of()))
+
+
+def test_without_a_schema_an_answer_is_decoded_at_once():
+    """There is nothing to check it by."""
+    asked = ResponseContext(Document.parse(TEXT), "here", variables={})
+    assert not waits(parse_response(response_of({"data": THINGS}), asked))
+
+
+@pytest.mark.parametrize("text", [TEXT, SEARCH])
+def test_all_threads_touch_the_same_data(text):
+    """Which are made once, while others make frames."""
+    path = "page.items" if text == TEXT else None
+    result = parse_response(response_of({"data": DATA[text]}), asked_of(text))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: (len(result.frame(path)), id(result.data)), range(8)))
+    assert len(set(found)) == 1
+
+
+def test_copies_and_pickles_have_the_data():
+    """Not what makes them, which is no value."""
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    result.frame()
+    state = result.__getstate__()
+    assert state["data"] == result.data
+    assert "_came" not in state
+    assert copy.copy(result).data is result.data
+    plain = ResponseContext(Document.parse("{ a }"), "here", variables={})
+    again = pickle.loads(pickle.dumps(parse_response(response_of({"data": {"a": 1}}), plain)))
+    assert again.data == {"a": 1}
+
+
+def test_what_makes_the_data_is_let_go():
+    """Once they are there, the pieces that frames are read from are not."""
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    came = vars(result)["_came"]
+    known = weakref.ref(came.make_data)
+    assert result.data
+    gc.collect()
+    assert known() is None
+    assert came.body == b""
+    assert came.prepared is None
+    assert type(came.outline) is not dict
+
+
+def test_a_repr_shows_the_first_rows_without_the_dicts():
+    """A cell that ends in a large result stays quick."""
+    result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
+    assert "T 1 é" in repr(result)
+    assert result._repr_mimebundle_()
+    assert waits(result)
+
+
+def test_secrets_in_extensions_and_errors_are_masked_at_once():
+    """As those of an answer that is decoded when it comes."""
+    members = {
+        "data": EDGES,
+        "extensions": {"a": "canary-77"},
+        "errors": [{"message": "canary-77"}],
+    }
+    result = parse_response(response_of(members), asked_of(SEARCH, hide=Token("canary-77").redact))
+    assert waits(result)
+    assert "canary" not in f"{result.extensions}{result.errors}"
+
+
+WRONG = [
+    (("page", "items", DEEP + 1, "title"), None),
+    (("page", "items", DEEP + 1, "title"), 1),
+    (("page", "items", DEEP + 1, "price"), "1.5"),
+    (("page", "items", DEEP + 1, "price"), True),
+    (("page", "items", DEEP + 1, "kind"), 1),
+    (("page", "items", DEEP + 1, "by"), []),
+    (("page", "items", DEEP + 1, "by", "name"), None),
+    (("page", "items", DEEP + 1, "notes"), [None]),
+    (("page", "items", DEEP + 1, "notes"), {}),
+    (("page", "items", DEEP + 1, "title"), ...),
+    (("page", "items", DEEP + 1, "__typename"), ...),
+    (("page", "items", DEEP + 1, "id"), 1.5),
+    (("page", "items", DEEP, "who"), ...),
+    (("page", "items", DEEP), 1),
+    (("page", "items"), {}),
+    (("page", "n"), 1.0),
+    (("page", "n"), ...),
+    (("page",), None),
+    (("beside",), "1"),
+    (("beside",), ...),
+    (("tags", 1), None),
+    (("grid", 0, 0), None),
+    (("grid", 1), None),
+    (("search", "edges", DEEP + 1), 1),
+    (("search", "edges", DEEP + 1, "cursor"), None),
+    (("search", "edges", DEEP + 1, "cursor"), ...),
+    (("search", "edges", DEEP + 1, "node"), ...),
+    (("search", "edges", DEEP + 1, "node", "id"), None),
+    (("search", "edges", DEEP + 1, "node", "title"), ...),
+    (("search", "edges", DEEP + 1, "node", "by", "name"), 5),
+    (("search", "total"), None),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), WRONG)
+def test_a_misfit_is_an_error_at_once(path, value):
+    """Wherever it stands, in the words of the road that makes dicts."""
+    text = SEARCH if path[0] == "search" else TEXT
+    data = deepcopy(DATA[text])
+    inner = data
+    for step in path[:-1]:
+        inner = inner[step]
+    if value is ...:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    kind, words, _ = same(response_of({"data": data}), asked_of(text))
+    assert kind is errors.AnswerError
+    assert "does not fit" in words
+
+
+def test_a_null_that_an_error_explains_is_an_answer():
+    """In the place of what is never null."""
+    data = deepcopy(EDGES)
+    data["search"]["edges"][DEEP + 1]["node"]["title"] = None
+    path = ["search", "edges", DEEP + 1, "node", "title"]
+    members = {"data": data, "errors": [{"message": "m", "path": path}]}
+    assert len(same(response_of(members), asked_of(SEARCH))) == 4
+
+
+BODY = json.dumps({"data": THINGS}, ensure_ascii=False).encode()
+LIST = json.dumps(THINGS["page"]["items"]).encode()
+
+
+def doubled(name, value, body=BODY):
+    """Return an answer in which a member has another value first."""
+    return body.replace(b'"%b":' % name, b'"%b": %b, "%b":' % (name, value, name), 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BODY,
+        BODY.replace(b"not asked for", b"\xff", 1),
+        BODY.replace(b"not asked for", b"\\ud800", 1),
+        BODY.replace(b"T 451", b"\\ud800", 1),
+        BODY.replace(b"T 451", b"\xff", 1),
+        BODY.replace(b"T 451", b"\x01", 1),
+        BODY.replace(b'"beside": 1', b'"beside": NaN', 1),
+        BODY.replace(b"1.5, {}", b"NaN, {}", 1),
+        BODY.replace(b"1.5, {}", b"1e999, {}", 1),
+        BODY[:-1],
+        BODY[:-100],
+        BODY + b"{}",
+        b"[" * 99999,
+        b'{"data": {"x": ' + b"[" * 99999,
+        b"\xef\xbb\xbf" + BODY,
+        BODY.replace(b'"items": [', b'"items" :\n[\t ', 1).replace(b"}]}", b"} \r\n ] }", 1),
+        doubled(b"page", b"null"),
+        doubled(b"page", b"[]"),
+        doubled(b"items", b"null"),
+        doubled(b"items", b"[]"),
+        doubled(b"items", b"{}"),
+        doubled(b"items", LIST),
+        doubled(b"items", LIST.replace(b"T 451", b"\\ud800")),
+        doubled(b"items", LIST.replace(b'"title"', b'"tilte"', 1)),
+        doubled(b"items", b'[{"title": NaN}]'),
+        doubled(b"it\\u0065ms", b"[1]").replace(b'"it\\u0065ms": [{', b'"items": [{', 1),
+        doubled(b"data", b"null"),
+        doubled(b"data", b"5"),
+        doubled(b"title", b"5"),
+        doubled(b"title", b"null"),
+        doubled(b"meta", b"NaN"),
+        doubled(b"left out", b'"\xff"'),
+        BODY[:-1] + b', "errors": {}}',
+        BODY[:-1] + b', "errors": [1]}',
+        BODY[:-1] + b', "errors": null}',
+        BODY[:-1] + b', "errors": [], "errors": [{"message": "m"}], "extensions": 5}',
+        BODY[:-1] + b', "data": null}',
+    ],
+)
+def test_what_json_is_is_decided_as_before(body):
+    """Bad text, numbers that are none, ends, depth, white space, what stands there twice."""
+    same(response_of(body), asked_of())
+
+
+@pytest.mark.parametrize(("status", "media"), [(500, "application/json"), (200, "text/html")])
+def test_status_and_media_type_count_as_before(status, media):
+    """Data are an answer under any status, but not in a page."""
+    same(response_of(BODY, status, media), asked_of())
+
+
+def written(value, draw):
+    """Write a value as JSON with white space, and now and then with a member twice."""
+    gap = draw(st.sampled_from(["", "", " ", "\n\t"]))
+    if isinstance(value, list):
+        return f"[{gap}{f'{gap},'.join(written(each, draw) for each in value)}{gap}]"
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    members = []
+    for name, inner in value.items():
+        if draw(st.integers(0, 20)) == 0:
+            members.append((name, draw(st.just(inner) | ANYTHING)))
+        members.append((name, inner))
+    texts = (f"{json.dumps(name)}{gap}:{written(inner, draw)}" for name, inner in members)
+    return f"{gap}{{{','.join(texts)}{gap}}}{gap}"
+
+
+LISTED = [
+    (SEARCH, SCHEMA),
+    ("{ n names nodes { id } }", MIXED),
+    ("{ names }", MIXED),
+    ("{ class: nodes { def: id } item { id kind } }", MIXED),
+    ("{ nodes { id ... on Sized { size } ... on Item { owner { free } } } }", MIXED),
+    ("{ nodes { __typename ... on Item { size kind } ... on Other { size on } } }", MIXED),
+    ('{ __type(name: "Item") { name fields { name type { kind ofType { name } } } } }', MIXED),
+]
+
+
+@pytest.mark.parametrize(("text", "schema"), LISTED)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_both_roads_agree(text, schema, data):
+    """Whatever comes, and whichever of the two ways of checking it."""
+    document = Document.parse(text, schema)
+    typed = DecoderSelector(document).get_decoder({})
+    typed.decode_response(b"")  # small first answers are not decoded
+    asked = ResponseContext(document, "here", expected=typed, variables={})
+    members = {"data": shaped(typed.expected, data.draw)}
+    if data.draw(st.booleans()):
+        members["errors"] = [{"message": "m"}]
+    body = written(members, data.draw).encode()
+    with mock.patch.multiple(checked_decoder, LARGE=0, ROOMY=1 << 30, CHUNK=2):
+        same(response_of(body), asked)
+        with mock.patch.object(checked_decoder, "check_and_read", return_value=False):
+            same(response_of(body), asked)

@@ -1,0 +1,160 @@
+"""Results: the views of one answer."""
+
+import pytest
+
+from gqlnb import PartialError, Schema
+from gqlnb.result.result import Result
+
+SDL = "type Query { a: Int b: Int items: [Item!] } type Item { n: Int name: String }"
+
+
+def fail(root, args, context):
+    """Fail as a person's resolver fails."""
+    return 1 / 0
+
+
+@pytest.fixture
+def partial():
+    """Return an answer of which one field failed."""
+    return Schema(SDL, {"Query": {"a": fail, "b": lambda *_: 2}}).execute("{ a b }")
+
+
+def test_rows_are_counted_and_iterated():
+    """Length and iteration are those of the answer's one list."""
+    rows = [{"n": 1, "name": "x"}, {"n": 2, "name": "y"}]
+    result = Schema(SDL).execute("{ items { n name } }", root={"items": rows})
+    assert len(result) == 2
+    assert list(result) == rows
+    assert result.dicts() == rows
+    assert result["items"] == rows
+
+
+def test_an_answer_is_true_even_without_rows():
+    """`if result:` asks whether there is an answer."""
+    assert Result({"items": []})
+
+
+def test_a_failed_field_stands_beside_the_data(partial):
+    """The data of the others is there, and the error says where."""
+    assert partial.data == {"a": None, "b": 2}
+    assert partial.errors[0]["path"] == ["a"]
+
+
+def test_raise_for_errors_keeps_the_result_and_the_cause(partial):
+    """The exception of the resolver is the cause, the result is kept."""
+    with pytest.raises(PartialError, match="a: division by zero") as caught:
+        partial.raise_for_errors()
+    assert caught.value.result is partial
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_raise_for_errors_returns_a_whole_result():
+    """It can be chained."""
+    result = Schema(SDL).execute("{ b }", root={"b": 1})
+    assert result.raise_for_errors() is result
+
+
+def test_errors_are_a_frame(partial):
+    """Message, path, line and column."""
+    row = partial.errors_frame().iloc[0]
+    assert (row["message"], row["path"], row["line"], row["column"]) == (
+        "division by zero",
+        "a",
+        1,
+        3,
+    )
+
+
+def test_a_partial_result_shows_its_errors_and_where_they_arose(partial):
+    """Text and HTML name the field, the message and the line of the resolver."""
+    bundle = partial._repr_mimebundle_()
+    for shown in bundle.values():
+        assert "Partial answer, 1 error:" in shown
+        assert "a: ZeroDivisionError: division by zero, in fail, line" in shown
+        assert "return 1 / 0" in shown
+
+
+def test_hostile_values_are_shown_as_text():
+    """No value becomes markup, and no control character reaches a terminal."""
+    evil = "<script>alert(1)</script>\x1b[31m"
+    result = Schema(SDL).execute("{ items { name } }", root={"items": [{"name": evil}]})
+    bundle = result._repr_mimebundle_()
+    assert "<script>" not in bundle["text/html"]
+    assert "\x1b" not in bundle["text/plain"]
+    scalar = Schema("type Query { s: String }").execute("{ s }", root={"s": evil})
+    assert "<script>" not in scalar._repr_mimebundle_()["text/html"]
+    assert "\x1b" not in repr(scalar)
+
+
+def test_many_rows_show_the_first_and_say_how_many_there_are():
+    """A table of thousands is not pasted into a notebook."""
+    rows = [{"n": n} for n in range(5000)]
+    text = repr(Schema(SDL).execute("{ items { n } }", root={"items": rows}))
+    assert "5,000 rows, the first 20 shown" in text
+    assert len(text.splitlines()) < 30
+
+
+def test_a_result_without_data_has_no_keys():
+    """A null that reached the top is no mapping."""
+    with pytest.raises(KeyError):
+        Result(None)["a"]
+
+
+CONNECTION = """
+type Query { viewer: User search: Search }
+type User { login: String }
+type Search { repositoryCount: Int pageInfo: Page nodes: [Item] }
+type Page { endCursor: String }
+type Item { name: String }
+"""
+
+
+@pytest.mark.parametrize("rows", [[], [{"name": "a"}]])
+def test_what_stands_beside_the_rows_is_shown(rows):
+    """Every scalar that was asked for has a line of its own, also where there are no rows."""
+    root = {
+        "viewer": {"login": "<i>me</i>\x1b[31m"},
+        "search": {"repositoryCount": 119, "pageInfo": {"endCursor": None}, "nodes": rows},
+    }
+    text = "{ viewer{login} search { repositoryCount pageInfo{endCursor} nodes{name} } }"
+    bundle = Schema(CONNECTION).execute(text, root=root)._repr_mimebundle_()
+    assert bundle["text/plain"].splitlines()[:3] == [
+        "viewer.login: <i>me</i> [31m",
+        "search.repositoryCount: 119",
+        "search.pageInfo.endCursor: null",
+    ]
+    assert "search.repositoryCount: 119" in bundle["text/html"]
+    assert "viewer.login: &lt;i&gt;me&lt;/i&gt;" in bundle["text/html"]
+
+
+def test_many_or_long_values_beside_the_rows_are_cut():
+    """They do not push the table off the screen."""
+    data = {f"v{n}": "x" * 1000 for n in range(50)} | {"rows": [{"n": 1}]}
+    lines = repr(Result(data)).splitlines()
+    assert len(lines) < 30
+    assert max(map(len, lines)) < 250
+    assert "… and 30 more values" in lines
+
+
+ODD = [
+    {"message": "m", "locations": "x"},
+    {"message": "m", "locations": [5]},
+    {"message": "m", "locations": {"line": 1}},
+    {"message": "m", "locations": [{"line": "x", "column": 10**30}]},
+    {"message": "m", "path": "abc"},
+    {"message": "m", "path": 5},
+    {"message": {"a": 1}, "path": [None, {}]},
+    {},
+]
+
+
+@pytest.mark.parametrize("error", ODD, ids=str)
+def test_errors_of_any_form_are_shown(error):
+    """An endpoint that breaks the rules is shown too: text, HTML, frame and exception."""
+    odd = Result({"a": 1}, errors=(error,))
+    assert len(odd._repr_mimebundle_()) == 2
+    row = odd.errors_frame().iloc[0]
+    assert row["message"] == str(error.get("message", "no message"))
+    assert row[["line", "column"]].isna().all()
+    with pytest.raises(PartialError, match="The answer is partial"):
+        odd.raise_for_errors()

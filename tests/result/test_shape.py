@@ -1,0 +1,100 @@
+"""The shape of an answer, read from schema and document."""
+
+import gc
+import weakref
+
+import pytest
+from graphql import build_schema
+
+from gqlnb.document.document import Document
+from gqlnb.result.shape import build_shape, infer_shape
+from gqlnb.result.tables import get_read_plan
+
+SDL = """
+type Query { items: [Item!]! node: Node a: Int! }
+interface Node { id: ID! size: Int }
+union Item = A | B
+type A implements Node { id: ID! size: Int tags: [[String!]!]! b: B }
+type B implements Node { id: ID! size: Int name: String! }
+"""
+SCHEMA = build_schema(SDL)
+
+
+def columns(text, variables=None):
+    """Return the columns of the one list, whether they may be null."""
+    shape = build_shape(Document.parse(text, SCHEMA), variables)
+    (table,) = get_read_plan(shape).root.inner_tables
+    return {column.name: column.nullable for column in table.columns}
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        ("... on Node { id size }", {"id": False, "size": True}),
+        ("... on A { id }", {"id": True}),
+        ("... on A { ... on Node { id } }", {"id": True}),
+        ("... on A { id } ... on B { id name }", {"id": True, "name": True}),
+        ("... on A { id } ... on Node { id }", {"id": False}),
+        ("... on Node { id @include(if: true) }", {"id": False}),
+        ("... on Node { id @skip(if: true) size }", {"size": True}),
+        ("__typename ... on A { b { id } }", {"__typename": False, "b.id": True}),
+        ("... { __typename }", {"__typename": False}),
+    ],
+)
+def test_a_column_may_be_null_by_its_type_and_by_who_is_asked(selection, expected):
+    """A field of some members of a union is missing in the rows of the others."""
+    assert columns(f"{{ items {{ {selection} }} }}") == expected
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"x": True}, {"id": False}),
+        ({"x": False}, {"size": True}),
+        ({}, {"size": True}),
+        (None, {"id": True, "size": True}),
+    ],
+)
+def test_conditions_are_read_from_variables_and_their_defaults(variables, expected):
+    """What hangs on a value that is not known may be there or not."""
+    inner = "id @include(if: $x) size @skip(if: $x)"
+    text = f"query ($x: Boolean = false) {{ items {{ ... on Node {{ {inner} }} }} }}"
+    assert columns(text, variables) == expected
+
+
+def test_list_levels_are_counted():
+    """Non-null marks are no levels."""
+    shape = build_shape(Document.parse("{ items { ... on A { tags } } }", SCHEMA))
+    assert shape.children["items"].children["tags"].lists == 2
+
+
+def test_the_same_text_has_the_same_shape():
+    """Other operations and other conditions have their own."""
+    text = "query P($x: Boolean = true) { a node @skip(if: $x) { id } } query Q { a }"
+    first, second = (Document.parse(text, SCHEMA, "P") for _ in range(2))
+    assert build_shape(first, {}) is build_shape(second, {"x": True, "more": 1})
+    assert list(build_shape(first, {}).children) == ["a"]
+    assert build_shape(first, {"x": False}) is not build_shape(first, {})
+    assert build_shape(Document.parse(text, SCHEMA, "Q"), {}) is not build_shape(first, {})
+
+
+def test_shapes_do_not_keep_a_schema_alive():
+    """A notebook makes a schema anew with each run of its cell."""
+    schema = build_schema(SDL)
+    shape = build_shape(Document.parse("{ a }", schema))
+    gone = weakref.ref(schema)
+    del schema
+    gc.collect()
+    assert gone() is None
+    assert list(shape.children) == ["a"]
+
+
+def test_without_a_schema_there_is_no_shape():
+    """But values show one."""
+    assert build_shape(Document.parse("{ a }")) is None
+    shape = infer_shape({"a": [{"b": 1}, {"b": None, "c": "x"}], "d": []})
+    assert {name: child.type for name, child in shape.children["a"].children.items()} == {
+        "b": "Int",
+        "c": "String",
+    }
+    assert shape.children["d"].lists == 1

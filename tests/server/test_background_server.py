@@ -1,0 +1,609 @@
+"""The life of a server: opened, replaced, closed, forked, and gone with its interpreter."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import requests
+
+from gqlnb import background
+from gqlnb.auth import Token
+from gqlnb.document.limits import Limits
+from gqlnb.engine.schema import Schema, reference_schema
+from gqlnb.errors import AuthError, PortInUseError, ServerError
+from gqlnb.http.server_rules import LOOPBACK_HOSTS, Access
+from gqlnb.server.app import App
+from gqlnb.server.background_server import find_allowed_hosts, serve
+from gqlnb.server.listener import Listener, bind_socket, resolve_address
+
+ROOT = Path(__file__).resolve().parents[2]
+HELLO = {"query": "{ hello }"}
+
+
+@pytest.fixture(params=["uvloop", "asyncio"])
+def loop(request, monkeypatch):
+    """Run a test on both event loops."""
+    if request.param == "asyncio":
+        monkeypatch.setitem(sys.modules, "uvloop", None)
+    else:
+        pytest.importorskip("uvloop")
+
+
+@pytest.fixture
+def free_port():
+    """Return a port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return sock.getsockname()[1]
+
+
+def ask(server, query="{ hello }"):
+    """Return the data that a server answers."""
+    return requests.post(server.url, json={"query": query}, timeout=20).json()["data"]
+
+
+def greeting(text):
+    """Return a schema that greets with a text."""
+    return Schema("type Query { hello: String }", {"Query": {"hello": lambda *_: text}})
+
+
+def listens(port):
+    """Tell whether something accepts connections on a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=20).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def run(code, *, timeout=60):
+    """Run a script in an interpreter of its own; return its exit code and what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+# ---------------------------------------------------------------- opening
+
+
+def test_in_a_script_port_0_is_always_another_server():
+    """On one line or on several, in a loop or not: nothing is replaced outside of cells."""
+    opened = [serve(reference_schema(), port=0) for _ in range(3)]
+    opened.append(serve(reference_schema(), port=0))
+    assert [server.closed for server in opened] == [False] * 4
+    assert len({server.port for server in opened}) == 4
+    for server in opened:
+        server.close()
+
+
+def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
+    """Without a kernel the number of the execution tells one run from the next."""
+    code = """
+        from IPython.core.interactiveshell import InteractiveShell
+        from gqlnb import runtime
+
+        shell = InteractiveShell()
+        shell.compile.get_code_name = lambda raw, code, number: f"cell {hash(raw)}"
+        cell = "from gqlnb.engine.schema import reference_schema as r\\n"
+        cell += "from gqlnb.server.background_server import serve; s = [serve(r(), port=0) for _ in 'ab']"
+        for _ in range(3):
+            shell.run_cell(cell, store_history=True).raise_error()
+            print(len(runtime.servers.all()), end=" ")
+        shell.run_cell(cell + "# another", store_history=True).raise_error()
+        print(len(runtime.servers.all()))
+    """
+    code = code.replace("\\\\n", "\\n")
+    status, printed, said = run(code)
+    assert (status, printed) == (0, "2 2 2 4\n"), said
+
+
+def test_the_address_is_the_specified_one(free_port):
+    """The URL is 127.0.0.1, the port and /graphql."""
+    with serve(reference_schema(), port=free_port) as server:
+        assert server.url == f"http://127.0.0.1:{free_port}/graphql"
+        assert (server.host, server.port, server.closed) == ("127.0.0.1", free_port, False)
+        assert ask(server) == {"hello": "Hello world!"}
+
+
+def test_the_port_may_be_a_number_of_numpy(free_port):
+    """A port that was computed is a port."""
+    with serve(reference_schema(), port=np.int64(free_port)) as server:
+        assert server.port == free_port
+        assert type(server.port) is int
+
+
+def test_a_taken_port_is_an_error_at_once():
+    """The error names the port and port=0; it is an OSError for those who look for one."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(PortInUseError, match=rf"Port {port} .* in use .*port=0") as caught:
+            serve(reference_schema(), port=port)
+    assert isinstance(caught.value, (ServerError, OSError))
+    assert background.servers.get_newest() is None
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**30, "4000", 4000.0, None])
+def test_what_is_no_port_is_refused(port):
+    """The message shows the value and what a port is."""
+    with pytest.raises(ServerError, match="A port is a number, 0 to 65535"):
+        serve(reference_schema(), port=port)
+
+
+@pytest.mark.parametrize("host", ["a" * 300, "ü" * 70, "localhost\0"])
+def test_an_unknown_host_is_refused(host):
+    """The message shows the name."""
+    with pytest.raises(ServerError, match="is not a name or address of this machine"):
+        serve(reference_schema(), port=0, host=host)
+
+
+def test_an_address_of_another_machine_is_refused():
+    """An address that is not ours cannot be listened on (192.0.2.1 is nobody's, RFC 5737)."""
+    with pytest.raises(ServerError, match=r"Cannot listen on port 0 of 192\.0\.2\.1"):
+        serve(reference_schema(), port=0, host="192.0.2.1", token=Token("open-sesame"))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_others_may_ask_only_with_a_token(host):
+    """Every address of the machine: not without a token; with one, by any name."""
+    with pytest.raises(ServerError, match="needs a token"):
+        serve(reference_schema(), port=0, host=host)
+    if host == "::" and not socket.has_ipv6:
+        return
+    with serve(reference_schema(), port=0, host=host, token=Token("open-sesame")) as server:
+        assert requests.post(server.url, json=HELLO, timeout=20).status_code == 401
+        headers = {"Authorization": "Bearer open-sesame", "Host": "lab.example"}
+        answer = requests.post(server.url, json=HELLO, headers=headers, timeout=20)
+        assert answer.json() == {"data": {"hello": "Hello world!"}}
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.5", "::1"])
+def test_other_names_of_this_machine_serve(host):
+    """Every loopback address can be listened on, and is asked by its own name."""
+    with serve(reference_schema(), port=0, host=host) as server:
+        assert ask(server) == {"hello": "Hello world!"}
+
+
+def test_a_literal_token_is_refused():
+    """Nothing is opened, and the message does not show it."""
+    with pytest.raises(AuthError) as caught:
+        serve(reference_schema(), port=0, token="open-sesame")
+    assert "sesame" not in str(caught.value)
+    assert background.servers.get_newest() is None
+
+
+def test_what_cannot_be_served_opens_nothing(free_port):
+    """The schema is looked at before the port is taken."""
+    with pytest.raises(ServerError, match="Only a gqlnb"):
+        serve("type Query { hello: String }", port=free_port)
+    assert not listens(free_port)
+
+
+def test_the_newest_open_server_is_known():
+    """The process knows its servers, oldest first, and forgets a closed one."""
+    with serve(reference_schema(), port=0) as first:
+        with serve(reference_schema(), port=0) as second:
+            assert background.servers.list_open() == (first, second)
+            assert background.servers.get_newest() is second
+        assert background.servers.get_newest() is first
+    assert background.servers.get_newest() is None
+
+
+def test_other_loops_are_left_alone():
+    """Serving neither needs nor sets an event loop in the caller's thread."""
+    code = """
+        import asyncio
+        from gqlnb.engine.schema import reference_schema
+        from gqlnb.server.background_server import allowed, serve
+
+        async def main():
+            before = asyncio.all_tasks()
+            with serve(reference_schema(), port=0):
+                assert asyncio.all_tasks() == before
+                await asyncio.sleep(0)
+
+        asyncio.run(main())
+        with serve(reference_schema(), port=0):
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                print("no loop")
+    """
+    assert run(code) == (0, "no loop\n", "")
+
+
+def test_a_server_that_cannot_start_says_so(free_port):
+    """Whatever goes wrong in its thread is raised where it was started."""
+    listener = Listener(
+        bind_socket(resolve_address("127.0.0.1", free_port)), App(reference_schema())
+    )
+    listener._sock.close()
+    with pytest.raises(ServerError, match="The server did not start"):
+        listener.start()
+
+
+# ---------------------------------------------------------------- showing
+
+
+def test_a_named_port_is_shown_as_a_link(free_port):
+    """The repr is the URL that a person named; notebooks get a link."""
+    with serve(reference_schema(), port=free_port) as server:
+        url = f"http://127.0.0.1:{free_port}/graphql"
+        assert repr(server) == f"Server('{url}')"
+        assert f'<a href="{url}"' in server._repr_html_()
+    assert repr(server) == f"Server('{url}', closed)"
+    assert "<a" not in server._repr_html_()
+
+
+def test_a_chosen_port_is_not_shown(server):
+    """Two runs of a notebook show the same."""
+    assert repr(server) == "Server(port=0)"
+    assert server._repr_html_() == "<code>Server(port=0)</code>"
+
+
+def test_a_resolver_can_be_replaced_while_it_is_served():
+    """A re-run cell with a resolver takes effect on the next request."""
+    schema = greeting("Hello!")
+    with serve(schema, port=0) as server:
+        assert ask(server) == {"hello": "Hello!"}
+        schema.resolver("Query.hello")(lambda *_: "Hello again!")
+        assert ask(server) == {"hello": "Hello again!"}
+
+
+# ---------------------------------------------------------------- serving again
+
+
+def test_serving_again_replaces_the_schema_and_keeps_the_port(free_port, wire):
+    """A re-run cell: the old server steps back, an open connection sees the new schema."""
+    first = serve(greeting("first"), port=free_port)
+    one = wire(free_port)
+    one.post()
+    assert b"first" in one.answer()[2]
+    second = serve(greeting("second"), port=free_port)
+    assert (first.closed, second.closed) == (True, False)
+    one.post()
+    assert b"second" in one.answer()[2]
+    first.close()
+    assert ask(second) == {"hello": "second"}
+    assert second in background.servers.list_open()
+    assert first not in background.servers.list_open()
+    second.close()
+    assert not listens(free_port)
+
+
+def test_serving_again_with_a_token_asks_for_it(free_port):
+    """The rules are replaced together with the schema."""
+    with (
+        serve(reference_schema(), port=free_port),
+        serve(reference_schema(), port=free_port, token=Token("open-sesame")) as second,
+    ):
+        assert requests.post(second.url, json=HELLO, timeout=20).status_code == 401
+
+
+def test_serving_again_with_other_limits_and_access_applies_them(free_port):
+    """A re-run cell with other options is served by these, from the next request on."""
+    with requests.Session() as session:
+
+        def status(query="{ hello }", **headers):
+            url = f"http://127.0.0.1:{free_port}/graphql"
+            return session.post(url, json={"query": query}, headers=headers, timeout=20).status_code
+
+        page = {"Origin": "http://localhost:5173"}
+        serve(reference_schema(), free_port)
+        assert (status(), status(**page), status(Host="lab.example")) == (200, 403, 403)
+        serve(
+            reference_schema(),
+            free_port,
+            limits=Limits(body=30),
+            access=Access(origins="http://localhost:5173", hosts=["lab.example"]),
+        )
+        assert (status(), status(**page), status(Host="lab.example")) == (200, 200, 200)
+        assert status("{ hello } " + "#" * 30) == 400
+        serve(reference_schema(), free_port).close()
+
+
+@pytest.mark.parametrize(
+    ("access", "names"),
+    [(None, None), (Access(get=True), None), (Access(hosts=["lab"]), LOOPBACK_HOSTS)],
+)
+def test_a_server_for_others_answers_to_any_name_unless_some_are_given(access, names):
+    """With a token a name says nothing; where some are given, they and loopback are served."""
+    assert find_allowed_hosts("0.0.0.0", resolve_address("0.0.0.0", 0), "token", access) == names
+
+
+def test_serving_on_another_address_of_the_same_port_replaces_too(free_port):
+    """Every address instead of one: the first server is closed, not reported as a stranger."""
+    first = serve(greeting("first"), port=free_port)
+    with serve(
+        greeting("second"), port=free_port, host="0.0.0.0", token=Token("open-sesame")
+    ) as second:
+        assert first.closed
+        assert requests.post(second.url, json=HELLO, timeout=20).status_code == 401
+
+
+def test_serving_what_cannot_be_served_leaves_the_first(free_port):
+    """A mistake in the re-run cell does not take the server down."""
+    with serve(greeting("first"), port=free_port) as first:
+        with pytest.raises(ServerError):
+            serve(None, port=free_port)
+        assert ask(first) == {"hello": "first"}
+
+
+def test_a_port_can_be_used_again_at_once(free_port):
+    """Closed with connections open, the port is free for the next."""
+    for text in ("first", "second", "third"):
+        with serve(greeting(text), port=free_port) as server:
+            assert ask(server) == {"hello": text}
+
+
+def test_threads_may_serve_and_close_at_once(free_port):
+    """Whoever comes last holds the port, and nothing stays behind."""
+    made, gate = [], threading.Barrier(8)
+
+    def one():
+        gate.wait(20)
+        made.append(serve(reference_schema(), port=free_port))
+
+    threads = [threading.Thread(target=one) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    (last,) = [server for server in made if not server.closed]
+    assert background.servers.list_open() == (last,)
+    assert ask(last) == {"hello": "Hello world!"}
+    last.close()
+    assert not listens(free_port)
+
+
+# ---------------------------------------------------------------- closing
+
+
+def test_closing_twice_is_once(server):
+    """After closing, nothing listens, and closing again does nothing."""
+    server.close()
+    server.close()
+    assert server.closed
+    assert not listens(server.port)
+
+
+def test_half_sent_requests_are_not_waited_for(loop, schema, wire):
+    """Silent, half a head, half a body, and an idle connection: all are cut off at once."""
+    server = serve(schema, port=0)
+    silent, head, body, idle = (wire(server.port) for _ in range(4))
+    head.send(b"POST /graphql HTTP/1.1\r\nHost: loc")
+    body.post(b'{"query":', length=50)
+    idle.post()
+    assert idle.answer()[0] == 200
+    begun = time.monotonic()
+    server.close(grace=60)
+    assert time.monotonic() - begun < 30  # it took milliseconds; the grace is for running requests
+    assert all(one.closed() for one in (silent, head, body, idle))
+
+
+def test_a_running_request_may_finish(loop, schema, gate):
+    """Within the grace the answer still arrives, whole."""
+    server, answers = serve(schema, port=0), []
+    asking = threading.Thread(target=lambda: answers.append(ask(server, "{ wait }")))
+    closing = threading.Thread(target=lambda: server.close(grace=20))
+    asking.start()
+    assert gate.entered.wait(20)
+    closing.start()
+    gate.open.set()
+    asking.join(20)
+    closing.join(20)
+    assert answers == [{"wait": "open"}]
+    assert not listens(server.port)
+
+
+def test_without_grace_a_running_request_is_cut_off(loop, schema, gate, wire):
+    """A resolver that never ends keeps nobody."""
+    server = serve(schema, port=0)
+    one = wire(server.port)
+    one.post(b'{"query":"{ wait }"}')
+    assert gate.entered.wait(20)
+    server.close(grace=0)
+    assert one.closed()
+    assert not listens(server.port)
+
+
+def test_a_resolver_that_blocks_the_loop_does_not_keep_the_port():
+    """An async function that waits without awaiting holds its thread, and nothing else."""
+    entered, leave = threading.Event(), threading.Event()
+
+    async def block(*_):
+        entered.set()
+        leave.wait(20)
+
+    schema = Schema("type Query { block: Int }", {"Query": {"block": block}})
+    server = serve(schema, port=0)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as sock:
+        body = b'{"query":"{ block }"}'
+        sock.sendall(
+            b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        )
+        assert entered.wait(20)
+        server.close(grace=0)
+        assert not listens(server.port)
+        with serve(reference_schema(), port=server.port) as second:
+            assert ask(second) == {"hello": "Hello world!"}
+        leave.set()
+        server._listener._thread.join(20)
+    assert not server._listener.alive
+
+
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_a_resolver_may_close_its_own_server(kind):
+    """No deadlock, whichever thread it runs in."""
+
+    def plain(*_):
+        server.close(grace=0)
+
+    async def later(*_):
+        server.close(grace=0)
+
+    schema = Schema(
+        "type Query { close: Int }", {"Query": {"close": plain if kind == "plain" else later}}
+    )
+    server = serve(schema, port=0)
+    with suppress(requests.ConnectionError):  # whether the answer still leaves is not promised
+        requests.post(server.url, json={"query": "{ close }"}, timeout=20)
+    assert server._listener.stopped.wait(20)
+    assert not listens(server.port)
+
+
+def test_waiting_returns_when_it_is_closed(server):
+    """A foreground process waits for the end of its server."""
+    waiting = threading.Thread(target=server.wait)
+    waiting.start()
+    server.close()
+    waiting.join(20)
+    assert not waiting.is_alive()
+
+
+def test_ctrl_c_closes_what_is_waited_for():
+    """In the foreground, an interrupt ends the waiting and frees the port."""
+    code = """
+        import os, signal, threading
+        import requests
+        from gqlnb.engine.schema import Schema
+        from gqlnb.server.background_server import allowed, serve
+
+        def stop(*_):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        server = serve(Schema("type Query { stop: Int }", {"Query": {"stop": stop}}), port=0)
+        wanted = {"json": {"query": "{ stop }"}, "timeout": 20}
+        threading.Thread(target=requests.post, args=(server.url,), kwargs=wanted).start()
+        server.wait()
+        print(server.closed)
+    """
+    assert run(code) == (0, "True\n", "")
+
+
+# ---------------------------------------------------------------- the end of a process
+
+
+def test_the_interpreter_exits_with_its_own_code():
+    """A server left open, a half-sent request and a resolver that never ends hold nothing up."""
+    code = """
+        import socket, sys, threading
+        from gqlnb.engine.schema import Schema
+        from gqlnb.server.background_server import allowed, serve
+
+        entered = threading.Event()
+
+        def never(*_):
+            entered.set()
+            threading.Event().wait()
+
+        server = serve(Schema("type Query { never: Int }", {"Query": {"never": never}}), port=0)
+        half, whole = (socket.create_connection(("127.0.0.1", server.port)) for _ in range(2))
+        half.sendall(b"POST /graphql HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Le")
+        body = b'{"query":"{ never }"}'
+        whole.sendall(
+            b"POST /graphql HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: %d\\r\\n" % len(body)
+            + b"Content-Type: application/json\\r\\n\\r\\n" + body
+        )
+        assert entered.wait(20)
+        half.detach(), whole.detach()
+        print(server.port, flush=True)
+        sys.exit(7)
+    """
+    returned, printed, errors = run(code)
+    assert (returned, errors) == (7, "")
+    assert not listens(int(printed))
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
+@pytest.mark.parametrize("without", ["", "import sys; sys.modules['uvloop'] = None"])
+def test_a_forked_child_does_not_hold_the_port(without):
+    """The parent closes and opens the port again while the child lives; the child exits cleanly."""
+    code = f"""
+        {without}
+        import json, os, socket, sys
+        import requests
+        from gqlnb.engine.schema import reference_schema
+        from gqlnb.server.background_server import allowed, serve
+
+        server = serve(reference_schema(), port=0)
+        kept = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+        requests.post(server.url, json={{"query": "{{ hello }}"}}, timeout=20)
+        there, here = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            kept.close()
+            os.write(there[1], b"1" if server.closed else b"0")
+            os.read(here[0], 1)
+            with serve(reference_schema(), port=0) as own:  # a child may serve for itself
+                answer = requests.post(own.url, json={{"query": "{{ hello }}"}}, timeout=20)
+            sys.exit(answer.json()["data"]["hello"] != "Hello world!")
+        closed_in_child = os.read(there[0], 1) == b"1"
+        alive = requests.post(server.url, json={{"query": "{{ hello }}"}}, timeout=20).ok
+        server.close()
+        cut = kept.recv(1) == b""
+        try:
+            socket.create_connection(("127.0.0.1", server.port), timeout=20)
+            refused = False
+        except ConnectionRefusedError:
+            refused = True
+        with serve(reference_schema(), port=server.port) as again:
+            served = requests.post(again.url, json={{"query": "{{ hello }}"}}, timeout=20).ok
+            os.write(here[1], b"1")
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            still = requests.post(again.url, json={{"query": "{{ hello }}"}}, timeout=20).ok
+        kept.close()
+        print(json.dumps([closed_in_child, alive, cut, refused, served, status, still]))
+    """
+    returned, printed, errors = run(code)
+    assert (returned, errors) == (0, "")
+    assert json.loads(printed) == [True, True, True, True, True, 0, True]
+
+
+def test_nothing_is_printed_and_no_logger_is_touched():
+    """Whatever is asked, a cell shows nothing, and uvicorn's loggers are left to others."""
+    code = """
+        import logging
+        import requests
+        from gqlnb.engine.schema import Schema
+        from gqlnb.server.background_server import allowed, serve
+
+        def state():
+            found = map(logging.getLogger, ["", "uvicorn", "uvicorn.error", "uvicorn.access"])
+            return [(one.level, one.propagate, list(one.handlers)) for one in found]
+
+        before = state()
+        schema = Schema("type Query { fails: Int }", {"Query": {"fails": lambda *_: 1 / 0}})
+        with serve(schema, port=0) as server:
+            assert requests.post(server.url, json={"query": "{ fails }"}, timeout=20).ok
+            assert not requests.post(server.url, data=b"x", timeout=20).ok
+        assert state() == before
+    """
+    assert run(code) == (0, "", "")
+
+
+def test_a_server_that_is_not_in_the_way_goes_on(schema):
+    """The same port of another address is another place."""
+    with serve(schema, port=0) as one:
+        try:
+            other = serve(schema, port=one.port, host="::1")
+        except ServerError:
+            return  # no IPv6 on this machine
+        with other:
+            assert not one.closed
+            assert not other.closed

@@ -1,0 +1,423 @@
+"""Tokens are sent and never shown."""
+
+import copy
+import gc
+import getpass
+import inspect
+import json
+import logging
+import pickle
+import pprint
+import sys
+import threading
+import traceback
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+from gqlnb import AuthError, MissingExtraError, Token
+from gqlnb.auth import collect_secrets
+
+SECRET = "canary-5f1e"
+
+
+def report(error):
+    """Return everything a debugger could show of an exception, but for the frame that caught it."""
+    made = traceback.TracebackException.from_exception(error, capture_locals=True)
+    del made.stack[0]
+    return "".join(made.format())
+
+
+def test_a_token_shows_nothing():
+    """Neither repr, str, format, a log, JSON nor whoever prints objects has the value."""
+    token = Token(SECRET)
+    record = logging.makeLogRecord({"msg": "%s %r", "args": (token, [token])})
+    shown = [repr(token), str(token), f"{token}", repr([token]), str(token.__slots__)]
+    shown += [
+        record.getMessage(),
+        pprint.pformat({"t": token}),
+        json.dumps({1: token}, default=str),
+    ]
+    assert not any(SECRET in text for text in shown)
+    assert not hasattr(token, "__dict__")
+
+
+def test_no_attribute_leads_to_the_value():
+    """A debugger that opens a token, and what it opens to, finds two numbers at most."""
+    token = Token(SECRET)
+    seen, waiting = [], [token]
+    for _ in range(3):
+        waiting = [
+            value
+            for held in waiting
+            for _, value in [*inspect.getmembers_static(held), *enumerate(gc.get_referents(held))]
+            if not inspect.isclass(value) and not inspect.ismodule(value)
+        ]
+        seen += waiting
+    texts = [value for value in seen if isinstance(value, (str, bytes))]
+    assert len(seen) > 100
+    assert not any(SECRET in str(text) for text in texts)
+
+
+def test_an_attribute_read_by_name_shows_no_value():
+    """Whatever its slots hold."""
+    token = Token.from_header(f"Bearer {SECRET}")
+    held = {name: getattr(token, name) for name in token.__slots__ if name != "__weakref__"}
+    assert SECRET not in f"{held}"
+
+
+@pytest.mark.parametrize(
+    "dump",
+    [
+        pytest.param(pickle.dumps, id="alone"),
+        pytest.param(lambda token: pickle.dumps({"t": token}), id="within"),
+        pytest.param(lambda token: pickle.dumps(token, 0), id="oldest protocol"),
+        pytest.param(lambda token: token.__getstate__(), id="state"),
+        pytest.param(lambda token: token.__reduce_ex__(4), id="reduced"),
+    ],
+)
+def test_a_token_refuses_pickling(dump):
+    """A pickle would carry the secret out of the process."""
+    with pytest.raises(TypeError, match="not pickled"):
+        dump(Token(SECRET))
+
+
+def test_a_copy_is_the_token_itself():
+    """Copying makes no second secret."""
+    token = Token(SECRET)
+    assert copy.copy(token) is token
+    assert copy.deepcopy([token])[0] is token
+
+
+@pytest.mark.parametrize(
+    "value", ["", "  \n", "two words", "a\nb", "a\r\nX-Evil: 1", "töken", "a\0b"]
+)
+def test_a_value_that_is_no_token_is_refused_without_showing_it(value):
+    """Empty, spaced, broken and non-ASCII values raise; the message does not hold them."""
+    with pytest.raises(AuthError) as caught:
+        Token(value)
+    assert not value.strip() or value not in str(caught.value)
+    assert not value.strip() or repr(value)[1:-1] not in report(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, 5, b"canary-5f1e", ["canary-5f1e"]])
+def test_what_is_no_text_is_refused_without_showing_it(value):
+    """Bytes come from a file that was opened as such."""
+    with pytest.raises(AuthError, match="must be text or a function") as caught:
+        Token(value)
+    assert SECRET not in report(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["two words", "Bearer\r\nX-Evil:", "Bearer:", None, 5])
+def test_a_scheme_that_is_no_word_is_refused(scheme):
+    """It would be another header."""
+    with pytest.raises(AuthError, match="one word") as caught:
+        Token(SECRET, scheme)
+    assert SECRET not in report(caught.value)
+
+
+def test_white_space_around_a_pasted_token_is_dropped():
+    """A trailing newline is the usual accident of pasting."""
+    assert Token(f" {SECRET}\n").build_header() == f"Bearer {SECRET}"
+
+
+def test_the_header_carries_the_scheme():
+    """The scheme stands before the value; an empty one leaves the value alone."""
+    assert Token(SECRET, "token").build_header() == f"token {SECRET}"
+    assert Token(SECRET, "").build_header() == SECRET
+
+
+@pytest.mark.parametrize("word", ["bearer", "Bearer", "BEARER", "token", "Token"])
+def test_a_header_matches_in_any_usual_spelling(word):
+    """GitHub takes `bearer` and `token` in any case; so do we."""
+    assert Token(SECRET).matches(f"{word} {SECRET}")
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", SECRET, f"Basic {SECRET}", f"Bearer {SECRET}x", "Bearer", "Bearer é"]
+)
+def test_other_headers_do_not_match(header):
+    """A missing, bare, foreign or wrong value is no match and no error."""
+    assert not Token(SECRET).matches(header)
+
+
+def test_a_token_comes_from_the_environment(monkeypatch):
+    """`env:NAME` reads the variable."""
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    assert Token.from_source("env:MY_TOKEN").build_header().endswith(SECRET)
+
+
+def test_a_variable_that_is_not_set_is_named():
+    """The message names the variable and what to do."""
+    with pytest.raises(AuthError, match="Environment variable NOT_SET is not set"):
+        Token.from_source("env:NOT_SET")
+
+
+def test_a_token_comes_from_the_keyring(monkeypatch):
+    """`keyring:NAME` asks the keyring for the entry filed under gqlnb."""
+    asked = SimpleNamespace(get_password=lambda service, name: f"{service}-{name}")
+    monkeypatch.setitem(sys.modules, "keyring", asked)
+    assert Token.from_source("keyring:work").build_header() == "Bearer gqlnb-work"
+
+
+def test_an_entry_that_the_keyring_lacks_is_named(monkeypatch):
+    """The message holds the command that stores it."""
+    asked = SimpleNamespace(get_password=lambda service, name: None)
+    monkeypatch.setitem(sys.modules, "keyring", asked)
+    with pytest.raises(AuthError, match="keyring set gqlnb work"):
+        Token.from_keyring("work")
+
+
+def test_a_keyring_that_cannot_be_read_is_told(monkeypatch):
+    """Its own errors are many, and their frames may hold what it knows."""
+
+    def locked(service, name):
+        held = SECRET
+        raise OSError(held)
+
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=locked))
+    with pytest.raises(AuthError, match=r"could not be read \(OSError\)") as caught:
+        Token.from_keyring("work")
+    assert SECRET not in report(caught.value)
+
+
+def test_a_token_comes_from_a_file_of_ones_own(tmp_path, monkeypatch):
+    """`file:PATH`; ~ is the home folder, and the line break at the end is dropped."""
+    file = tmp_path / "token"
+    file.write_text(f"{SECRET}\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Token.from_file(file).build_header() == f"Bearer {SECRET}"
+    assert Token.from_file(str(file), "token").build_header() == f"token {SECRET}"
+    assert Token.from_source("file:~/token").build_header() == f"Bearer {SECRET}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files are those of POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o620, 0o604, 0o610, 0o666, 0o777])
+def test_a_file_that_is_open_to_others_is_refused(tmp_path, mode):
+    """The message holds the command that closes it, and the file is not read."""
+    file = tmp_path / "token"
+    file.write_text(SECRET)
+    file.chmod(mode)
+    with pytest.raises(AuthError, match=f"open to others .mode {mode:04o}.*chmod 600 ") as caught:
+        Token.from_file(file)
+    assert SECRET not in report(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    """A folder, nothing at all, no text."""
+    (tmp_path / "empty").touch(0o600)
+    (tmp_path / "bytes").touch(0o600)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    for name, reason in {
+        "": "directory|no regular file",
+        "missing": "No such file",
+        "empty": "is empty",
+        "bytes": "non-ASCII",
+    }.items():
+        with pytest.raises(AuthError, match=reason) as caught:
+            Token.from_file(tmp_path / name)
+        assert name in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_a_missing_keyring_library_says_how_to_install_it(monkeypatch):
+    """The optional dependency is named with its extra."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(MissingExtraError, match=r"gqlnb\[keyring\]"):
+        Token.from_keyring("work")
+
+
+def test_a_token_is_asked_for(monkeypatch):
+    """`prompt` reads it without showing it."""
+    monkeypatch.setattr(getpass, "getpass", lambda text: SECRET)
+    assert Token.from_source("prompt").build_header().endswith(SECRET)
+
+
+def test_without_anybody_to_ask_the_error_says_what_to_do(monkeypatch):
+    """A notebook run from the command line has no standard input."""
+
+    def nobody(text):
+        raise EOFError
+
+    monkeypatch.setattr(getpass, "getpass", nobody)
+    with pytest.raises(AuthError, match="env:NAME"):
+        Token.prompt()
+
+
+def test_nobody_is_asked_where_the_answer_would_be_shown(monkeypatch):
+    """A terminal that cannot hide what is typed gets no question."""
+
+    def careless(text):
+        warnings.warn("Password input may be echoed.", getpass.GetPassWarning, stacklevel=2)
+        return SECRET
+
+    monkeypatch.setattr(getpass, "getpass", careless)
+    with pytest.raises(AuthError, match="nobody to ask"):
+        Token.prompt()
+
+
+@pytest.mark.parametrize("source", ["ghp_abcdefgh", "env:", "Bearer x", 5])
+def test_a_literal_token_is_refused_without_showing_it(source):
+    """A token typed into a cell would be saved with the notebook."""
+    with pytest.raises(AuthError, match="saved with the notebook") as caught:
+        Token.from_source(source)
+    assert "ghp_abcdefgh" not in report(caught.value)
+
+
+def test_a_holder_of_a_token_stands_for_it():
+    """A box that it was typed into."""
+    token = Token(SECRET)
+    assert Token.from_source(SimpleNamespace(token=token)) is token
+    with pytest.raises(AuthError, match="saved with the notebook"):
+        Token.from_source(SimpleNamespace(token=SECRET))
+
+
+def test_a_secret_is_hidden_in_text():
+    """What a server echoes back is masked."""
+    assert Token(SECRET).redact(f"bad token {SECRET}!") == "bad token ***!"
+
+
+@pytest.mark.parametrize(
+    ("line", "echo", "hidden"),
+    [
+        (f"Bearer {SECRET}", f"Bearer {SECRET}", "Bearer ***"),
+        (SECRET, SECRET, "***"),
+        (f"a=b; session={SECRET}; t=dark", f"a=b {SECRET} dark", "a=b *** ***"),
+        (f'Digest realm="x", response="{SECRET}"', SECRET, "***"),
+        (f" {SECRET}", SECRET, "***"),  # as a parameter of an address may begin
+    ],
+)
+def test_a_header_becomes_a_token_that_is_sent_unchanged(line, echo, hidden):
+    """Each part of it that is long enough is hidden, and the word before it is not."""
+    token = Token.from_header(line)
+    assert token.build_header() == line
+    assert token.redact(echo) == hidden
+    assert repr(token) == "Token(***)"
+
+
+def test_a_function_is_asked_at_each_sending():
+    """For tokens that do not last."""
+    given = iter(["first-1234", "second-1234"])
+    token = Token(lambda: next(given), "token")
+    assert [token.build_header(), token.build_header()] == ["token first-1234", "token second-1234"]
+    assert token.redact("first-1234 second-1234") == "*** ***"
+
+
+def test_what_a_function_gave_is_kept_for_its_lifetime(monkeypatch):
+    """And is asked for again when that is over."""
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    given = iter(["first-1234", "second-1234"])
+    token = Token(lambda: next(given), lifetime=60)
+    assert token.build_header() == "Bearer first-1234"
+    now[0] += 59.9
+    assert token.build_header() == "Bearer first-1234"
+    now[0] += 0.2
+    assert token.build_header() == "Bearer second-1234"
+
+
+def test_several_threads_ask_a_function_once_within_its_lifetime():
+    """A refresh is not made twice at once."""
+    asked = []
+    token = Token(lambda: asked.append(1) or SECRET, lifetime=3600)
+    threads = [threading.Thread(target=token.build_header) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert asked == [1]
+
+
+def test_a_function_may_give_a_token():
+    """Read anew from where it is kept."""
+    assert Token(lambda: Token(SECRET, "x")).build_header() == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        pytest.param(lambda: f"{SECRET} {SECRET}", "holds a space", id="words"),
+        pytest.param(lambda: "", "is empty", id="nothing"),
+        pytest.param(lambda: None, "not NoneType", id="none"),
+        pytest.param(lambda: {}[SECRET], "failed: KeyError", id="error"),
+        pytest.param(lambda: Token.from_env("NOT_SET"), "NOT_SET is not set", id="error of ours"),
+    ],
+)
+def test_a_function_that_gives_no_token_is_told_without_showing_it(given, reason):
+    """When it is sent, in an error of ours."""
+    token = Token(given)
+    with pytest.raises(AuthError, match=reason) as caught:
+        token.build_header()
+    assert f"{SECRET} {SECRET}" not in report(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_function_that_fails_with_a_token_in_its_words_is_masked():
+    """The last value it gave, and what begins as a token of some service."""
+    given = iter([SECRET])
+
+    def give():
+        for value in given:
+            return value
+        msg = f"expired: {SECRET}, ghp_abcdefgh1234"
+        raise ValueError(msg)
+
+    token = Token(give)
+    token.build_header()
+    with pytest.raises(AuthError, match=r"expired: \*\*\*, \*\*\*"):
+        token.build_header()
+
+
+def test_a_lifetime_is_for_functions():
+    """A text has none."""
+    with pytest.raises(AuthError, match="lifetime= is for a function"):
+        Token(SECRET, lifetime=60)
+
+
+def test_a_token_is_bound_to_the_first_endpoint():
+    """Another is refused, by name; the same one is not."""
+    token = Token(SECRET)
+    token.bind("https://api.github.com")
+    token.bind("https://api.github.com")
+    with pytest.raises(
+        AuthError, match=r"client of https://api\.github\.com.*not sent to http://127\.0\.0\.1:9"
+    ):
+        token.bind("http://127.0.0.1:9")
+
+
+def test_an_unbound_token_is_the_same_secret():
+    """For an endpoint that may have it too."""
+    token = Token.from_header(f"Digest a={SECRET}, b=other-part")
+    token.bind("https://one")
+    other = token.unbound()
+    other.bind("https://two")
+    assert other.build_header() == token.build_header()
+    assert other.redact("other-part") == "***"
+
+
+def test_a_fingerprint_says_which_tokens_are_the_same_and_nothing_else():
+    """Whatever their scheme; a function's is the Token itself, and no function is called for it."""
+    token = Token(SECRET)
+    same = [Token(SECRET), Token(SECRET, "token"), Token.from_header(f"Bearer {SECRET}")]
+    assert {each.compute_fingerprint() for each in same} == {token.compute_fingerprint()}
+    assert Token("another").compute_fingerprint() != token.compute_fingerprint()
+    assert SECRET.encode() not in token.compute_fingerprint()
+    called = Token(lambda: pytest.fail("it was called"))
+    assert called.compute_fingerprint() is called
+
+
+def test_this_process_knows_its_secrets_while_they_live(monkeypatch):
+    """Those of tokens, and of variables that say what they are."""
+    monkeypatch.setenv("MY_API_KEY", "canary-of-variable")
+    monkeypatch.setenv("A_TOKEN", "short")
+    monkeypatch.setenv("B_TOKEN", "/run/secrets/token")
+    monkeypatch.setenv("KEYBOARD", "canary-of-keys")
+    token = Token.from_header(f"session={SECRET}")
+    known = collect_secrets()
+    assert {SECRET, f"session={SECRET}", "canary-of-variable"} <= set(known)
+    assert not {"short", "/run/secrets/token", "canary-of-keys"} & set(known)
+    del token
+    gc.collect()
+    assert SECRET not in collect_secrets()

@@ -1,0 +1,77 @@
+"""What is sealed is read by calling it, and in no other way."""
+
+import gc
+import traceback
+
+import pytest
+
+from gqlnb.redact import hide_locals, seal_text, strip_traceback
+
+SECRET = "canary-5ea1"
+
+
+def test_a_sealed_text_is_given_by_a_call_alone():
+    """Neither its repr, nor what it holds, nor any object reached from it, is the text."""
+    give = seal_text(SECRET)
+    assert give() == SECRET
+    cells = [cell.cell_contents for cell in give.__closure__]
+    reached = [*cells, *gc.get_referents(give), *give.__code__.co_consts, vars(give)]
+    assert SECRET not in f"{reached} {give}"
+    assert SECRET.encode() not in b"".join(
+        value.to_bytes(64) for value in cells if isinstance(value, int)
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\0\0a", "ü€", "a" * 5000])
+def test_any_text_can_be_sealed(text):
+    """Zeros at its start are kept."""
+    assert seal_text(text)() == text
+
+
+def shown(error):
+    """Return everything a debugger could show of an exception, but for the frame that caught it."""
+    made = traceback.TracebackException.from_exception(error, capture_locals=True)
+    del made.stack[0]
+    return "".join(made.format())
+
+
+@hide_locals
+def fail(secret, kind=ValueError):
+    """Raise with the secret in the locals and in an exception behind."""
+    try:
+        int(secret)
+    except ValueError as error:
+        msg = "no"
+        raise kind(msg) from error
+
+
+def test_a_function_is_left_without_its_locals():
+    """Neither arguments nor the chain are in what leaves it."""
+    with pytest.raises(ValueError, match="no") as caught:
+        fail(SECRET)
+    assert SECRET not in shown(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_a_mistyped_option_shows_nothing():
+    """Python itself raises then, in the frame that holds the arguments."""
+    with pytest.raises(TypeError, match="knd") as caught:
+        fail(SECRET, knd=KeyError)
+    assert SECRET not in shown(caught.value)
+
+
+def test_a_decorated_function_is_still_itself():
+    """Its name, documentation and result."""
+    assert fail.__name__ == "fail"
+    assert "secret" in fail.__doc__
+    assert hide_locals(len)("abc") == 3
+
+
+def test_bare_drops_all_that_is_behind():
+    """Cause, context and frames."""
+    try:
+        fail.__wrapped__(SECRET)
+    except ValueError as error:
+        stripped = strip_traceback(error)
+    assert (stripped.__cause__, stripped.__context__, stripped.__traceback__) == (None, None, None)

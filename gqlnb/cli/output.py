@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gqlnb.auth import LITERAL_TOKEN_REFUSED
-from gqlnb.client.connections import SERVE_HINT
 from gqlnb.client.paging.pager import ADVICE as PAGES
+from gqlnb.client.urls import SERVE_HINT
 
 __all__ = ["translate_for_shell"]
 

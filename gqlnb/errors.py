@@ -83,11 +83,11 @@ class ResultLike(Protocol):
     """The part of a Result that an error may carry."""
 
     @property
-    def data(self) -> object:
+    def data(self) -> Any:
         """The data received, or None."""
 
     @property
-    def errors(self) -> Sequence[object]:
+    def errors(self) -> Sequence[Any]:
         """The errors received with the data."""
 
 
@@ -396,7 +396,7 @@ class BatchError(GqlnbError):
     ['Result', 'QueryError']
     """
 
-    def __init__(self, message: str, outcomes: Sequence[object] = ()) -> None:
+    def __init__(self, message: str, outcomes: Sequence[Any] = ()) -> None:
         super().__init__(message)
         self.outcomes = list(outcomes)
 

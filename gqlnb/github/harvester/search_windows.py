@@ -257,8 +257,8 @@ class SearchWindow(msgspec.Struct):
             starts = range(following, min(page.total, MAX_SEARCH_RESULTS), ask.first)
             after = {start: offset.format_cursor(start) for start in starts}
         elif page.more and page.end and following < MAX_SEARCH_RESULTS:
-            if following not in self.asks and following not in self.pages:
-                after = {following: page.end}
+            known = following in self.asks or following in self.pages
+            after = {} if known else {following: page.end}
         new = {
             start: SearchRequest(
                 self.number, start, min(ask.first, MAX_SEARCH_RESULTS - start), self.text, cursor

@@ -419,7 +419,7 @@ class Sweep:
         return step
 
     def _open_window(self, window: SearchWindow, held_by: CompletenessCheck | None = None) -> None:
-        """Number a window and start its search, or hold it until a check has all next windows."""
+        """Start the search of a window, or hold it until a check has all its next windows."""
         self._state.begun += 1
         self._state.number += 1
         window.number = self._state.number

@@ -395,7 +395,8 @@ def get_members(kind: GraphQLNamedType) -> Mapping[str, Definition]:
     """Return the fields of a type or the values of an enum, by name."""
     if isinstance(kind, GraphQLEnumType):
         return kind.values
-    return getattr(kind, "fields", {})
+    members: Mapping[str, Definition] = getattr(kind, "fields", {})
+    return members
 
 
 def describe_kind(definition: Definition) -> str:

@@ -172,6 +172,7 @@ def propose_directives(
 def format_input_value(name: str, definition: GraphQLArgument | GraphQLInputField) -> str:
     """Return an argument or input field as SDL."""
     try:
-        return print_input_value(name, definition)
+        # Both classes have the attributes that graphql-core reads here.
+        return print_input_value(name, definition)  # type: ignore[arg-type]
     except (GraphQLError, TypeError, ValueError):  # a scalar's default value without a literal
         return f"{name}: {definition.type} = …"

@@ -393,10 +393,8 @@ def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:
 
 def get_members(kind: GraphQLNamedType) -> Mapping[str, Definition]:
     """Return the fields of a type or the values of an enum, by name."""
-    if isinstance(kind, GraphQLEnumType):
-        return kind.values
     members: Mapping[str, Definition] = getattr(kind, "fields", {})
-    return members
+    return kind.values if isinstance(kind, GraphQLEnumType) else members
 
 
 def describe_kind(definition: Definition) -> str:

@@ -210,7 +210,7 @@ def _raise_unauthorized(message: str) -> NoReturn:
     raise HTTPException(401, message, {"www-authenticate": "Bearer"})
 
 
-def parse_secrets(sources: Mapping[str, Token | str], argument: str) -> dict[str, Token]:
+def parse_secrets(sources: object, argument: str) -> dict[str, Token]:
     """Return secrets by name.
 
     Raises
@@ -221,17 +221,18 @@ def parse_secrets(sources: Mapping[str, Token | str], argument: str) -> dict[str
         If `sources` is not a mapping from names, or is empty.
     """
     problem = None
-    if not isinstance(sources, Mapping) or not sources:
-        problem = f"got {sources if sources == {} else type(sources).__name__}"
     secrets: dict[str, Token] = {}
-    for name, source in () if problem else sources.items():
-        token = _parse_secret(source, f"{argument}[{sanitize_text(repr(name), 80)}]")
-        if not isinstance(name, str) or not name.strip():
-            problem = f"{sanitize_text(repr(name), 80)} is not a name"
-        elif token is None:
-            problem = f"{sanitize_text(repr(name), 80)} has no secret"
-        else:
-            secrets[name] = token
+    if not isinstance(sources, Mapping) or not sources:
+        problem = f"got {'{}' if sources == {} else type(sources).__name__}"
+    else:
+        for name, source in sources.items():
+            token = _parse_secret(source, f"{argument}[{sanitize_text(repr(name), 80)}]")
+            if not isinstance(name, str) or not name.strip():
+                problem = f"{sanitize_text(repr(name), 80)} is not a name"
+            elif token is None:
+                problem = f"{sanitize_text(repr(name), 80)} has no secret"
+            else:
+                secrets[name] = token
     if problem:
         example = f"{argument}={{'me': 'env:NAME'}}"
         message = f"{argument}= takes a secret for each name, such as {example}; {problem}."
@@ -262,7 +263,7 @@ def make_signing_key(secret: Token | str | None) -> bytes:
     return value
 
 
-def _parse_secret(source: Token | str | None, place: str) -> Token | None:
+def _parse_secret(source: object, place: str) -> Token | None:
     try:
         return Token.from_source(source)
     except AuthError as error:

@@ -337,7 +337,7 @@ def find_own_row(request: Request) -> StoredRepository:
 def format_link_header(request: Request, page: int, size: int, count: int) -> str:
     """Return the ``Link`` header of a page (RFC 8288): adjacent, first and last pages."""
     last = max(1, -(-count // size))
-    targets = {}
+    targets: dict[str, int] = {}
     if page > 1:
         targets |= {"prev": min(page - 1, last), "first": 1}
     if page < last:

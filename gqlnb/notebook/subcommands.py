@@ -192,7 +192,7 @@ def compare_schema(magic: GraphQLMagic, options: Namespace, found: CellTarget) -
         raise OptionError(msg)
     since = None if options.changes is True else options.changes
     texts = map(magic.snippets.add_fragments, magic.history.get_texts(found.name))
-    made = found.client.find_schema_changes(since, documents=texts)
+    made = found.client.schema_changes(since, documents=texts)
     return replace(made, source=found.name)
 
 

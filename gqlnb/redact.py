@@ -122,8 +122,8 @@ TOKEN_PATTERNS = (
     _build_pattern("Databricks token", "dapi", r"(?<!\w....)[0-9a-f]{32}"),
     _build_pattern("JSON Web Token", "ey", r"(?<![\w-]..)[\w-]{9,}\.[\w-]{8,}(?:\.[\w-]*)?"),
 )
-# The context of tokens of any kind, in lower case. A word without a digit and without base64 padding
-# is a placeholder in documentation.
+# The context of tokens of any kind, in lower case. A word without a digit and without base64
+# padding is a placeholder in documentation.
 TOKEN_VALUE = r"(?=[^\s\"'<>]*[\d=])([A-Za-z0-9._~+/=-]{8,})"  # noqa: S105
 BEFORE_VALUE = r"""["']?\s*[:=]\s*(?:-\s+)?[\[("']*\s*(?:(?:bearer|token|basic)\s+)?["']?"""
 CONTEXT_PATTERNS = (

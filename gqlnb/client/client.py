@@ -267,7 +267,7 @@ class Client:
         """
         return self._schema_store.notes
 
-    def find_schema_changes(
+    def schema_changes(
         self, since: object = None, *, documents: Iterable[str] = ()
     ) -> SchemaChanges:
         """Ask for the schema anew, and return the changes that may break queries.

@@ -11,6 +11,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from gqlnb.document import scalars
+from gqlnb.document.paging_conventions import TOTAL_FIELDS
 from gqlnb.result.shape import Shape, find_connection_path
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DATA_TABLE",
     "NODE",
-    "TOTAL_FIELDS",
     "ObjectPlan",
     "ReadPlan",
     "ResultColumn",
@@ -34,11 +34,6 @@ __all__ = [
 
 DATA_TABLE = "data"  # the name of the one table of an answer without lists
 NODE = -1  # stands in an edge where its node does
-TOTAL_FIELDS = (
-    "totalCount",
-    "total",
-    "count",
-)  # then whatever ends in Count: GitHub's repositoryCount
 Name = tuple[str, ...]
 
 

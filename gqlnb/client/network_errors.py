@@ -6,7 +6,7 @@ import http.client
 import re
 import socket
 import ssl
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import requests
 from urllib3 import exceptions as urllib3
@@ -15,7 +15,7 @@ from gqlnb.errors import sanitize_text
 from gqlnb.http.decompress import DecompressionError, TruncatedBodyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "CLIENT_CERTIFICATE",
@@ -57,7 +57,7 @@ CERTIFICATE_ADVICE = {
 TUNNEL_ANSWER = re.compile(r"Tunnel connection failed: (\d{3})(.*)")
 MAX_CHAIN = 12  # exceptions wrapped around each other by requests, urllib3 and the library
 
-Reason = "str | Callable[[BaseException], str]"
+Reason: TypeAlias = "str | Callable[[BaseException], str]"
 ReasonTable = tuple[tuple[tuple[type[BaseException], ...], Reason], ...]
 
 

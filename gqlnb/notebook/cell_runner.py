@@ -383,11 +383,9 @@ class CellRunner:
 
 def locate_problem(problem: Problem, path: Any, document: Document | None) -> Problem:
     """Return a problem without a place at that of the field which its path leads to."""
-    from gqlnb.document.document import find_selected_field
-
     if problem.line is not None or document is None:
         return problem
-    node = find_selected_field(document, path)
+    node = document.find_field(path)
     if node is None or node.loc is None:
         return problem
     place = node.loc.start_token

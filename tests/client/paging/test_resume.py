@@ -23,7 +23,8 @@ def parts(data: Any) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "place", [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "next")]
+    "place",
+    [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "write_next_request")],
 )
 @pytest.mark.parametrize("time", [1, 2, 5])
 def test_ctrl_c_at_any_place_loses_nothing(
@@ -135,7 +136,7 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
 def test_a_walk_gives_back_what_was_asked() -> None:
     """Requests whose answers never came are made again, the same."""
     client, _, _ = faulty("right")
-    crawler = client._start_crawler(QUERY, None, None, {})
+    crawler = client._pager.start_crawler(QUERY, None, None, {})
     ask = crawler.build_first_request()
     crawler.add_answer(ask, client.execute(ask.text, ask.variables))
     (first,) = crawler.build_next_requests()

@@ -345,7 +345,9 @@ def test_a_class_of_the_same_name_is_not_taken():
 def test_a_schema_of_another_graphql_core_is_said():
     """An object of a library that we know, without a GraphQLSchema in it."""
     old = type("Schema", (), {"__module__": "graphene.types.schema"})
-    with pytest.raises(SchemaError, match="graphene schema holds no schema of the installed graphql-core"):
+    with pytest.raises(
+        SchemaError, match="graphene schema holds no schema of the installed graphql-core"
+    ):
         Schema.adopt(old())
 
 

@@ -117,7 +117,6 @@ class ClientCache:
     def _open_with_headers(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
         """Return the client of an address or a name that sends headers, as long as they stay."""
         from gqlnb.client.client import connect
-        from gqlnb.client.connections import replace_client
 
         found = [
             (name, source, hash(os.environ.get(source.partition(":")[2])))
@@ -128,13 +127,12 @@ class ClientCache:
         if key not in self._by_headers:
             self._by_headers[key] = connect(meant, headers=headers)
         if before is not None:
-            replace_client(self._by_headers[key], before)
+            self._by_headers[key].replace_client(before)
         return self._by_headers[key]
 
     def _open_cached(self, meant: Any, whence: str, *, fresh: bool) -> Client:
         """Return the client of an address or a server; one of anything else is made anew."""
         from gqlnb.client.client import Client, connect
-        from gqlnb.client.connections import replace_client
 
         kept: Any = None
         key: Any = meant
@@ -148,7 +146,7 @@ class ClientCache:
         if key not in kept:
             kept[key] = Client(None) if whence else connect(meant)
         if before is not None:
-            replace_client(kept[key], before)
+            kept[key].replace_client(before)
         return kept[key]  # type: ignore[no-any-return]
 
     def find_schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:

@@ -99,11 +99,9 @@ def describe_incomplete(result: Result) -> list[str]:
 
 def locate_problem(problem: Problem, path: Any, document: Document | None) -> Problem:
     """Give a problem without a position that of the field at its response path."""
-    from gqlnb.document.document import find_selected_field
-
     if problem.line is not None or document is None:
         return problem
-    node = find_selected_field(document, path)
+    node = document.find_field(path)
     if node is None or node.loc is None:
         return problem
     token = node.loc.start_token

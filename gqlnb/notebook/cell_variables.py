@@ -136,7 +136,8 @@ def suggest_similar_names(
     missing = {
         name: node
         for name, node in document.variables.items()
-        if name not in given and not (isinstance(node.type, NonNullTypeNode) and not node.default_value)
+        if name not in given
+        and not (isinstance(node.type, NonNullTypeNode) and not node.default_value)
     }
     if not missing:
         return []
@@ -238,7 +239,7 @@ def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, Any]:
         try:
             values[name] = eval(expression, *scopes)  # noqa: S307 - the user's own code
             continue
-        except Exception as error:  # noqa: BLE001 - any exception of the user's code
+        except Exception as error:
             reason = describe_exception(error)
         msg = f"--param {name}={sanitize_text(expression, 80)}: {reason}"
         raise OptionError(msg)

@@ -55,7 +55,6 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
 
     Examples
     --------
-
     >>> import gqlnb
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> shell = InteractiveShell()
@@ -102,7 +101,6 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
 
     Examples
     --------
-
     >>> import gqlnb
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> shell = InteractiveShell()

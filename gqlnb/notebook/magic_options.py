@@ -363,7 +363,12 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         (("--sdl",), {"action": "store_true", "help": "as schema definition language"}),
         (
             ("--changes",),
-            {"nargs": "?", "const": True, "metavar": "SINCE", "help": "changes that may break queries"},
+            {
+                "nargs": "?",
+                "const": True,
+                "metavar": "SINCE",
+                "help": "changes that may break queries",
+            },
         ),
         CONNECTION,
     ),
@@ -374,7 +379,10 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     ),
     "stars": (
         (("query",), {"nargs": "+"}),
-        (("--limit",), {"type": parse_row_limit, "default": 100, "help": "number of rows, or: all"}),
+        (
+            ("--limit",),
+            {"type": parse_row_limit, "default": 100, "help": "number of rows, or: all"},
+        ),
         (("-c", "--connection"), {"default": "demo", "help": "the connection"}),
         (("-o", "--output"), {"metavar": "NAME", "help": "keep the DataFrame under this name"}),
     ),

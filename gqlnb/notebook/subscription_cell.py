@@ -89,7 +89,7 @@ def follow_subscription(
         if path is not None:
             export: Any = LiveFrameExport(live)
             lines = [export_result(export, path)]
-    except Exception as error:  # noqa: BLE001 - the caller raises it after recording it
+    except Exception as error:
         if live.events:
             if not options.silent:
                 show(live)

@@ -432,13 +432,11 @@ class Result:
     @property
     def selections(self) -> tuple[str, ...]:
         """Where the field of each error is selected, as ``"cell line 3"``; "" if unknown."""
-        from gqlnb.document.document import locate_response_path
-
         cell = self.__dict__.get("_cell")
         if cell is None or self.document is None:
             return ("",) * len(self.errors)
         paths = [error.get("path") for error in self.errors]
-        return tuple(locate_response_path(self.document, path, *cell) for path in paths)
+        return tuple(self.document.locate_path(path, *cell) for path in paths)
 
     def get_shape(self) -> Shape | None:
         """Return the shape of the answer; None where no schema is known."""

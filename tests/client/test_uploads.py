@@ -425,7 +425,9 @@ def test_our_server_says_that_it_takes_none() -> None:
     schema = Schema("scalar Upload type Query { read(file: Upload): Int }")
     text = "query ($f: Upload) { read(file: $f) }"
     with serve(schema, port=0) as server, Client(server.url) as client:  # noqa: SIM117
-        with pytest.raises(TransportError, match=r"415: This server takes no files\. Send JSON"):
+        with pytest.raises(
+            TransportError, match=r"415: This server does not accept files\. Send JSON"
+        ):
             client.execute(text, {"f": io.BytesIO(b"x")})
 
 

@@ -16,7 +16,6 @@ from gqlnb.redact import (
     MASK,
     SecretMatch,
     abbreviate_secret,
-    find_known_secrets,
     find_secrets,
     hide_locals,
     replace_secrets,
@@ -257,7 +256,9 @@ def _find_passwords(notebook: dict[str, Any], text: str) -> Iterator[SecretMatch
         if held.get(place, MASK) != MASK:
             yield SecretMatch(start + 1, end - 1, "typed password")
     longer = (value for value in held.values() if len(value) >= MIN_PASSWORD_LENGTH)
-    yield from (leak._replace(kind="typed password") for leak in find_known_secrets(text, longer))
+    yield from (
+        leak._replace(kind="typed password") for leak in find_secrets(text, longer, patterns=False)
+    )
 
 
 def _iterate_strings(text: str) -> Iterator[tuple[JSONPath, int, int]]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
-    ListTypeNode,
     NamedTypeNode,
     NonNullTypeNode,
 )
@@ -348,10 +347,11 @@ def build_control(document: Document, name: str, given: Any) -> Any:
 
     node = document.variables[name]
     kind = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
+    type_name = kind.name.value if isinstance(kind, NamedTypeNode) else None
     known = None
-    if document.schema is not None and isinstance(kind, NamedTypeNode):
-        known = document.schema.type_map.get(kind.name.value)
-    if isinstance(kind, ListTypeNode) or isinstance(known, GraphQLInputObjectType):
+    if document.schema is not None and type_name is not None:
+        known = document.schema.type_map.get(type_name)
+    if type_name is None or isinstance(known, GraphQLInputObjectType):
         declared = format_variable_type(node)
         msg = f"--interact {name}: there is no control for a variable of type {declared}."
         raise OptionError(msg)
@@ -368,11 +368,11 @@ def build_control(document: Document, name: str, given: Any) -> Any:
         options = list(known.values)
         value = selected if selected in options else options[0]
         return ipywidgets.Dropdown(options=options, value=value, **common)
-    if kind.name.value == "Boolean":
+    if type_name == "Boolean":
         return ipywidgets.Checkbox(value=bool(given), **common)
     common["continuous_update"] = False
-    if kind.name.value in {"Int", "Float"}:
-        return build_slider(kind.name.value, name, given, common)
+    if type_name in {"Int", "Float"}:
+        return build_slider(type_name, name, given, common)
     return ipywidgets.Text(value="" if given is None else str(given), **common)
 
 

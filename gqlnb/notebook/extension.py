@@ -82,7 +82,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     def create_provider() -> CompletionProvider:
         from gqlnb.notebook.completion_context import CompletionProvider
 
-        return CompletionProvider(magic.state, magic.graphql.__doc__ or "")
+        return CompletionProvider(magic.state, run.__doc__ or "")
 
     completer = TabCompleter(ipython, create_provider)
     completer.install()

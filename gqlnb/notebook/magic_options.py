@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from argparse import ArgumentError, ArgumentParser, Namespace
-from functools import cache, partial
+from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gqlnb.errors import OptionError, sanitize_text, suggest
@@ -119,14 +119,14 @@ def get_cell_parser() -> LineParser:
     add = parser.add_argument
     add("target", nargs="?")
     add("-c", "--connection")
-    add("-o", "--output", type=partial(check_name, "--output"))
+    add("-o", "--output", type=check_name)
     add("-t", "--type", choices=TYPES)
     add("-p", "--param", action="append", default=[])
     add("-v", "--vars")
     add_header(parser)
     add("--operation")
     add("-f", "--file")
-    add("-S", "--save", metavar="NAME", type=partial(check_name, "--save"))
+    add("-S", "--save", metavar="NAME", type=check_name)
     add("--export-to", metavar="FILE")
     add("--max-results", metavar="N", type=parse_max_results)
     add("--record", metavar="FILE")
@@ -137,17 +137,17 @@ def get_cell_parser() -> LineParser:
     return parser
 
 
-def check_name(option: str, name: str) -> str:
+def check_name(name: str) -> str:
     """Check a name for a variable of the notebook.
 
     Raises
     ------
-    OptionError
+    ArgumentTypeError
         If it is not a valid Python name.
     """
     if not NAME.fullmatch(name):
-        msg = f"%%graphql: {sanitize_text(name, 40)!r} is not a Python name, as {option} takes."
-        raise OptionError(msg)
+        msg = f"{sanitize_text(name, 40)!r} is not a Python name."
+        raise ArgumentTypeError(msg)
     return name
 
 
@@ -156,14 +156,13 @@ def parse_max_results(text: str) -> int:
 
     Raises
     ------
-    OptionError
+    ArgumentTypeError
         If it is not a whole number above 0.
     """
     digits = text.replace("_", "")
     if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
-        label = sanitize_text(text, 40)
-        msg = f"%%graphql: --max-results takes a whole number above 0, not {label!r}."
-        raise OptionError(msg)
+        msg = f"takes a whole number above 0, not {sanitize_text(text, 40)!r}."
+        raise ArgumentTypeError(msg)
     return int(digits)
 
 

@@ -155,9 +155,7 @@ def open_client(state: NotebookState, names: Names, options: Namespace) -> Itera
             target.client.close()
 
 
-def run_schema(
-    state: NotebookState, names: Names, line: str
-) -> SchemaPage | SchemaChanges | Text:
+def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | SchemaChanges | Text:
     """Show the documentation, the SDL or the changes of a schema."""
     from gqlnb.notebook.schema_docs import SchemaDocs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -111,35 +112,22 @@ class ClientCache:
                 (name, source, hash(os.environ.get(source.partition(":")[2])))
                 for name, source in sorted(headers.items())
             ]
-            client = self._reuse(
-                self._by_address,
-                (resolved, *sources),
-                lambda: connect(resolved, headers=headers),
-                fresh=fresh,
-            )
+            create = partial(connect, resolved, headers=headers)
+            client = self._reuse(self._by_address, (resolved, *sources), create, fresh=fresh)
             return CellTarget(client, get_display_name(client, target), chosen_by)
         if isinstance(resolved, str) and connections.is_known(resolved):
             get_client = connections.reopen_client if fresh else connections.get_client
             return CellTarget(get_client(resolved), resolved, chosen_by, cached=True)
-        if isinstance(resolved, str):
-            # The default target is resolved again by the client, which explains it in its errors.
-            client = self._reuse(
-                self._by_address,
-                (resolved, chosen_by),
-                lambda: Client(None) if chosen_by else connect(resolved),
-                fresh=fresh,
-            )
-            return CellTarget(client, get_display_name(client, target), cached=True)
-        if isinstance(getattr(resolved, "url", None), str):
-            client = self._reuse(
-                self._by_server,
-                resolved,
-                lambda: Client(None) if chosen_by else connect(resolved),
-                fresh=fresh,
-            )
+        # A client without a target resolves it again, and explains the choice in its errors.
+        create = partial(Client, None) if chosen_by else partial(connect, resolved)
+        is_address = isinstance(resolved, str)
+        if is_address:
+            client = self._reuse(self._by_address, (resolved, chosen_by), create, fresh=fresh)
+        elif isinstance(getattr(resolved, "url", None), str):
+            client = self._reuse(self._by_server, resolved, create, fresh=fresh)
         else:
             client = connect(resolved)
-        return CellTarget(client, get_display_name(client, target))
+        return CellTarget(client, get_display_name(client, target), cached=is_address)
 
     def _reuse(
         self,

@@ -101,8 +101,8 @@ def choose_edges(low: int, high: int) -> list[int]:
         if len(found) >= FEWEST:
             return found
     # Below a third of a power of ten a logarithmic scale is nearly linear: steps 1, 2, 5, 10 ...
-    steps = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
-    step = next(step for step in steps if (high - low) // step < MOST)
+    widths = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
+    step = next(width for width in widths if (high - low) // width < MOST)
     return list(range(low // step * step, high + 1, step))
 
 

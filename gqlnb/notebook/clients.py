@@ -137,13 +137,11 @@ class ClientCache:
         *,
         fresh: bool,
     ) -> Client:
-        from gqlnb.client.connections import replace_client
-
         before = cache.pop(key, None) if fresh else None
         if key not in cache:
             cache[key] = create()
         if before is not None:
-            replace_client(cache[key], before)
+            cache[key].replace_client(before)
         return cache[key]
 
     def find_schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:

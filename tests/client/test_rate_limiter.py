@@ -127,7 +127,7 @@ def test_an_endpoint_without_headers_is_never_waited_for(hands):
     for _ in range(1000):
         with pace.queue_request(points=100):
             pace.record_outcome(answered())
-    assert (hands.waited, pace.width, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
+    assert (hands.waited, pace.concurrency, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
 
 
 def test_eight_threads_never_send_more_than_the_points_there_are(hands):
@@ -318,7 +318,7 @@ def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
     hands.wait = interrupted
     with pytest.raises(error), pace.queue_request():
         pytest.fail("it went")
-    assert (len(gate._waiting), gate.flow.in_flight, gate.flow.points) == (0, 0, 0)
+    assert (len(gate._waiting), gate.flow.in_flight, gate.flow.reserved_points) == (0, 0, 0)
     hands.at += 700
     with pace.queue_request():
         assert gate.flow.in_flight == 1

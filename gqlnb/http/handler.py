@@ -1,7 +1,7 @@
 """GraphQL over HTTP: one request in, one response out, without I/O.
 
-The steps are: check the head (:mod:`gqlnb.http.preconditions`), check the size of the body, parse it
-(:mod:`gqlnb.http.messages`), execute, encode the result (:mod:`gqlnb.http.response_encoder`).
+The steps are: check the head (:mod:`gqlnb.http.preconditions`), check the size of the body, parse
+it (:mod:`gqlnb.http.messages`), execute, encode (:mod:`gqlnb.http.response_encoder`).
 
 The statuses are those of the published audits (npm ``graphql-http``, 61 of them): where they differ
 from the newest draft, a client of plain JSON gets 200 with `errors` and no `data`.

@@ -1,4 +1,4 @@
-"""Encoding of responses to JSON: errors are masked and limited, values without JSON form replaced."""
+"""Encoding of responses to JSON: masks and limits errors, replaces values without a JSON form."""
 
 from __future__ import annotations
 

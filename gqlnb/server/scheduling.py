@@ -125,7 +125,7 @@ class KnownRequest:
     def __init__(self, document: Document, variables: Mapping[str, Any]) -> None:
         self.document = document
         self.speed = SpeedRecord(NEEDED_RUNS)
-        self.pending_runs: list[Any] = []
+        self.pending_runs: list[Awaitable[Result]] = []
         self._variables = variables
         self._is_flat = all(
             value is None or type(value) in _FLAT_TYPES for value in variables.values()

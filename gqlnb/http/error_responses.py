@@ -81,7 +81,7 @@ def is_login_path(path: str) -> bool:
     return _LOGIN_WORDS.search(path) is not None
 
 
-def find_message(members: Any) -> str | None:
+def find_message(members: object) -> str | None:
     """Return the message in a JSON body that is not a GraphQL response, or None.
 
     Examples
@@ -158,7 +158,7 @@ def is_transient_message(message: object) -> bool:
 
 
 def find_transient_failure(
-    data: object, errors: Sequence[Mapping[str, Any]]
+    data: object, errors: Sequence[Mapping[str, object]]
 ) -> TransientFailure | None:
     """Return the transient failure reported in a response with status 200, or None.
 

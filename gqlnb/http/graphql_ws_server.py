@@ -119,7 +119,7 @@ class ServerProtocol:
     """
 
     def __init__(
-        self, allowed: Callable[[Mapping[str, Any]], bool], most: int | None = None
+        self, allowed: Callable[[Mapping[str, object]], bool], most: int | None = None
     ) -> None:
         self.ready = False
         self.closed = False
@@ -148,7 +148,7 @@ class ServerProtocol:
             return self._close(4400, f"The type {sanitize_text(repr(kind), 60)} is not a client's.")
         return handler(self, members)
 
-    def _handle_init(self, members: Mapping[str, Any]) -> Action:
+    def _handle_init(self, members: Mapping[str, object]) -> Action:
         if self.ready:
             return self._close(4429, "Too many initialisation requests")
         if not self._is_allowed(_read_payload(members)):
@@ -156,7 +156,7 @@ class ServerProtocol:
         self.ready = True
         return SendMessage('{"type":"connection_ack"}')
 
-    def _handle_subscribe(self, members: Mapping[str, Any]) -> Action:
+    def _handle_subscribe(self, members: Mapping[str, object]) -> Action:
         if not self.ready:
             return self._close(4401, "Unauthorized")
         name = _read_operation_id(members)
@@ -166,22 +166,22 @@ class ServerProtocol:
         self.active.add(name)
         return StartOperation(name, request)
 
-    def _handle_complete(self, members: Mapping[str, Any]) -> Action | None:
+    def _handle_complete(self, members: Mapping[str, object]) -> Action | None:
         name = _read_operation_id(members)
         if name not in self.active:
             return None  # our own `complete` has crossed it
         self.active.remove(name)
         return StopOperation(name)
 
-    def _handle_ping(self, members: Mapping[str, Any]) -> Action:
+    def _handle_ping(self, members: Mapping[str, object]) -> Action:
         _read_payload(members)  # the pong needs no payload
         return SendMessage('{"type":"pong"}')
 
-    def _handle_pong(self, members: Mapping[str, Any]) -> None:
+    def _handle_pong(self, members: Mapping[str, object]) -> None:
         _read_payload(members)
 
     _HANDLERS: ClassVar[
-        Mapping[str, Callable[[ServerProtocol, Mapping[str, Any]], Action | None]]
+        Mapping[str, Callable[[ServerProtocol, Mapping[str, object]], Action | None]]
     ] = {
         "connection_init": _handle_init,
         "subscribe": _handle_subscribe,
@@ -198,7 +198,7 @@ class ServerProtocol:
             f'{{"id":{dump_json(name).decode()},"type":"next","payload":{body.decode()}}}'
         )
 
-    def build_error(self, name: str, errors: list[Any]) -> SendMessage | None:
+    def build_error(self, name: str, errors: list[object]) -> SendMessage | None:
         """Return the message of errors, which ends the operation; None if it was stopped."""
         return self._end_operation(name, {"type": "error", "payload": errors})
 
@@ -206,7 +206,7 @@ class ServerProtocol:
         """Return the message that an operation is complete; None if it was stopped."""
         return self._end_operation(name, {"type": "complete"})
 
-    def _end_operation(self, name: str, members: Mapping[str, Any]) -> SendMessage | None:
+    def _end_operation(self, name: str, members: Mapping[str, object]) -> SendMessage | None:
         if name not in self.active:
             return None
         self.active.remove(name)
@@ -226,7 +226,7 @@ class ServerProtocol:
         return CloseSocket(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
 
 
-def _parse_message(message: str) -> Mapping[str, Any]:
+def _parse_message(message: str) -> Mapping[str, object]:
     try:
         members = load_json(message.encode())
     except (JSONError, UnicodeEncodeError) as error:
@@ -238,7 +238,7 @@ def _parse_message(message: str) -> Mapping[str, Any]:
     return members
 
 
-def _read_operation_id(members: Mapping[str, Any]) -> str:
+def _read_operation_id(members: Mapping[str, object]) -> str:
     name = members.get("id")
     if isinstance(name, str) and 0 < len(name) <= _MAX_ID_LENGTH:
         return name
@@ -246,7 +246,7 @@ def _read_operation_id(members: Mapping[str, Any]) -> str:
     raise BadRequestError(msg)
 
 
-def _read_payload(members: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read_payload(members: Mapping[str, object]) -> Mapping[str, object]:
     """Return the optional payload of a message; empty if it is missing."""
     payload = members.get("payload")
     if payload is None or isinstance(payload, Mapping):
@@ -255,7 +255,7 @@ def _read_payload(members: Mapping[str, Any]) -> Mapping[str, Any]:
     raise BadRequestError(msg)
 
 
-def find_authorization(payload: Mapping[str, Any]) -> str | None:
+def find_authorization(payload: Mapping[str, object]) -> str | None:
     """Return the ``Authorization`` of a ``connection_init``, in any letter case, or None."""
     for name, value in payload.items():
         if name.lower() == "authorization" and isinstance(value, str):

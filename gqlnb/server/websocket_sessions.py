@@ -106,7 +106,7 @@ class WebSocketSession:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
 
-    def _is_allowed(self, payload: Mapping[str, Any]) -> bool:
+    def _is_allowed(self, payload: Mapping[str, object]) -> bool:
         """Return whether a client has access, by its handshake or ``connection_init``."""
         token = self._streams.rules.token
         headers = self._exchange.request.headers  # check_handshake refuses a wrong token in them

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from email.message import Message
 from html import unescape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.errors import sanitize_text
 

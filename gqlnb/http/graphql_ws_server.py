@@ -13,7 +13,7 @@ The protocol is the subprotocol ``graphql-transport-ws`` of the package ``graphq
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.errors import sanitize_text

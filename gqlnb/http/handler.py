@@ -82,7 +82,7 @@ async def handle_request(
 async def handle_checked_request(
     request: HttpRequest, execute: ExecuteRequest, rules: ServerRules
 ) -> Response:
-    """Answer a request whose head was checked with :func:`check_preconditions`."""
+    """Answer a request after :func:`~gqlnb.http.preconditions.check_preconditions`."""
     return add_cors_headers(await _execute(request, execute, rules), request, rules)
 
 

@@ -35,7 +35,7 @@ class CellRun(NamedTuple):
 
 
 def find_calling_cell() -> CellRun | None:
-    """Return the cell whose code makes this call; None in scripts and in other threads.
+    """Return the cell that makes this call; None in scripts and in other threads.
 
     Notes
     -----

@@ -150,7 +150,7 @@ class ConnectionWatcher:
 
 
 class WatchedConnection:
-    """A connection whose stages have time limits."""
+    """A connection with time limits for its stages."""
 
     watcher: ConnectionWatcher
     transport: Any

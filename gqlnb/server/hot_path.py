@@ -162,7 +162,7 @@ def _encode_plain_result(result: Result) -> bytes | None:
 
 
 def _encode_header_lines(headers: Mapping[str, str]) -> bytes:
-    """Return header lines, and the name of ``content-length``, whose value follows."""
+    """Return header lines, and the name of ``content-length`` without its value."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"{lines}content-length: ".encode("latin-1")
 

@@ -212,7 +212,7 @@ class WorkerPool:
 
     @property
     def hanging_count(self) -> int:
-        """Number of threads whose call has been running for longer than `STALE_SECONDS`."""
+        """Number of threads with a call that runs for longer than `STALE_SECONDS`."""
         with self._lock:
             return self._count_stale()
 

@@ -105,9 +105,9 @@ def parse_star_query(query: SupportsIndex | str | StarQuery) -> StarQuery:
 
     Examples
     --------
-    >>> str(read(1000))
+    >>> str(parse_star_query(1000))
     '>1000'
-    >>> read("language:python  >= 20,000").search
+    >>> parse_star_query("language:python  >= 20,000").search
     'stars:>=20000 language:python'
     """
     if isinstance(query, StarQuery):
@@ -130,7 +130,7 @@ def normalize_typed_query(text: str) -> str:
 
     Examples
     --------
-    >>> typed("1000 language:python")
+    >>> normalize_typed_query("1000 language:python")
     '>1000 language:python'
     """
     return f">{text.strip()}" if _LEADING_COUNT.match(text) else text

@@ -122,8 +122,8 @@ class CellRunner:
         saved = self._state.snippets.find_operation(name)
         if saved is None:
             msg = (
-                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has an "
-                "operation of that name. %graphql snippets lists them."
+                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has "
+                "an operation of that name. %graphql snippets lists them."
             )
             raise OptionError(msg)
         self._lines_above, self._line_label = 0, "line"

@@ -93,7 +93,7 @@ def collect_variables(
     if options.vars is not None:
         values |= read_variable_mapping(options.vars, names)
     if options.param:
-        # In a function both scopes are one dict: a comprehension in an expression sees globals only.
+        # In a function both scopes are one dict, since a comprehension only sees the globals.
         scopes: Scopes = (global_ns, names)
         if isinstance(names, ChainMap):
             merged = {**global_ns, **names}

@@ -94,7 +94,7 @@ class CompletionProvider:
         return self._state.snippets.get_type_conditions()
 
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line, and the position where it applies.
+        """Return the vocabulary of a line and the position from which it applies.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class CompletionProvider:
             yield from ((it.name, it.description) for it in connections.list_connections())
 
     def _list_results(self) -> Iterator[tuple[str, str]]:
-        """Yield the results and frames of the notebook, whose names may be reused."""
+        """Yield results and frames, as names that an output may replace."""
         for name, value in self._iterate_namespace():
             if type(value).__name__ in RESULT_TYPES:
                 yield name, type(value).__name__

@@ -78,8 +78,8 @@ class GraphQLMagic(Magics):
     variables = Enum(
         ("by name", "given"),
         default_value="by name",
-        help="The source of $variables: names of the notebook and options (by name), or --param and "
-        "--vars alone (given).",
+        help="The source of $variables: names of the notebook and options (by name), or --param "
+        "and --vars alone (given).",
     ).tag(config=True)
     introspect = Enum(
         ("ask", "never"),
@@ -170,9 +170,10 @@ class GraphQLMagic(Magics):
         Pages received before a failure or an interrupt are kept under the name of -o, else as
         _pages; the error explains how to continue.
 
-        A subscription shows its last 1,000 rows (``%config GraphQLMagic.live_rows``) as they arrive,
-        until it ends or the interrupt button is pressed; then the cell's value is a LiveFrame with
-        .frame and .results. After a failure the rows are kept under the name of -o, else as _live.
+        A subscription shows its last 1,000 rows (``%config GraphQLMagic.live_rows``) while they
+        arrive, until it ends or the interrupt button is pressed; then the cell's value is a
+        LiveFrame with .frame and .results. After a failure the rows are kept under the name of -o,
+        else as _live.
 
         The request::
 
@@ -214,8 +215,8 @@ class GraphQLMagic(Magics):
                                                      --keep: in your settings, for later notebooks
             %graphql use NAME | close NAME
             %graphql schema [Type | Type.field]      the documentation of a schema, a type, a field
-            %graphql schema --changes [FILE]         changes that may break queries since the session
-                                                     began, or since a file; yours first
+            %graphql schema --changes [FILE]         changes that may break queries since the start
+                                                     of the session, or since a file; yours first
             %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000; also

@@ -42,7 +42,7 @@ class Provider(Protocol):
         """Return the type conditions of saved fragments by name."""
 
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line, and the position where it applies."""
+        """Return the vocabulary of a line and the position from which it applies."""
 
 
 class CursorPosition(NamedTuple):

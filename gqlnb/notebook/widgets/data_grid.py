@@ -447,8 +447,9 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
     tests = _parse_comparisons(text)
     if not tests:
         msg = (
-            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is not "
-            "a number. Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or = for missing."
+            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is "
+            "not a number. Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or "
+            "= for missing."
         )
         raise QueryError(msg)
     return combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
@@ -533,8 +534,9 @@ def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, in
 
 def _describe_bad_date(text: str, column: GridColumn) -> str:
     return (
-        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} is "
-        "not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, or = for missing."
+        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} "
+        "is not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, "
+        "or = for missing."
     )
 
 

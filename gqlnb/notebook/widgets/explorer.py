@@ -118,7 +118,7 @@ class Explorer(Widget):
 
     _view = "explorer.js"
 
-    _bundle = traitlets.Unicode().tag(sync=True)  # the checksum, so that a view requests it at once
+    _bundle = traitlets.Unicode().tag(sync=True)  # its checksum
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ class LiveFrame:
         background.start(self._follow())
 
     def _stop_previous_run(self) -> None:
-        """Stop the live frames of an earlier run of the same cell, whose output is gone."""
+        """Stop the live frames of an earlier run of the same cell."""
         cell = find_calling_cell()
         if cell is None:
             return

@@ -270,7 +270,6 @@ class CellRunner:
         return outcome.value
 
     def _execute(self, document: Document, variables: Mapping[str, Any]) -> Result:
-        """Run the operation and record it in the history."""
         outcome = "interrupted"
         try:
             result = self._fetch_result(variables)
@@ -426,13 +425,7 @@ def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
 
 
 def read_file(name: str) -> str:
-    """Read the text of ``--file``.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
-    """
+    """Read the text of ``--file``."""
     try:
         return Path(name).expanduser().read_text(encoding="utf-8-sig")
     except OSError as error:

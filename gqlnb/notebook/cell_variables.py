@@ -202,13 +202,6 @@ def add_missing_variable_hint(
 
 
 def read_variable_mapping(name: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the variables of ``--vars``.
-
-    Raises
-    ------
-    OptionError
-        If the notebook has no mapping of that name.
-    """
     value: Any = names.get(name)
     if not hasattr(value, "keys"):
         found = "no such name" if name not in names else type(value).__name__
@@ -219,13 +212,6 @@ def read_variable_mapping(name: str, names: Mapping[str, Any]) -> dict[str, Any]
 
 
 def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, Any]:
-    """Evaluate the variables of ``--param``.
-
-    Raises
-    ------
-    OptionError
-        If one has not the form ``NAME=EXPRESSION``, or the expression fails.
-    """
     values = {}
     for text in params:
         name, equals, expression = (part.strip() for part in text.partition("="))

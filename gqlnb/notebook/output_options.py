@@ -92,14 +92,12 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
 
 
 def write_csv(result: Result, path: Path, strict: bool) -> str:
-    """Write the rows as CSV."""
     frame = result.frame(strict=strict)
     frame.to_csv(path, index=False, lineterminator="\n")
     return format_count(len(frame), "row")
 
 
 def write_parquet(result: Result, path: Path, strict: bool) -> str:
-    """Write the rows as Parquet, with the schema's types."""
     from pyarrow.parquet import write_table
 
     table = result.arrow(strict=strict)
@@ -108,7 +106,6 @@ def write_parquet(result: Result, path: Path, strict: bool) -> str:
 
 
 def write_json(result: Result, path: Path, _strict: bool) -> str:
-    """Write the data as JSON."""
     import msgspec
 
     from gqlnb.document.json_codec import dump_json
@@ -118,7 +115,6 @@ def write_json(result: Result, path: Path, _strict: bool) -> str:
 
 
 def write_query(result: Result, path: Path, _strict: bool) -> str:
-    """Write the text that was sent."""
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"

@@ -329,7 +329,6 @@ class MembersState(ValueState):
 
     @property
     def member(self) -> Any:
-        """The definition of the last member."""
         return self.types.get(self.given[-1]) if self.given else None
 
     @property
@@ -617,7 +616,6 @@ class VariableDefinitionsState(ValueState, DirectiveState):
 
     @property
     def variable(self) -> DeclaredVariable:
-        """The current variable."""
         return self.parser.variables.get(self.name, DeclaredVariable())
 
     def read_token(self, kind: str, text: str) -> None:

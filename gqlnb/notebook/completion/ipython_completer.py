@@ -218,7 +218,6 @@ def get_type_label(found: Proposal) -> str:
 
 
 def build_documentation_bundle(found: Proposal) -> dict[str, str]:
-    """Return the documentation of a name by media type."""
     from gqlnb.notebook.completion.language_service import render_markdown, write_signature
 
     description = getattr(found.thing, "description", None) or ""

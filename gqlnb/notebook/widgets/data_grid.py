@@ -198,7 +198,6 @@ class GridColumn:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as one line of text."""
     if isinstance(value, (dict, list, tuple)):
         text = LINE.encode(clip_items(value))
     elif isinstance(value, str):
@@ -210,7 +209,6 @@ def format_value(value: Any) -> str:
 
 
 def _format_title(name: object) -> str:
-    """Return a name as text; the parts of a tuple are joined."""
     if isinstance(name, tuple):
         return " / ".join(str(part) for part in name)
     return "" if name is None else describe_value(name)
@@ -232,12 +230,10 @@ def is_missing(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a Python value is a real number."""
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is text."""
     types = pa.types
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
@@ -249,7 +245,6 @@ def is_unordered(kind: pa.DataType) -> bool:
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is a timestamp or a date."""
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
@@ -422,7 +417,6 @@ def _to_numpy(mask: Any) -> NDArray[np.bool_]:
 
 
 def _build_mask(column: GridColumn, text: str) -> NDArray[np.bool_]:
-    """Return a mask of the rows that pass the filter of a column."""
     if text in {"=", "!="}:
         missing = column.values.isna().to_numpy()
         return missing if text == "=" else ~missing
@@ -471,7 +465,6 @@ def _parse_comparisons(text: str) -> list[tuple[str, str]]:
 
 
 def combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Combine masks with a logical and."""
     made: NDArray[np.bool_] = np.logical_and.reduce(masks)
     return made
 

@@ -400,13 +400,6 @@ def load_magic() -> bool:
 
 
 def format_variables(variables: Mapping[str, Any] | None) -> str:
-    """Format variables for the editor.
-
-    Raises
-    ------
-    OptionError
-        If they cannot be written as JSON.
-    """
     import json
 
     try:

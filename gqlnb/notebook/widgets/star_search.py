@@ -297,7 +297,6 @@ class StarSearch(Widget):
         return run
 
     def _execute_run(self, run: StarRun) -> None:
-        """Search in the calling thread."""
         try:
             with open_client(self._client) as client:
 

@@ -83,7 +83,6 @@ class TreeSource:
 
 
 def iterate_children(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the keys and values in a mapping or list."""
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, (list, tuple)):
@@ -109,7 +108,6 @@ def build_item(key: Any, value: Any) -> dict[str, Any]:
 
 
 def get_kind(value: Any) -> str:
-    """Return the JSON type of a value."""
     if value is None:
         return "null"
     kinds = {bool: "boolean", int: "number", float: "number", str: "string", dict: "object"}
@@ -173,7 +171,6 @@ def find_words(data: Any, words: str) -> dict[str, Any]:
 
 
 def has_words(step: tuple[Any, Any], wanted: str) -> bool:
-    """Return whether a key or a leaf contains the words."""
     key, value = step
     if isinstance(key, str) and wanted in key.casefold():
         return True
@@ -183,13 +180,7 @@ def has_words(step: tuple[Any, Any], wanted: str) -> bool:
 
 
 def to_json(value: Any) -> str:
-    """Convert a value to JSON.
-
-    Raises
-    ------
-    QueryError
-        If the text is too long for the clipboard.
-    """
+    """Convert a value to JSON."""
     parts = []
     size = 0
     encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)

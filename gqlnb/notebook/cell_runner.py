@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gqlnb.notebook.notebook_state import NotebookState
     from gqlnb.result.result import Result
 
-    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, Any] | str | None
+    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, object] | str | None
 
 __all__ = ["CellRunner", "convert_result"]
 
@@ -80,7 +80,7 @@ class CellRunner:
         state: NotebookState,
         options: Namespace,
         text: str,
-        names: MutableMapping[str, Any],
+        names: MutableMapping[str, object],
         above: int | None,
     ) -> None:
         self._state = state
@@ -216,7 +216,7 @@ class CellRunner:
         if self._options.save is not None:
             self._state.snippets.save(self._options.save, self._text)
 
-    def _collect_variables(self, document: Document) -> dict[str, Any]:
+    def _collect_variables(self, document: Document) -> dict[str, object]:
         """Return the values of the variables, and warn about names that may be misspelled."""
         options, by_name, shell = self._options, self._settings.by_name, self._state.shell
         variables = collect_variables(
@@ -230,7 +230,7 @@ class CellRunner:
                 self._similar_names_shown = True
         return variables
 
-    def _check_without_sending(self, document: Document, variables: Mapping[str, Any]) -> object:
+    def _check_without_sending(self, document: Document, variables: Mapping[str, object]) -> object:
         """Check text and variables; return a dry run or an explanation if one is requested."""
         from gqlnb.notebook.output_options import prepare_dry_run
 
@@ -251,7 +251,7 @@ class CellRunner:
         )
         raise OptionError(msg)
 
-    def _follow_subscription(self, document: Document, variables: Mapping[str, Any]) -> object:
+    def _follow_subscription(self, document: Document, variables: Mapping[str, object]) -> object:
         from gqlnb.notebook.subscription_cell import follow_subscription
 
         options, shell = self._options, self._state.shell
@@ -269,7 +269,7 @@ class CellRunner:
             raise outcome.error
         return outcome.value
 
-    def _execute(self, document: Document, variables: Mapping[str, Any]) -> Result:
+    def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         outcome = "interrupted"
         try:
             result = self._fetch_result(variables)
@@ -287,7 +287,7 @@ class CellRunner:
         entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
         self._state.history.add(entry)
 
-    def _fetch_result(self, variables: Mapping[str, Any]) -> Result:
+    def _fetch_result(self, variables: Mapping[str, object]) -> Result:
         client, options = self._target.client, self._options
         if not options.paginate:
             return client.execute(self._full_text, variables, operation=options.operation)
@@ -311,7 +311,9 @@ class CellRunner:
                 explain_partial_pages(error, name, word if is_object else repr(self._target.name))
             raise
 
-    def _execute_and_convert(self, document: Document, variables: Mapping[str, Any]) -> CellValue:
+    def _execute_and_convert(
+        self, document: Document, variables: Mapping[str, object]
+    ) -> CellValue:
         options, start = self._options, perf_counter()
         result = self._execute(document, variables)
         self._save_snippet()
@@ -345,7 +347,7 @@ class CellRunner:
             show(Note(format_errors(result), wrong=True))
         return convert_result(result, self._kind, strict=not self._options.no_strict)
 
-    def _show_controls(self, document: Document, variables: Mapping[str, Any]) -> None:
+    def _show_controls(self, document: Document, variables: Mapping[str, object]) -> None:
         from gqlnb.notebook.cell_variables import (
             Interaction,
             build_control,
@@ -355,7 +357,7 @@ class CellRunner:
         controlled = list(dict.fromkeys(self._options.interact))
         check_interact_variables(document, controlled)
 
-        def run_with_values(values: Mapping[str, Any]) -> object:
+        def run_with_values(values: Mapping[str, object]) -> object:
             try:
                 result = self._execute(document, {**variables, **values})
             except QueryError as error:

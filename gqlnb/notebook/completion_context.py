@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completion.magic_line import LineVocabulary, NameSource, get_actions
@@ -178,7 +178,7 @@ class CompletionProvider:
         for name in schema.type_map if schema is not None else ():
             yield name, "type"
 
-    def _iterate_namespace(self) -> Iterator[tuple[str, Any]]:
+    def _iterate_namespace(self) -> Iterator[tuple[str, object]]:
         shell = self._state.shell
         for name, value in [*shell.user_ns.items()]:
             if not name.startswith("_") and name not in shell.user_ns_hidden:

@@ -128,7 +128,7 @@ class GraphQLMagic(Magics):
     @output_can_be_silenced
     @line_cell_magic
     def graphql(
-        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, object] | None = None
     ) -> Any:
         """Run a GraphQL operation; its $variables are taken by name from the notebook.
 
@@ -244,7 +244,7 @@ class GraphQLMagic(Magics):
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
 
-    def _run_line(self, line: str, names: MutableMapping[str, Any]) -> Any:
+    def _run_line(self, line: str, names: MutableMapping[str, object]) -> Any:
         from gqlnb.notebook.subcommands import REPLAYABLE, SUBCOMMANDS, run_subcommand
 
         text, line = line, line.removesuffix(";")
@@ -269,7 +269,7 @@ class GraphQLMagic(Magics):
         return self._run_cell(options, text[end:], names, above=None)
 
     def _run_cell(
-        self, options: Namespace, text: str, names: MutableMapping[str, Any], above: int | None
+        self, options: Namespace, text: str, names: MutableMapping[str, object], above: int | None
     ) -> Any:
         from gqlnb.notebook.cell_runner import CellRunner
 
@@ -288,8 +288,8 @@ class GraphQLMagic(Magics):
 
 
 def collect_visible_names(
-    user_ns: dict[str, Any], local_ns: Mapping[str, Any] | None
-) -> MutableMapping[str, Any]:
+    user_ns: dict[str, object], local_ns: Mapping[str, object] | None
+) -> MutableMapping[str, object]:
     """Collect the names that the caller of a magic sees: its locals, then the notebook's.
 
     Parameters
@@ -305,7 +305,7 @@ def collect_visible_names(
         frame = frame.f_back
     while frame is not None and frame.f_code.co_name in CALLERS:  # a shell may override them
         frame = frame.f_back
-    scopes: list[dict[str, Any]] = []
+    scopes: list[dict[str, object]] = []
     while frame is not None:
         found = frame.f_locals
         if found is user_ns or frame.f_code.co_name == "<module>":

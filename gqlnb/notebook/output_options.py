@@ -160,7 +160,7 @@ class DryRun:
     """
 
     text: str
-    variables: Mapping[str, Any]
+    variables: Mapping[str, object]
     source: str
     title: str
     types: Mapping[str, str]
@@ -201,7 +201,7 @@ class DryRun:
         return wrap_html(f'<p style="margin:2px 0">{head}</p>{body}')
 
 
-def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, Any]) -> DryRun:
+def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, object]) -> DryRun:
     """Compute the size and the cost of an operation that is not sent.
 
     Parameters
@@ -266,7 +266,7 @@ def format_budget(result: Result) -> str:
     if isinstance(meter, dict) and "remaining" in meter:
         left, most, until = (meter.get(key) for key in ("remaining", "limit", "resetAt"))
     else:
-        headers: Mapping[str, Any] = getattr(result.response, "headers", None) or {}
+        headers: Mapping[str, object] = getattr(result.response, "headers", None) or {}
         low = {name.lower(): value for name, value in headers.items()}
         left, most, until = (
             low.get(f"x-ratelimit-{word}") for word in ("remaining", "limit", "reset")

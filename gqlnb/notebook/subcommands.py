@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REPLAYABLE", "SUBCOMMANDS", "describe_target", "run_subcommand"]
 
-Names: TypeAlias = MutableMapping[str, Any]
+Names: TypeAlias = MutableMapping[str, object]
 
 
 def run_subcommand(state: NotebookState, names: Names, word: str, line: str) -> object:

@@ -46,7 +46,7 @@ def follow_subscription(
     settings: CellSettings,
     kind: str,
     path: Path | None,
-    user_ns: MutableMapping[str, Any],
+    user_ns: MutableMapping[str, object],
 ) -> SubscriptionOutcome:
     """Follow a subscription until it ends; an interrupt is a regular end.
 

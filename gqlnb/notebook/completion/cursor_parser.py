@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from graphql import (
     DirectiveLocation,
     GraphQLError,
     GraphQLNonNull,
     get_named_type,
-    get_nullable_type,
     is_input_object_type,
     is_list_type,
     is_required_argument,
@@ -38,7 +37,17 @@ from gqlnb.notebook.completion.proposals import (
 )
 
 if TYPE_CHECKING:
-    from graphql import GraphQLNamedType, GraphQLSchema
+    from graphql import (
+        GraphQLArgument,
+        GraphQLField,
+        GraphQLInputField,
+        GraphQLNamedType,
+        GraphQLSchema,
+        GraphQLType,
+    )
+
+    Expected: TypeAlias = GraphQLType | None  # the type of a value at the cursor
+    Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
 
 
 __all__ = [
@@ -165,7 +174,7 @@ class CursorParser:
         """Return a type of the schema, None if it is unknown."""
         return self.schema.type_map.get(name) if self.schema is not None else None
 
-    def propose_variables(self, expected: Any) -> Iterator[Proposal]:
+    def propose_variables(self, expected: Expected) -> Iterator[Proposal]:
         """Yield the variables that fit a type."""
         # A fragment may use the variables of all operations that spread it.
         if any(level.constant for level in self.stack):
@@ -175,14 +184,14 @@ class CursorParser:
             if expected is None or self._can_use(variable, expected):
                 yield Proposal(name, "variable", variable.type)
 
-    def _can_use(self, variable: DeclaredVariable, expected: Any) -> bool:
+    def _can_use(self, variable: DeclaredVariable, expected: Expected) -> bool:
         found = self.parse_type_text(variable.type)
-        required = get_nullable_type(expected) if variable.defaulted else expected
-        if self.schema is None or found is None:
+        required = _get_nullable(expected) if variable.defaulted else expected
+        if self.schema is None or found is None or required is None:
             return False
         return is_type_sub_type_of(self.schema, found, required)
 
-    def parse_type_text(self, text: str) -> Any:
+    def parse_type_text(self, text: str) -> Expected:
         """Parse a type such as ``[Int!]``; None if it is not valid."""
         try:
             return type_from_ast(self.schema, parse_type(text)) if self.schema and text else None
@@ -263,7 +272,7 @@ _CLOSING = (")", "]", "}")
 class ValueState(ParserState):
     """A level that contains values."""
 
-    def read_value_start(self, text: str, expected: Any) -> bool:
+    def read_value_start(self, text: str, expected: Expected) -> bool:
         """Read the start of a list or object; return False for another token."""
         if text == "[":
             self.parser.enter(ListState(self.parser, _get_item_type(expected)))
@@ -274,12 +283,14 @@ class ValueState(ParserState):
             return False
         return True
 
-    def propose_for_type(self, expected: Any, *, defaulted: bool = False) -> Iterator[Proposal]:
+    def propose_for_type(
+        self, expected: Expected, *, defaulted: bool = False
+    ) -> Iterator[Proposal]:
         """Yield the named values of a type, and variables, with ``$`` unless it is typed.
 
         If there is a default value to replace null, a nullable variable fits too.
         """
-        accepted = get_nullable_type(expected) if defaulted and expected is not None else expected
+        accepted = _get_nullable(expected) if defaulted else expected
         usable = self.parser.propose_variables(accepted)
         if self.after == "$":
             yield from usable
@@ -304,7 +315,7 @@ class MembersState(ValueState):
     closing = ")"
     is_one_of = False
 
-    def __init__(self, parser: CursorParser, types: Mapping[str, Any], owner: str) -> None:
+    def __init__(self, parser: CursorParser, types: Members, owner: str) -> None:
         super().__init__(parser)
         self.types = types
         self.owner = owner
@@ -328,11 +339,11 @@ class MembersState(ValueState):
             self.after, self.last = "", text
 
     @property
-    def member(self) -> Any:
+    def member(self) -> GraphQLArgument | GraphQLInputField | None:
         return self.types.get(self.given[-1]) if self.given else None
 
     @property
-    def expected(self) -> Any:
+    def expected(self) -> Expected:
         """The type of its value."""
         return getattr(self.member, "type", None)
 
@@ -340,7 +351,10 @@ class MembersState(ValueState):
         """Yield missing members; after a colon values."""
         if self.after in (":", "$"):
             member = self.member
-            required = member is not None and (self.is_one_of or is_required_argument(member))
+            # An input field has the attributes of an argument that graphql-core reads here.
+            required = member is not None and (
+                self.is_one_of or is_required_argument(member)  # type: ignore[arg-type]
+            )
             yield from self.propose_for_type(self.expected, defaulted=not required)
         else:
             given = {*self.given, *_find_following_names(self.parser.ahead)}
@@ -358,16 +372,18 @@ class InputObjectState(MembersState):
     closing = "}"
 
     def __init__(
-        self, parser: CursorParser, types: Mapping[str, Any], owner: str, *, one: bool = False
+        self, parser: CursorParser, types: Members, owner: str, *, one: bool = False
     ) -> None:
         super().__init__(parser, types, owner)
         self.is_one_of = one  # a oneOf object has exactly one field, which is not null
 
     @property
-    def expected(self) -> Any:
+    def expected(self) -> Expected:
         """The type of the value of the last field."""
         found = super().expected
-        return GraphQLNonNull(get_nullable_type(found)) if self.is_one_of and found else found
+        if not self.is_one_of or found is None or isinstance(found, GraphQLNonNull):
+            return found
+        return GraphQLNonNull(found)  # type: ignore[type-var] # a nullable type
 
     def propose(self) -> Iterator[Proposal]:
         """Yield fields or values; no second field of a oneOf object."""
@@ -388,7 +404,7 @@ class InputObjectState(MembersState):
 class ListState(ValueState):
     """A list of values of one type."""
 
-    def __init__(self, parser: CursorParser, item: Any) -> None:
+    def __init__(self, parser: CursorParser, item: Expected) -> None:
         super().__init__(parser)
         self.item = item
 
@@ -408,13 +424,17 @@ class ListState(ValueState):
         return self.propose_for_type(self.item)
 
 
-def _get_item_type(expected: Any) -> Any:
+def _get_nullable(expected: Expected) -> Expected:
+    return expected.of_type if isinstance(expected, GraphQLNonNull) else expected
+
+
+def _get_item_type(expected: Expected) -> Expected:
     """Return the item type of a list; of another type itself, which GraphQL coerces to a list."""
-    inner = get_nullable_type(expected) if expected is not None else None
+    inner = _get_nullable(expected)
     return inner.of_type if is_list_type(inner) else inner
 
 
-def _get_input_fields(expected: Any) -> tuple[Mapping[str, Any], str, bool]:
+def _get_input_fields(expected: Expected) -> tuple[Members, str, bool]:
     """Return fields and name of an input object, and whether it is a oneOf."""
     named = get_named_type(expected) if expected is not None else None
     if not is_input_object_type(named):
@@ -460,7 +480,7 @@ class DirectiveState(ParserState):
             return False
         return True
 
-    def _find_arguments(self) -> tuple[Mapping[str, Any], str]:
+    def _find_arguments(self) -> tuple[Members, str]:
         schema, name = self.parser.schema, self.after[1:]
         found = schema.get_directive(name) if schema is not None else None
         return (found.args if found else {}), self.after
@@ -540,7 +560,7 @@ class SelectionSetState(DirectiveState):
         super().__init__(parser)
         self.parent = parent
         self.known = collect_fields(parser.schema, parent) if parser.schema and parent else {}
-        self.field: Any = None
+        self.field: GraphQLField | None = None
         self.name = ""
         self.inner: GraphQLNamedType | None = None  # the parent type of a nested selection set
 
@@ -597,7 +617,7 @@ class SelectionSetState(DirectiveState):
                 yield Proposal(name, "fragment", f"on {condition}")
         yield Proposal("on", "keyword")
 
-    def _can_spread(self, condition: Any) -> bool:
+    def _can_spread(self, condition: GraphQLNamedType | None) -> bool:
         schema = self.parser.schema
         if schema is None or self.parent is None or condition is None:
             return True
@@ -651,7 +671,7 @@ class VariableDefinitionsState(ValueState, DirectiveState):
             if text == "null" and self.name:  # a null default does not make up for a non-null type
                 self.parser.variables[self.name] = self.variable._replace(defaulted=False)
 
-    def _get_type(self) -> Any:
+    def _get_type(self) -> Expected:
         return self.parser.parse_type_text(self.variable.type)
 
     def propose(self) -> Iterator[Proposal]:

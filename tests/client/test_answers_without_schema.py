@@ -155,13 +155,13 @@ def drawn(place, draw):
     """Draw data that fit a place, but for a part here and there."""
     if draw(st.integers(0, 40)) == 0:
         return draw(ANY)
-    if place.always is None:
+    if place.required is None:
         return draw(LEAVES)
     if draw(st.integers(0, 6)) == 0:
         return None
     if place.listed and draw(st.integers(0, 2)) == 0:
         return [drawn(place, draw) for _ in range(draw(st.integers(0, 2)))]
-    fields = {**place.always, **{n: p for n, p in place.sometimes.items() if draw(st.booleans())}}
+    fields = {**place.required, **{n: p for n, p in place.optional.items() if draw(st.booleans())}}
     return {name: drawn(inner, draw) for name, inner in fields.items()}
 
 

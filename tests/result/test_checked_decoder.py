@@ -57,9 +57,9 @@ def shaped(place, draw):
         chosen = set()
         for names in place.fragments.values():
             chosen |= names if draw(st.booleans()) else set()
-        made = {name: shaped(inner, draw) for name, inner in place.always.items()}
+        made = {name: shaped(inner, draw) for name, inner in place.required.items()}
         made |= {
-            name: shaped(place.sometimes[name], draw) for name in place.sometimes if name in chosen
+            name: shaped(place.optional[name], draw) for name in place.optional if name in chosen
         }
         if "__typename" in made:
             made["__typename"] = draw(st.sampled_from(["Item", "Other", "New"]))
@@ -74,7 +74,7 @@ def known(place, value):
     """Return a value without the members that were not asked for."""
     if isinstance(value, list) and place.item is not None:
         return [known(place.item, item) for item in value]
-    if isinstance(value, dict) and place.always is not None:
+    if isinstance(value, dict) and place.required is not None:
         return {n: known(inner, value[n]) for n, inner in place.fields.items() if n in value}
     return value
 

@@ -295,7 +295,7 @@ def test_secrets_in_extensions_and_errors_are_masked_at_once():
         "extensions": {"a": "canary-77"},
         "errors": [{"message": "canary-77"}],
     }
-    result = parse_response(response_of(members), asked_of(SEARCH, hide=Token("canary-77").redact))
+    result = parse_response(response_of(members), asked_of(SEARCH, redact=Token("canary-77").redact))
     assert waits(result)
     assert "canary" not in f"{result.extensions}{result.errors}"
 
@@ -463,7 +463,7 @@ def test_both_roads_agree(text, schema, data):
     if data.draw(st.booleans()):
         members["errors"] = [{"message": "m"}]
     body = written(members, data.draw).encode()
-    with mock.patch.multiple(checked_decoder, LARGE=0, ROOMY=1 << 30, CHUNK=2):
+    with mock.patch.multiple(checked_decoder, LARGE_BODY=0, MAX_ITEM_BYTES=1 << 30, CHECKED_CHUNK=2):
         same(response_of(body), asked)
         with mock.patch.object(checked_decoder, "check_and_read", return_value=False):
             same(response_of(body), asked)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import shutil
@@ -15,19 +14,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError, sanitize_text, suggest
 
 __all__ = [
     "SETTINGS_FORMAT",
     "Salvage",
     "Settings",
-    "format_path",
     "get_user_file",
     "load_project_settings",
     "load_user_settings",
     "replace_file",
     "salvage_project",
     "salvage_user",
+    "shorten_path",
     "suggest_name",
 ]
 
@@ -98,7 +97,7 @@ class Settings:
 
     def locate_key(self, *keys: str) -> str:
         """Return the file, and the line that the value of `keys` begins in."""
-        return f"{format_path(self.path)}, line {find_line(self.text, (*self.table, *keys))}"
+        return f"{shorten_path(self.path)}, line {find_line(self.text, (*self.table, *keys))}"
 
     def get_table(self, name: str) -> Mapping[str, Any]:
         """Return a table within our part; empty if there is none.
@@ -204,7 +203,7 @@ def describe_toml_error(
     said = str(error)
     place = AT_LINE.search(said)
     line = before + (int(place[1]) if place else text.count("\n") + 1)
-    return f"{format_path(path)}, line {line}: invalid TOML. {sanitize_text(AT_LINE.sub('', said), 200)}."
+    return f"{shorten_path(path)}, line {line}: invalid TOML. {sanitize_text(AT_LINE.sub('', said), 200)}."
 
 
 def load_project_settings() -> Settings | None:
@@ -262,7 +261,7 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-    message = f"{format_path(path)} cannot be read: {reason}."
+    message = f"{shorten_path(path)} cannot be read: {reason}."
     raise OptionError(message)
 
 
@@ -287,7 +286,7 @@ def parse_settings(path: Path, table: tuple[str, ...], _written: int, _size: int
     raise OptionError(message)
 
 
-def format_path(path: Path) -> str:
+def shorten_path(path: Path) -> str:
     """Return a path as people write it: from here, or from their home."""
     for top, mark in ((Path.cwd(), ""), (Path.home(), f"~{os.sep}")):
         if path.is_relative_to(top):
@@ -322,5 +321,4 @@ def split_key(dotted: str) -> tuple[str, ...]:
 def suggest_name(word: str, known: Iterable[str]) -> str:
     """Return what was meant by a word that is not known, and what is known."""
     known = list(known)
-    near = difflib.get_close_matches(word, known, 1)
-    return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
+    return suggest(word, known).strip() or f"There are: {', '.join(known)}."

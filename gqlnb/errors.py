@@ -1,29 +1,31 @@
-"""Every exception the package raises on purpose.
+"""The exceptions of the package, and text helpers for their messages.
 
 ::
 
-    GqlnbError                   the root; .result holds what was received so far, or None
-    ├── TextError                a text with something wrong in it; .problems say what and where
-    │   ├── SchemaError          SDL, or a resolver that fits no field
-    │   └── QueryError           query text, variables or a search expression
-    ├── BatchError               some documents of several failed; .outcomes holds all of them
-    ├── PartialError             data came together with errors (Result.raise_for_errors)
-    ├── TransportError           no usable answer: refused, reset, timed out, HTTP 4xx or 5xx
-    │   ├── AuthError            no token, or the endpoint refused it
+    GqlnbError                   base class; .result holds the data received so far, or None
+    ├── TextError                an invalid text; .problems hold messages and positions
+    │   ├── SchemaError          invalid SDL, or a resolver without a matching field
+    │   └── QueryError           an invalid query, variables or search expression
+    ├── BatchError               some of several documents failed; .outcomes holds all of them
+    ├── PartialError             the response has data and errors (Result.raise_for_errors)
+    ├── TransportError           no usable response: refused, reset, timed out, HTTP 4xx or 5xx
+    │   ├── AuthError            the token is missing, or the endpoint rejected it
     │   └── RateLimited          the endpoint asks to wait; .wait in seconds
-    ├── AnswerError              an answer came and it is not GraphQL, or not what was asked for
-    ├── TargetError              no connection of that name, or nothing we can talk to
-    ├── ReplayError              a recording holds no answer to a request, or cannot be used
-    ├── FrameError               the answer has no frame of that path
-    ├── OptionError              a magic line, or a settings file, with a wrong option or value
+    ├── AnswerError              the response is not GraphQL, or does not match the request
+    ├── TargetError              unknown connection name, or an unsupported endpoint object
+    ├── ReplayError              a recording has no matching response, or cannot be used
+    ├── FrameError               the result has no frame at that path
+    │   └── StrictError          a value does not fit its column, and reading is strict
+    ├── OptionError              an invalid option, argument or settings file
     │   └── KeywordError         a keyword argument that does not exist (a TypeError too)
     ├── ServerError              a server cannot start
-    │   └── PortInUseError       something else listens on the port
+    │   └── PortInUseError       the port is in use
     └── MissingExtraError        an optional dependency is not installed (an ImportError too)
 """
 
 from __future__ import annotations
 
+import difflib
 import linecache
 import re
 import sys
@@ -34,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
     "AnswerError",
@@ -58,63 +60,120 @@ __all__ = [
     "TextError",
     "TransportError",
     "advise_if_strict",
+    "clean_text",
     "describe_exception",
+    "describe_path",
+    "find_similar",
+    "format_path",
     "sanitize_text",
+    "suggest",
 ]
 
-# GraphQL's line ends, section 2.1.2 of the specification; str.splitlines() knows eight more.
+# GraphQL's line terminators, section 2.1.2 of the specification; str.splitlines() has eight more.
 LINE_END = re.compile(r"\r\n|\n|\r")
 # Control, format, surrogate, private, unassigned; the line and the paragraph separator.
 INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-MAX_PROBLEMS_SHOWN = 10  # the same cap as the server's; more would scroll the first one away
+MAX_PROBLEMS_SHOWN = 10  # the server's limit; more would scroll the first one off the screen
+# difflib compares two names in time proportional to the product of their lengths.
+MAX_COMPARED_LENGTH, MAX_COMPARED_NAMES = 100, 2_000
 _PACKAGE_DIR = str(Path(__file__).parent)
 
 
 class ResultLike(Protocol):
-    """What an error may carry: anything with the data and the errors received so far."""
+    """The part of a Result that an error may carry."""
 
     @property
     def data(self) -> Any:
-        """The data received, None if there was none."""
+        """The data received, or None."""
 
     @property
     def errors(self) -> Sequence[Any]:
-        """The errors received beside the data."""
+        """The errors received with the data."""
 
 
-def describe_path(path: tuple[str | int, ...]) -> str:
-    """Return `` describe_path a.b[0]`` for a path, nothing for the top."""
-    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
-    return f" at {sanitize_text(text.removeprefix('.'), 200)}" if text else ""
-
-
-def sanitize_text(text: object, limit: int = 400) -> str:
-    """Return foreign text as one harmless line.
-
-    Control, format and bidirectional characters (Unicode category C) become spaces, so that a
-    server cannot colour, overwrite or reorder what a person reads.
+def clean_text(text: object, limit: int) -> str:
+    """Return foreign text without control characters, its line breaks kept.
 
     Parameters
     ----------
     text
-        Anything; ``str()`` of it is used.
+        Any object; its ``str()`` is used.
     limit
-        Longest text to return, in characters; what is longer ends in an ellipsis.
+        Maximum length of the returned text, in characters; longer text ends in an ellipsis.
+    """
+    kept = "".join(
+        c if c == "\n" or unicodedata.category(c)[0] != "C" else " " for c in str(text)[: limit * 4]
+    )
+    return kept if len(kept) <= limit else f"{kept[: limit - 1]}…"
+
+
+def sanitize_text(text: object, limit: int = 400) -> str:
+    """Return foreign text as a single line without control characters.
+
+    Control, format and bidirectional characters (Unicode category C) become spaces, so that a
+    server cannot colour, overwrite or reorder the text on the screen.
+
+    Parameters
+    ----------
+    text
+        Any object; its ``str()`` is used.
+    limit
+        Maximum length of the returned text, in characters; longer text ends in an ellipsis.
     """
     line = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in str(text)[: limit * 4])
     line = " ".join(line.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def format_path(path: Iterable[object], limit: int = 200) -> str:
+    """Return a response path as text, such as ``a.b[0]``."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return sanitize_text(text.removeprefix("."), limit)
+
+
+def describe_path(path: Iterable[object]) -> str:
+    """Return a response path for use in a sentence, such as `` at a.b[0]``; "" for the root."""
+    text = format_path(path)
+    return f" at {text}" if text else ""
+
+
+def find_similar(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the candidate most similar to a misspelled word, or None.
+
+    Parameters
+    ----------
+    word
+        The unknown word.
+    candidates
+        The valid words; at most the first 2,000, and those of up to 100 characters, are compared.
+    cutoff
+        The lowest accepted similarity, 0 to 1, as in :func:`difflib.get_close_matches`.
+    """
+    if len(word) > MAX_COMPARED_LENGTH:
+        return None
+    short = [name for name in candidates if len(name) <= MAX_COMPARED_LENGTH]
+    return next(iter(difflib.get_close_matches(word, short[:MAX_COMPARED_NAMES], 1, cutoff)), None)
+
+
+def suggest(word: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `` Did you mean 'x'?`` for the candidate most similar to a word, or "".
+
+    Takes the parameters of :func:`find_similar`. The text starts with a space, so that it can
+    follow a sentence.
+    """
+    similar = find_similar(word, candidates, cutoff)
+    return "" if similar is None else f" Did you mean {similar!r}?"
+
+
 class GqlnbError(Exception):
-    """Root of every error this package raises on purpose.
+    """Base class of the package's exceptions.
 
     Parameters
     ----------
     message
-        What happened, where, and what to do next.
+        The text of the error.
     result
-        What was received before it happened: partial data, finished pages.
+        The data received before the error, such as partial data or finished pages.
 
     Examples
     --------
@@ -127,7 +186,7 @@ class GqlnbError(Exception):
         self.result = result
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines IPython shows instead of a traceback, in every ``%xmode``."""
+        """Return the lines that IPython shows instead of a traceback, in every ``%xmode``."""
         lines = f"{type(self).__name__}: {self}".splitlines()
         if self.__cause__ is not None:
             lines.append(f"  caused by {describe_exception(self.__cause__)}")
@@ -136,47 +195,42 @@ class GqlnbError(Exception):
 
 
 def describe_exception(error: BaseException) -> str:
-    """Return an exception of the user's own code as one line: its class, text and place."""
+    """Return an exception of user code as one line: its class, message and source line."""
     place = find_user_line(error)
-    said = f"{type(error).__name__}: {sanitize_text(error, 200)}"
-    return f"{said}, {place.strip()}" if place else said
+    text = f"{type(error).__name__}: {sanitize_text(error, 200)}"
+    return f"{text}, {place.strip()}" if place else text
 
 
 def find_user_line(error: BaseException) -> str | None:
-    """Return the innermost line of the user's own code an error passed through."""
+    """Return the innermost line of user code in an exception's traceback, or None."""
     found, step = None, error.__traceback__
+    library = (_PACKAGE_DIR, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen")
     while step is not None:
-        name, number = step.tb_frame.f_code.co_filename, step.tb_lineno
-        source = linecache.getline(name, number, step.tb_frame.f_globals).strip()
-        # IPython turns magics into calls of get_ipython(), which nobody wrote.
-        if source and not is_library_file(name) and "get_ipython().run_" not in source:
-            function = step.tb_frame.f_code.co_name
-            within = "" if function.startswith("<") else f"in {function}, "
+        code, number = step.tb_frame.f_code, step.tb_lineno
+        source = linecache.getline(code.co_filename, number, step.tb_frame.f_globals).strip()
+        is_user_code = not (
+            code.co_filename.startswith(library) or "site-packages" in code.co_filename
+        )
+        # IPython turns magics into calls of get_ipython(), which the user did not write.
+        if source and is_user_code and "get_ipython().run_" not in source:
+            within = "" if code.co_name.startswith("<") else f"in {code.co_name}, "
             found = f"  {within}line {number}: {sanitize_text(source, 100)}"
         step = step.tb_next
     return found
 
 
-def is_library_file(filename: str) -> bool:
-    """Tell whether a source file belongs to a library rather than to the user."""
-    return (
-        filename.startswith((_PACKAGE_DIR, "<gqlnb ", sys.prefix, sys.base_prefix, "<frozen"))
-        or "site-packages" in filename
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a text.
+    """An error in a text.
 
     Attributes
     ----------
     message
-        What is wrong, as the validator or the endpoint said it.
+        The message of the validator or of the endpoint.
     line, column
-        Where in the text, both counted from 1; None if unknown.
+        The position in the text, both counted from 1; None if unknown.
     hint
-        What to write instead, where we know more than the message says.
+        A correction or further help; None if the message says it all.
     """
 
     message: str
@@ -186,7 +240,7 @@ class Problem:
 
     @property
     def formatted(self) -> dict[str, Any]:
-        """The problem as an error of a GraphQL response; its hint is among the extensions."""
+        """The problem as an error of a GraphQL response; the hint is an extension."""
         error: dict[str, Any] = {"message": self.message}
         if self.line is not None and self.column is not None:
             error["locations"] = [{"line": self.line, "column": self.column}]
@@ -196,18 +250,18 @@ class Problem:
 
 
 class TextError(GqlnbError, ValueError):
-    """A text with something wrong in it; base of :class:`QueryError` and :class:`SchemaError`.
+    """An invalid text; base class of :class:`QueryError` and :class:`SchemaError`.
 
     Parameters
     ----------
     message
-        What is wrong; ignored where `problems` say it.
+        The text of the error; not used if there are `problems`.
     text
-        The text, to draw carets into.
+        The invalid text, quoted above the carets.
     problems
-        Each thing that is wrong, in the order found.
+        The errors in the text, in the order found.
     result
-        What the endpoint answered, if it was asked.
+        The response of the endpoint, if the request was sent.
 
     Attributes
     ----------
@@ -232,7 +286,13 @@ class TextError(GqlnbError, ValueError):
         self._line_offset = 0
 
     def in_cell(self, lines: int = 1) -> Self:
-        """Count lines from the top of a notebook cell whose first `lines` are not query text."""
+        """Count lines from the top of a notebook cell whose first `lines` lines are not query text.
+
+        Returns
+        -------
+        TextError
+            The error itself.
+        """
         self.line_label, self._line_offset = "cell line", lines
         return self
 
@@ -251,14 +311,16 @@ class TextError(GqlnbError, ValueError):
         if problem.line is not None and problem.column is not None:
             number = problem.line + self._line_offset
             lines.append(f"  {self.line_label} {number}, column {problem.column}")
-            lines.extend(draw_caret(self.text, problem.line, problem.column, number))
+            rows = LINE_END.split(self.text or "")
+            if 0 < problem.line <= len(rows):
+                lines.extend(draw_caret(rows[problem.line - 1], problem.column, number))
         if problem.hint:
             lines.append(f"  {problem.hint}")
         return "\n".join(lines)
 
 
 class SchemaError(TextError):
-    """SDL that does not parse or validate, or a resolver that fits no field of it.
+    """Invalid SDL, or a resolver without a matching field.
 
     Examples
     --------
@@ -272,7 +334,7 @@ class SchemaError(TextError):
 
 
 class QueryError(TextError):
-    """Query text, variables or a search expression that cannot be executed.
+    """An invalid query, invalid variables, or an invalid search expression.
 
     Examples
     --------
@@ -285,28 +347,25 @@ class QueryError(TextError):
     """
 
 
-def draw_caret(text: str | None, line: int, column: int, number: int) -> list[str]:
-    """Return the source line `line` of `text`, numbered `number`, and a caret under `column`."""
-    rows = LINE_END.split(text or "")
-    if not 0 < line <= len(rows):
-        return []
+def draw_caret(row: str, column: int, number: int) -> list[str]:
+    """Return a source line with its line number, and a line with a caret under `column`."""
     # One tab would shift the caret by up to seven columns; a long line would wrap above it.
-    row = "".join(
-        " " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in rows[line - 1]
-    )
+    row = "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in row)
     start, margin = max(0, column - 60), f"  {number:>4} | "
-    before = len(margin) + sum(map(measure_width, row[start : column - 1]))
+    before = len(margin) + measure_width(row[start : column - 1])
     return [margin + row[start : start + 100], " " * before + "^"]
 
 
-def measure_width(character: str) -> int:
-    """Return how many columns of a terminal a character takes: 0, 1 or 2 (Unicode, UAX 11)."""
-    wide = unicodedata.east_asian_width(character) in "WF"
-    return 0 if unicodedata.combining(character) else 1 + wide
+def measure_width(text: str) -> int:
+    """Return the number of terminal columns that a text occupies (Unicode, UAX 11)."""
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
 
 
 class PartialError(GqlnbError):
-    """Some fields failed; the data of the others is in ``.result.data``.
+    """Some fields failed; the data of the other fields is in ``.result.data``.
 
     Examples
     --------
@@ -320,12 +379,12 @@ class PartialError(GqlnbError):
 
 
 class BatchError(GqlnbError):
-    """Some documents of several failed.
+    """Some of several documents failed.
 
     Attributes
     ----------
     outcomes : list
-        What became of each document, in their order: a Result, or the error it ended with.
+        A Result or an exception for each document, in their order.
 
     Examples
     --------
@@ -343,21 +402,21 @@ class BatchError(GqlnbError):
 
 
 class TransportError(GqlnbError):
-    """No usable answer came: refused, reset, timed out, or an HTTP error status.
+    """No usable response: connection refused, reset or timed out, or an HTTP error status.
 
     Attributes
     ----------
     status : int or None
-        The HTTP status, if there was one; 504 for a time-out that came with status 200.
+        The HTTP status, if any; 504 for a time-out that was reported with status 200.
     wait : float or None
-        Seconds to wait before the next request, if the endpoint said so.
+        Seconds to wait before the next request, if the endpoint sent them.
     broken : bool
-        Whether the connection ended before the whole answer had come; what was asked for may have
-        been done.
+        Whether the connection ended before the whole response had arrived; the endpoint may have
+        executed the request.
     transient : bool
-        Whether the endpoint reported, with status 200, a failure of its own that may pass.
+        Whether the endpoint reported a temporary failure with status 200.
     replayed : bool
-        Whether it comes from a recording, so that asking again would give the same.
+        Whether the error comes from a recording, so that a retry would give the same.
 
     Examples
     --------
@@ -385,7 +444,7 @@ class TransportError(GqlnbError):
 
 
 class AuthError(TransportError):
-    """There is no token to send, or the endpoint refused the one sent.
+    """The token is missing, or the endpoint rejected it.
 
     Examples
     --------
@@ -399,7 +458,7 @@ class AuthError(TransportError):
 
 
 class RateLimited(TransportError):  # noqa: N818 - the state has a name that people know
-    """The endpoint asks to wait: for ``.wait`` seconds, if it said how long.
+    """The endpoint asks to wait before the next request; ``.wait`` holds the seconds, if sent.
 
     Examples
     --------
@@ -410,9 +469,9 @@ class RateLimited(TransportError):  # noqa: N818 - the state has a name that peo
 
 
 class AnswerError(GqlnbError):
-    """An answer came and it is no GraphQL response, or does not fit document and schema.
+    """The response is not a GraphQL response, or does not match the document and the schema.
 
-    What could be read of it is in ``.result``.
+    The readable part is in ``.result``.
 
     Examples
     --------
@@ -426,7 +485,7 @@ class AnswerError(GqlnbError):
 
 
 class TargetError(GqlnbError, LookupError):
-    """No connection has that name, or the object given is nothing we can talk to.
+    """The connection name is unknown, or the object is not a supported endpoint.
 
     Examples
     --------
@@ -437,7 +496,7 @@ class TargetError(GqlnbError, LookupError):
 
 
 class ReplayError(GqlnbError, LookupError):
-    """A recording holds no answer to a request, or cannot be read or written.
+    """A recording has no response to a request, or cannot be read or written.
 
     Examples
     --------
@@ -448,7 +507,7 @@ class ReplayError(GqlnbError, LookupError):
 
 
 class FrameError(GqlnbError, LookupError):
-    """The answer has no frame of that path, or more than one to choose from.
+    """The result has no frame at that path, or more than one to choose from.
 
     Examples
     --------
@@ -470,7 +529,7 @@ class ServerError(GqlnbError):
 
 
 class PortInUseError(ServerError, OSError):
-    """Something else already listens on the port.
+    """The port is in use by another server.
 
     Examples
     --------
@@ -485,7 +544,7 @@ class PortInUseError(ServerError, OSError):
 
 
 class OptionError(GqlnbError, ValueError):
-    """An option that does not exist, or a value that does not fit it; settings files included.
+    """An unknown option or an invalid value, in a call, a magic line or a settings file.
 
     Examples
     --------
@@ -496,11 +555,11 @@ class OptionError(GqlnbError, ValueError):
 
 
 class KeywordError(OptionError, TypeError):
-    """A keyword argument that a function of this package does not have."""
+    """An unknown keyword argument."""
 
 
 class MissingExtraError(GqlnbError, ImportError):
-    """An optional dependency is needed and is not installed.
+    """A required optional dependency is not installed.
 
     Examples
     --------
@@ -509,32 +568,25 @@ class MissingExtraError(GqlnbError, ImportError):
     """
 
 
-STRICT_ADVICE = "Pass strict=False to keep what does not fit as it came."
-
-
 class StrictError(FrameError):
-    """A value that does not fit, which is an error only because reading is strict.
+    """A value does not fit its column; ``strict=False`` would keep it as received.
 
     Parameters
     ----------
     fact
-        What it is and where, in sentences.
+        The value's kind and place, in sentences; advice is added to it.
     """
 
     def __init__(self, fact: str) -> None:
-        super().__init__(f"{fact} {STRICT_ADVICE}")
-        self._fact = fact
-
-    def replace_advice(self, way_out: str) -> None:
-        """Replace the advice by one that fits where the frame was asked for."""
-        self.args = (f"{self._fact} {way_out}",)
+        super().__init__(f"{fact} Pass strict=False to keep what does not fit as it came.")
+        self.fact = fact
 
 
 @contextmanager
 def advise_if_strict(advice: str) -> Iterator[None]:
-    """Let a `StrictError` that is raised within say how to go on from here."""
+    """Replace the advice in a `StrictError` raised within the block."""
     try:
         yield
     except StrictError as error:
-        error.replace_advice(advice)
+        error.args = (f"{error.fact} {advice}",)
         raise

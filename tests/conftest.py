@@ -1,4 +1,4 @@
-"""Real processes of the command line, started and always ended."""
+"""Fixtures for all tests: the checkout, the command line as a process, spellings of a secret."""
 
 from __future__ import annotations
 
@@ -22,11 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # Other processes may hold up any example, and the making of it.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
 
 ROOT = Path(__file__).resolve().parents[1]
+# Suites that take minutes. `pytest` leaves them out; `pytest -m slow` runs them, as .ci/run does.
+SLOW_FOLDERS = ("benchmarks", "browser", "property", "servers")
+SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run
 COMMAND = (sys.executable, "-m", "gqlnb")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow suites."""
+    for item in items:
+        path = item.path.relative_to(ROOT)
+        if path.parts[1] in SLOW_FOLDERS and path.as_posix() not in SMOKE_TESTS:
+            item.add_marker(pytest.mark.slow)
 
 
 class Background:

@@ -17,7 +17,6 @@ import gqlnb
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONDA_NAMES = {"uvicorn[standard]": "uvicorn-standard"}
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(?:\[[\w,]+\])?)\s*(?P<version>.*)")
 
 
@@ -28,9 +27,9 @@ def project(root: Path) -> dict[str, Any]:
 
 
 def requirements(lines: list[str]) -> dict[str, str]:
-    """Return versions by name, written alike: no spaces, conda's names."""
-    pairs = [REQUIREMENT.fullmatch(line.strip()).group("name", "version") for line in lines]
-    return {CONDA_NAMES.get(name, name): version for name, version in pairs}
+    """Return versions by name, without markers: conda's environment is for Linux."""
+    requirements = [line.partition(";")[0].strip() for line in lines]
+    return dict(REQUIREMENT.fullmatch(line).group("name", "version") for line in requirements)
 
 
 def conda_requirements(text: str) -> list[str]:

@@ -172,9 +172,7 @@ class SchemaMixin(ClientBase):
         """
         return self._schema_store.notes
 
-    def find_schema_changes(
-        self, since: Any = None, *, documents: Iterable[str] = ()
-    ) -> SchemaChanges:
+    def schema_changes(self, since: Any = None, *, documents: Iterable[str] = ()) -> SchemaChanges:
         """Ask for the schema anew, and return what in it may break queries.
 
         Parameters

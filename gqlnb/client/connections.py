@@ -30,7 +30,7 @@ from gqlnb.config import (
     salvage_user,
     suggest_name,
 )
-from gqlnb.config import format_path as shown_path
+from gqlnb.config import shorten_path as shown_path
 from gqlnb.errors import OptionError, TargetError, sanitize_text
 from gqlnb.redact import has_secret
 

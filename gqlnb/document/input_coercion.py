@@ -23,10 +23,7 @@ from graphql import (
 )
 
 from gqlnb.document import duration, scalars
-from gqlnb.document.scalar_values import unwrap
-from gqlnb.document.upload import is_file
-from gqlnb.errors import describe_path, sanitize_text
-from gqlnb.model.records import (
+from gqlnb.document.input_records import (
     PANDAS_MISSING_TYPES,
     InputTable,
     is_library_instance,
@@ -37,6 +34,9 @@ from gqlnb.model.records import (
     read_record,
     read_table,
 )
+from gqlnb.document.scalar_values import unwrap
+from gqlnb.document.upload import is_file
+from gqlnb.errors import describe_path, sanitize_text
 
 __all__ = [
     "BUILT_IN_SCALARS",

@@ -23,6 +23,7 @@ from graphql import (
 
 from gqlnb.document.paging_conventions import (
     GUESSED_LOOKUP,
+    TOTAL_FIELDS,
     Lookup,
     PageArguments,
     PageInfoPaths,
@@ -37,7 +38,6 @@ from gqlnb.document.selections import (
     iterate_fields,
     parse_selections,
 )
-from gqlnb.result.tables import TOTAL_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

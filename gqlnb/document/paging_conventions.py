@@ -37,6 +37,7 @@ __all__ = [
     "END_CURSORS",
     "GUESSED_LOOKUP",
     "IDENTIFIERS",
+    "TOTAL_FIELDS",
     "ArgumentPath",
     "Lookup",
     "LookupKey",
@@ -52,6 +53,10 @@ __all__ = [
     "get_at_path",
     "normalize_name",
 ]
+
+# Fields of a connection that hold the count of all items, the most specific first. A field that
+# ends in Count comes after them: GitHub's repositoryCount.
+TOTAL_FIELDS = ("totalCount", "total", "count")
 
 # Fields that identify an object, in the order in which they are preferred.
 IDENTIFIERS = ("id", "nodeId", "_id", "rowId", "uuid", "guid", "pk")

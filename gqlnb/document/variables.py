@@ -35,10 +35,10 @@ from gqlnb.document.input_coercion import (
     is_row,
     join_names,
 )
+from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
 from gqlnb.document.upload import is_file
 from gqlnb.errors import Problem, QueryError, describe_path, sanitize_text
-from gqlnb.model.records import read_table
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode

@@ -1,7 +1,8 @@
-"""What subcommands and options show: text in a terminal, escaped HTML in a notebook."""
+"""Values that subcommands and options show: text in a terminal, escaped HTML in a notebook."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,23 @@ if TYPE_CHECKING:
 
     from gqlnb.result.result import Result
 
-__all__ = ["Listing", "Note", "Text", "format_count", "show", "to_json_text"]
+__all__ = [
+    "Listing",
+    "Note",
+    "Text",
+    "clean_lines",
+    "format_count",
+    "show",
+    "to_json_text",
+    "wrap_html",
+]
 
 QUIET = "border-left:4px solid #9ca3af;padding:2px 10px;margin:4px 0;opacity:.8"
 IN_TEXT, IN_HTML = 80, 400  # characters of a cell
 
 
 class Text(str):
-    """Text that a notebook shows as it is, without quotes."""
+    """A string whose repr is the string itself, so that a notebook shows it without quotes."""
 
     __slots__ = ()
 
@@ -30,14 +40,14 @@ class Text(str):
 
 
 class Note:
-    """Lines beside a value: orange where something went wrong, else grey.
+    """Lines shown above a value: orange for a problem, otherwise grey.
 
     Parameters
     ----------
     lines
-        What to say.
+        The lines.
     wrong
-        Whether something went wrong.
+        Whether they report a problem.
     """
 
     def __init__(self, lines: Sequence[str], *, wrong: bool = False) -> None:
@@ -49,20 +59,20 @@ class Note:
 
     def _repr_html_(self) -> str:
         note = render_note(self.lines) if self.wrong else render_note(self.lines, QUIET)
-        return f'<div class="{HTML_CLASSES}">{note}</div>'
+        return wrap_html(note)
 
 
 class Listing:
-    """A few rows that say what there is.
+    """A short table.
 
     Parameters
     ----------
     columns
-        Their names.
+        The names of the columns.
     rows
         The rows, each as long as `columns`.
     note
-        A line below; what to say where there are no rows.
+        A line below the rows, shown alone if there are none.
     """
 
     def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str) -> None:
@@ -83,7 +93,16 @@ class Listing:
         return len(self.rows)
 
     def _build_grid(self, limit: int) -> Grid:
-        rows = [[sanitize_text(format_cell(cell), limit) for cell in row] for row in self.rows]
+        texts = {None: "", True: "✓", False: ""}
+        rows = [
+            [
+                texts[cell]
+                if cell is None or isinstance(cell, bool)
+                else sanitize_text(cell, limit)
+                for cell in row
+            ]
+            for row in self.rows
+        ]
         right = [
             any(isinstance(row[at], int) and not isinstance(row[at], bool) for row in self.rows)
             for at in range(len(self.columns))
@@ -99,23 +118,31 @@ class Listing:
     def _repr_html_(self) -> str:
         table = self._build_grid(IN_HTML).to_html() if self.rows else ""
         below = f'<p style="opacity:.7;margin:2px 0">{escape(self.note)}</p>' if self.note else ""
-        return f'<div class="{HTML_CLASSES}">{table}{below}</div>'
-
-
-def format_cell(cell: Any) -> str:
-    """Return a cell as text: a tick for yes, nothing for no."""
-    if cell is None or isinstance(cell, bool):
-        return "✓" if cell else ""
-    return str(cell)
+        return wrap_html(f"{table}{below}")
 
 
 def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` where that is irregular."""
+    """Return a number with its noun: ``1 row``, ``2,000 rows``; `many` is an irregular plural."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def wrap_html(body: str) -> str:
+    """Wrap HTML in an element with the package's CSS classes."""
+    return f'<div class="{HTML_CLASSES}">{body}</div>'
+
+
+def clean_lines(text: str) -> str:
+    """Replace control and format characters by spaces, except line ends and tabs.
+
+    Like :func:`gqlnb.errors.sanitize_text`, for text that keeps its lines.
+    """
+    return "".join(
+        " " if unicodedata.category(c)[0] == "C" and c not in "\n\t" else c for c in text
+    )
+
+
 def to_json_text(result: Result) -> Text:
-    """Return a whole response as JSON text: data, errors, extensions."""
+    """Return a response as JSON text: data, errors, extensions."""
     from gqlnb.document.json_codec import dump_json
 
     members: dict[str, Any] = {"data": result.data}
@@ -127,7 +154,7 @@ def to_json_text(result: Result) -> Text:
 
 
 def show(value: Any) -> None:
-    """Show something above the value of the cell."""
+    """Display a value above the value of the cell."""
     from IPython.display import display
 
     display(value)  # type: ignore[no-untyped-call]

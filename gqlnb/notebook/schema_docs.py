@@ -1,341 +1,580 @@
-"""A schema as people read documentation: its types, a type with its fields, a field."""
+"""Pages of documentation for a schema: as text, as HTML, and as messages for the schema view.
+
+A page covers one place: the schema, a type, a field, a value or a directive. Long sections are
+written in portions, so that the size of a schema does not matter. Code is a list of pieces, each
+``[text]`` or ``[text, place]``; the latter become links in the view.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from graphql import (
+    GraphQLArgument,
     GraphQLEnumType,
-    GraphQLError,
-    GraphQLInputObjectType,
+    GraphQLEnumValue,
+    GraphQLField,
+    GraphQLInputField,
     GraphQLInterfaceType,
-    GraphQLObjectType,
-    GraphQLScalarType,
+    GraphQLNamedType,
     GraphQLUnionType,
     get_named_type,
     is_specified_scalar_type,
     print_schema,
     print_type,
 )
-from graphql.utilities.print_schema import print_input_value
+from graphql.utilities.print_schema import print_directive
 
 from gqlnb.errors import TargetError, sanitize_text
-from gqlnb.notebook.display import format_count
-from gqlnb.result.renderer import HTML_CLASSES
-
-if TYPE_CHECKING:
-    from graphql import GraphQLNamedType, GraphQLSchema
-
-__all__ = [
-    "TYPE_KINDS",
-    "DocPage",
-    "build_page",
-    "describe_element",
-    "find_type",
-    "list_own_types",
-    "suggest_name",
-]
-
-SHOWN = 60  # entries of a section; GitHub's Repository has 120 fields
-USERS = 12  # fields that are told to return a type
-LONG = 100  # characters of a signature on one line
-ABOUT = 400  # characters of a description beside others
-TYPE_KINDS: tuple[tuple[type, str, str], ...] = (
-    (GraphQLObjectType, "type", "Types"),
-    (GraphQLInterfaceType, "interface", "Interfaces"),
-    (GraphQLUnionType, "union", "Unions"),
-    (GraphQLEnumType, "enum", "Enums"),
-    (GraphQLInputObjectType, "input", "Inputs"),
-    (GraphQLScalarType, "scalar", "Scalars"),
+from gqlnb.notebook.completion.proposals import format_input_value
+from gqlnb.notebook.display import clean_lines, format_count, wrap_html
+from gqlnb.notebook.schema_search import (
+    MEMBER,
+    TYPE_KINDS,
+    Definition,
+    TypeLink,
+    describe_element,
+    describe_kind,
+    find_type,
+    get_index,
+    get_members,
+    list_own_types,
+    suggest_name,
 )
 
+if TYPE_CHECKING:
+    from graphql import GraphQLInputType, GraphQLOutputType, GraphQLSchema
+
+__all__ = ["LINKS", "ROWS", "SHOWN", "SchemaDocs", "SchemaPage"]
+
+Pieces: TypeAlias = list[list[str]]
+Row: TypeAlias = dict[str, Any]
+
+SHOWN = 60  # entries of a section in text; GitHub's Repository has 120 fields
+USERS = 12  # fields in "Found at"
+ROWS = 60  # rows of a section that come with its page
+PORTION = 200  # rows of each further portion
+LINKS = 40  # linked types that come with their page
+VIA = 3  # fields that are named beside a linked type
+DESCRIPTION = 4000  # characters of a description
+ROW_DESCRIPTION = 400  # characters of a description in a row
+LONG = 100  # characters of arguments on one line
+ROOTS = ("query", "mutation", "subscription")
+
+
+class Member(NamedTuple):
+    """One row of a section: a definition with its name and the place that it belongs to."""
+
+    owner: str  # "" for types and directives
+    name: str
+    definition: Definition
+
+    @property
+    def place(self) -> str:
+        """The place that the row links to."""
+        if not self.owner:
+            return self.name
+        if isinstance(self.definition, GraphQLArgument):
+            return f"{self.owner}({self.name})"
+        return f"{self.owner}.{self.name}"
+
+    def write_code(self) -> Pieces:
+        """Write the definition as one line of SDL."""
+        if isinstance(self.definition, GraphQLField):
+            return write_field(self.place, self.name, self.definition)
+        if isinstance(self.definition, (GraphQLArgument, GraphQLInputField)):
+            return write_input(self.name, self.definition)
+        return [[self.name]] if self.owner else [[self.name, self.name]]
+
+    def to_message(self) -> Row:
+        """Return the row for the view."""
+        return {
+            "place": self.place,
+            "code": self.write_code(),
+            "about": clean_text(self.definition.description, ROW_DESCRIPTION),
+            "deprecated": get_deprecation_reason(self.definition),
+        }
+
+    def to_text(self) -> tuple[str, str]:
+        """Return code and description as lines; of a type the first sentence only."""
+        text = describe_element(self.definition)
+        if isinstance(self.definition, GraphQLNamedType) and text:
+            text = f"{text.partition('. ')[0].rstrip('.')}."
+        return join_pieces(self.write_code()), text
+
 
 @dataclass(frozen=True, slots=True)
-class DocEntry:
-    """A line of a section: what there is, and what it is for."""
-
-    code: str
-    about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DocSection:
-    """A heading with its entries, or the first of them, of `count` in all."""
-
-    heading: str
-    entries: tuple[DocEntry, ...]
-    count: int
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class DocPage:
-    """A page of documentation.
+class PageSection:
+    """A list of members under a heading.
 
     Attributes
     ----------
-    title
-        What it is about, as GraphQL writes it.
-    about
-        Its description.
-    sections
-        What follows.
-    print_sdl
-        Writes the same in the schema definition language.
+    name
+        The heading in the view; "" for a section of the text alone.
+    heading
+        The heading in the text; "" for a section of the view alone.
+    members
+        The members; rows are made from those that are shown.
     """
 
+    name: str
+    heading: str
+    members: Sequence[Member]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SchemaPage:
+    """The documentation of one place of a schema.
+
+    Attributes
+    ----------
+    place
+        ``""`` for the schema, ``"Type"``, ``"Type.field"`` or ``"@directive"``.
+    kind, name
+        The title in the view.
+    title
+        The title in text: the definition as one line of SDL.
+    definition
+        The definition that is described.
+    sections
+        Its sections.
+    notes
+        Short remarks below the description, in the view.
+    code
+        The code of the title in the view; empty for `name`.
+    mark
+        The place of the member to highlight, "" for none.
+    find_uses
+        Lists the fields and arguments of the page's type.
+    print_sdl
+        Writes the definition in the schema definition language.
+    """
+
+    place: str
+    kind: str
+    name: str
     title: str
-    about: str
-    sections: tuple[DocSection, ...]
+    definition: Definition | GraphQLSchema
+    sections: tuple[PageSection, ...]
     print_sdl: Callable[[], str]
+    notes: tuple[Pieces, ...] = ()
+    code: tuple[list[str], ...] = ()
+    mark: str = ""
+    find_uses: Callable[[], list[str]] = list
 
     @property
     def sdl(self) -> str:
-        """The same in the schema definition language."""
+        """The definition in the schema definition language."""
         return self.print_sdl()
 
-    def __repr__(self) -> str:
-        lines = [self.title, *([f"  {self.about}"] if self.about else [])]
+    def _describe(self) -> str:
+        # A schema has a description and is never deprecated.
+        return describe_element(self.definition, DESCRIPTION)  # type: ignore[arg-type]
+
+    def _iterate_text_sections(self, most: int) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
+        """Yield heading, entries, and a line about the entries that are left out."""
         for section in self.sections:
-            lines += ["", section.heading]
-            for entry, more in iterate_entries(section):
-                lines += [f"  {entry.code}", *([f"      {entry.about}"] if entry.about else [])]
-                lines += [more] if more else []
+            if section.heading and section.members:
+                more = len(section.members) - most
+                rest = f"… and {more:,} more; %graphql search WORD finds them" if more > 0 else ""
+                yield section.heading, [it.to_text() for it in section.members[:most]], rest
+        uses = self.find_uses()
+        if uses:
+            more = len(uses) - USERS
+            rest = f"… and {more:,} more" if more > 0 else ""
+            yield "Found at", [(use, "") for use in uses[: min(USERS, most)]], rest
+
+    def __repr__(self) -> str:
+        description = self._describe()
+        lines = [self.title, *([f"  {description}"] if description else [])]
+        for heading, entries, rest in self._iterate_text_sections(SHOWN):
+            lines += ["", heading]
+            for code, text in entries:
+                lines += [f"  {code}", *([f"      {text}"] if text else [])]
+            lines += [f"  {rest}"] if rest else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f'<div class="{HTML_CLASSES}">{self.to_html()}</div>'
+        return wrap_html(self.to_html())
 
     def to_html(self, most: int = SHOWN) -> str:
-        """Return it as escaped HTML, with that many entries of each section at most."""
+        """Render the page as escaped HTML with at most `most` entries in each section."""
+        description = self._describe()
         parts = [f"<p><b><code>{escape(self.title)}</code></b></p>"]
-        parts += [f"<p>{escape(self.about)}</p>"] if self.about else []
-        left = "text-align:left;vertical-align:top"
-        for section in self.sections:
-            parts.append(f'<p style="margin:8px 0 2px"><b>{escape(section.heading)}</b></p><table>')
-            for entry, more in iterate_entries(section, most):
-                cells = f"<code>{escape(entry.code)}</code>", escape(entry.about), escape(more)
-                below = f"<br>{cells[2]}" if more else ""
-                parts.append(
-                    f'<tr><td style="{left}">{cells[0]}{below}</td>'
-                    f'<td style="{left}">{cells[1]}</td></tr>'
-                )
+        parts += [f"<p>{escape(description)}</p>"] if description else []
+        cell = '<td style="text-align:left;vertical-align:top">'
+        for heading, entries, rest in self._iterate_text_sections(most):
+            parts.append(f'<p style="margin:8px 0 2px"><b>{escape(heading)}</b></p><table>')
+            last = f"<br>{escape(rest)}" if rest else ""
+            for number, (code, text) in enumerate(entries, 1):
+                below = last if number == len(entries) else ""
+                code_cell = f"{cell}<code>{escape(code)}</code>{below}</td>"
+                parts.append(f"<tr>{code_cell}{cell}{escape(text)}</td></tr>")
             parts.append("</table>")
         return "".join(parts)
 
+    def to_message(self) -> dict[str, Any]:
+        """Return the page for the view, with the first rows of each section."""
+        owner, _, field = self.place.partition(".")
+        crumbs = [["Schema", ""]]
+        crumbs += [[owner, owner]] if owner else []
+        crumbs += [[field, self.place]] if field else []
+        sections = []
+        for section in self.sections:
+            if section.name and section.members:
+                first, later = section.members[:ROWS], section.members[ROWS:]
+                sections.append(
+                    {
+                        "name": section.name,
+                        "total": len(section.members),
+                        "rows": [member.to_message() for member in first],
+                        # The highlighted row may be beyond the first portion.
+                        "marked": [it.to_message() for it in later if it.place == self.mark],
+                    }
+                )
+        return {
+            "place": self.place,
+            "kind": self.kind,
+            "title": self.name,
+            "crumbs": crumbs,
+            "code": list(self.code),
+            "about": clean_text(self.definition.description, DESCRIPTION),
+            "deprecated": get_deprecation_reason(self.definition),
+            "notes": list(self.notes),
+            "sections": sections,
+            "mark": self.mark,
+        }
 
-def iterate_entries(section: DocSection, most: int = SHOWN) -> Iterator[tuple[DocEntry, str]]:
-    """Yield the entries that are shown, with what to say after each."""
-    first = section.entries[:most]
-    more = section.count - len(first)
-    for number, entry in enumerate(first, 1):
-        last = number == len(first) and more > 0
-        yield entry, f"  … and {more:,} more; %graphql search WORD finds them" if last else ""
 
-
-def build_page(schema: GraphQLSchema, place: str | None) -> DocPage:
-    """Return the documentation of a schema, or of a type or a field of it.
+class SchemaDocs:
+    """The documentation of a schema.
 
     Parameters
     ----------
     schema
         The schema.
-    place
-        ``"Type"`` or ``"Type.field"``; None for all of it.
-
-    Raises
-    ------
-    TargetError
-        If there is no such type or field; with what was meant.
     """
-    if place is None:
-        return build_overview(schema)
-    name, dot, field = place.partition(".")
-    kind = find_type(schema, name)
-    if not dot:
-        return build_type_page(schema, kind)
-    known: Mapping[str, Any] = getattr(kind, "fields", {}) or getattr(kind, "values", {})
-    if field not in known:
-        told = suggest_name(field, known) or (
-            f" It has: {', '.join(list(known)[:12])}." if known else ""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self.schema = schema
+        self._overview: SchemaPage | None = None
+
+    def build_page(self, place: str = "") -> SchemaPage:
+        """Build the page of a place.
+
+        Parameters
+        ----------
+        place
+            ``""`` for the schema, ``"Type"``, ``"Type.field"``, ``"Enum.VALUE"`` or
+            ``"@directive"``. An ``"(argument)"`` at the end is highlighted.
+
+        Raises
+        ------
+        TargetError
+            If the schema has no such place; the message suggests a similar name.
+        """
+        if not place:
+            if self._overview is None:
+                self._overview = self._build_overview()
+            return self._overview
+        owner, field, argument = split_place(place)
+        if owner.startswith("@"):
+            return self._build_directive(owner, argument)
+        kind = find_type(self.schema, owner)
+        if not field:
+            return self._build_type(kind)
+        members = get_members(kind)
+        if field not in members:
+            hint = suggest_name(field, members) or (
+                f" It has: {', '.join(list(members)[:12])}." if members else ""
+            )
+            msg = f"{owner} has no field {sanitize_text(field, 40)!r}.{hint}"
+            raise TargetError(msg)
+        return self._build_field(kind, field, members[field], argument)
+
+    def build_message(self, place: str) -> dict[str, Any]:
+        """Build the page of a place for the view, with the types linked to it.
+
+        Unlike in :meth:`build_page`, values and input fields are highlighted on their type's page.
+
+        Raises
+        ------
+        TargetError
+            If the schema has no such place.
+        """
+        page = self.build_page(place)
+        kind = self.schema.type_map.get(page.place.partition(".")[0])
+        if isinstance(page.definition, (GraphQLEnumValue, GraphQLInputField)) and kind:
+            page = self._build_type(kind, mark=page.place)
+        message = page.to_message()
+        if isinstance(page.definition, GraphQLNamedType):
+            message["links"] = {
+                side: {"total": len(links), "rows": [write_link(link) for link in links[:LINKS]]}
+                for side, links in self._find_links(page.definition).items()
+            }
+        return message
+
+    def build_rows(self, place: str, section: str, start: int) -> list[Row]:
+        """Build a further portion of the section of a page in the view."""
+        found = [it for it in self.build_page(place).sections if it.name == section]
+        members = found[0].members[start : start + PORTION] if found else ()
+        return [member.to_message() for member in members]
+
+    def build_links(self, place: str, side: str, start: int) -> list[Row]:
+        """Build a further portion of the types linked from or to a type."""
+        kind = self.schema.type_map.get(place)
+        links = [] if kind is None else self._find_links(kind)[side]
+        return [write_link(link) for link in links[start : start + PORTION]]
+
+    def list_neighbours(self, place: str) -> list[tuple[str, str, str]]:
+        """List the types that use a type or are used by it: direction, name, fields.
+
+        Raises
+        ------
+        TargetError
+            If the schema has no such type.
+        """
+        words = {"from": "leads here", "to": "leads to"}
+        return [
+            (words[side], link.name, ", ".join(link.via))
+            for side, links in self._find_links(find_type(self.schema, place)).items()
+            for link in links
+        ]
+
+    def _build_overview(self) -> SchemaPage:
+        roots: dict[str, GraphQLNamedType] = {
+            word: kind
+            for word in ROOTS
+            if (kind := getattr(self.schema, f"{word}_type")) is not None
+        }
+        sections = [
+            PageSection(word.title(), f"{word}: {kind.name}", list_members(kind))
+            for word, kind in roots.items()
+        ]
+        own = list_own_types(self.schema)
+        others = [kind for kind in own if kind not in roots.values()]
+        for sort, _, heading in TYPE_KINDS:
+            # The view lists all types by name, the text the others in the order of the schema.
+            named = sorted((it for it in own if isinstance(it, sort)), key=lambda it: it.name)
+            sections.append(PageSection(heading, "", list_types(named)))
+            rest = [it for it in others if isinstance(it, sort)]
+            sections.append(PageSection("", heading, list_types(rest)))
+        directives = [Member("", f"@{it.name}", it) for it in self.schema.directives]
+        sections.append(PageSection("Directives", "", directives))
+        counts = f"{format_count(len(own), 'type')}, {format_count(len(directives), 'directive')}"
+        names = ", ".join(kind.name for kind in roots.values())
+        title = f"schema: {names}"
+        if others:
+            title = f"schema of {format_count(len(others), 'type')} beside {names}"
+        return SchemaPage(
+            "",
+            "schema",
+            "Schema",
+            title,
+            self.schema,
+            tuple(sections),
+            partial(print_schema, self.schema),
+            notes=([[counts]],),
         )
-        msg = f"{name} has no field {sanitize_text(field, 40)!r}.{told}"
-        raise TargetError(msg)
-    return build_field_page(kind, field, known[field])
 
-
-def find_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
-    """Return a type of a schema.
-
-    Raises
-    ------
-    TargetError
-        If there is none of that name; with what was meant.
-    """
-    kind = schema.type_map.get(name)
-    if kind is None:
-        msg = f"The schema has no type {sanitize_text(name, 40)!r}.{suggest_name(name, schema)}"
-        raise TargetError(msg)
-    return kind
-
-
-def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:
-    """Return the types that a schema defines: not GraphQL's scalars, nor introspection's."""
-    kinds = schema.type_map.values()
-    return [it for it in kinds if it.name[:2] != "__" and not is_specified_scalar_type(it)]
-
-
-def suggest_name(word: str, schema: GraphQLSchema | Mapping[str, Any]) -> str:
-    """Return what was meant by a name."""
-    names = list(schema if isinstance(schema, Mapping) else schema.type_map)
-    lowered = {name.lower(): name for name in names}
-    found = difflib.get_close_matches(word.lower(), lowered, 1)
-    return f" Did you mean {lowered[found[0]]!r}?" if found else ""
-
-
-def build_overview(schema: GraphQLSchema) -> DocPage:
-    """Return the root fields of a schema, and the names of its types."""
-    sections = []
-    roots = {
-        word: kind
-        for word in ("query", "mutation", "subscription")
-        if (kind := getattr(schema, f"{word}_type")) is not None
-    }
-    for word, root in roots.items():
-        sections.append(build_fields_section(root, f"{word}: {root.name}"))
-    own = [kind for kind in list_own_types(schema) if kind not in roots.values()]
-    for sort, _, heading in TYPE_KINDS:
-        found = [kind for kind in own if isinstance(kind, sort)]
-        if found:
-            sections.append(build_section(heading, found, build_type_entry))
-    names = ", ".join(root.name for root in roots.values())
-    title = (
-        f"schema of {format_count(len(own), 'type')} beside {names}" if own else f"schema: {names}"
-    )
-    return DocPage(
-        title,
-        shorten_description(schema.description),
-        tuple(sections),
-        partial(print_schema, schema),
-    )
-
-
-def build_type_page(schema: GraphQLSchema, kind: GraphQLNamedType) -> DocPage:
-    """Return the documentation of a type."""
-    word = next((word for sort, word, _ in TYPE_KINDS if isinstance(kind, sort)), "type")
-    interfaces = [it.name for it in getattr(kind, "interfaces", ())]
-    said = f"{word} {kind.name}"
-    if interfaces:
-        said += f" implements {' & '.join(interfaces)}"
-    sections = []
-    own = build_fields_section(kind, "Values" if isinstance(kind, GraphQLEnumType) else "Fields")
-    if own.count:
-        sections.append(own)
-    if isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
-        possible = schema.get_possible_types(kind)
-        sections.append(build_section("Is one of", possible, build_type_entry))
-    users = list(find_users(schema, kind))
-    if users:
-        more = [f"… and {len(users) - USERS:,} more"] if len(users) > USERS else []
-        sections.append(build_section("Found at", [*users[:USERS], *more], DocEntry))
-    about_it = shorten_description(kind.description, whole=True)
-    return DocPage(said, about_it, tuple(sections), partial(print_type, kind))
-
-
-def find_users(schema: GraphQLSchema, kind: GraphQLNamedType) -> Iterator[str]:
-    """Yield the fields that return a type, or take it as an argument."""
-    for name, other in schema.type_map.items():
-        if name[:2] == "__" or isinstance(other, GraphQLEnumType):
-            continue
-        for field_name, field in getattr(other, "fields", {}).items():
-            if get_named_type(field.type) is kind:
-                yield f"{name}.{field_name}: {field.type}"
-            for argument_name, argument in getattr(field, "args", {}).items():
-                if get_named_type(argument.type) is kind:
-                    yield f"{name}.{field_name}({argument_name}: {argument.type})"
-
-
-def build_fields_section(kind: Any, heading: str) -> DocSection:
-    """Return the fields of a type, or the values of an enum."""
-    if isinstance(kind, GraphQLEnumType):
-        return build_section(
-            heading, kind.values.items(), lambda it: DocEntry(it[0], describe_element(it[1]))
+    def _build_type(self, kind: GraphQLNamedType, mark: str = "") -> SchemaPage:
+        word, interfaces = describe_kind(kind), [it.name for it in getattr(kind, "interfaces", ())]
+        implements = f" implements {' & '.join(interfaces)}" if interfaces else ""
+        notes: list[Pieces] = []
+        roots = [root for root in ROOTS if getattr(self.schema, f"{root}_type") is kind]
+        if roots:
+            notes.append([[f"Where each {' and each '.join(roots)} begins"]])
+        if interfaces:
+            names = [piece for name in interfaces for piece in ([", "], [name, name])]
+            notes.append([["Implements "], *names[1:]])
+        url = getattr(kind, "specified_by_url", None)
+        if url:
+            notes.append([[f"Specified by {sanitize_text(url, 400)}"]])
+        if getattr(kind, "is_one_of", False):
+            notes.append([["Exactly one of its fields is given"]])
+        return SchemaPage(
+            kind.name,
+            word,
+            kind.name,
+            f"{word} {kind.name}{implements}",
+            kind,
+            self._list_sections(kind),
+            partial(print_type, kind),
+            notes=tuple(notes),
+            mark=mark,
+            find_uses=partial(self._find_uses, kind.name),
         )
-    members = getattr(kind, "fields", {}).items()
-    return build_section(
-        heading, members, lambda it: DocEntry(format_signature(*it), describe_element(it[1]))
-    )
+
+    def _build_field(
+        self, kind: GraphQLNamedType, name: str, field: Definition, argument: str
+    ) -> SchemaPage:
+        member = Member(kind.name, name, field)
+        place, code = member.place, join_pieces(member.write_code())
+        sections: list[PageSection] = []
+        type_code: Pieces = []
+        if isinstance(field, (GraphQLField, GraphQLInputField)):
+            type_code = [[f"{name}: "], *link_type(field.type)]
+            arguments = list_inputs(place, getattr(field, "args", {}))
+            inner = get_named_type(field.type)
+            # A scalar without members is described by itself.
+            scalar = list_types([inner]) if inner.description and not get_members(inner) else ()
+            sections = [
+                PageSection("Arguments", "Arguments", arguments),
+                *self._list_sections(inner, f" of {inner.name}"),
+                PageSection("", inner.name, [] if isinstance(inner, GraphQLUnionType) else scalar),
+            ]
+        return SchemaPage(
+            place,
+            "field",
+            name,
+            f"{kind.name}.{code}",
+            field,
+            tuple(sections),
+            lambda: code,
+            code=tuple(type_code),
+            mark=f"{place}({argument})" if argument else "",
+        )
+
+    def _build_directive(self, owner: str, argument: str) -> SchemaPage:
+        directive = self.schema.get_directive(owner[1:])
+        if directive is None:
+            msg = f"The schema has no directive {sanitize_text(owner, 40)!r}."
+            raise TargetError(msg)
+        places = [location.name for location in directive.locations]
+        often = "Repeatable, on " if directive.is_repeatable else "On "
+        arguments = list_inputs(owner, directive.args)
+        return SchemaPage(
+            owner,
+            "directive",
+            owner,
+            f"directive {owner} on {' | '.join(places)}",
+            directive,
+            (PageSection("Arguments", "Arguments", arguments),),
+            partial(print_directive, directive),
+            notes=([[f"{often}{', '.join(places)}"]],),
+            mark=f"{owner}({argument})" if argument else "",
+        )
+
+    def _list_sections(self, kind: GraphQLNamedType, suffix: str = "") -> tuple[PageSection, ...]:
+        """List the values, fields and possible types of a type."""
+        word = "Values" if isinstance(kind, GraphQLEnumType) else "Fields"
+        sections = [PageSection(f"{word}{suffix}", f"{word}{suffix}", list_members(kind))]
+        if isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
+            heading = f"{kind.name} is one of" if suffix else "Is one of"
+            possible = list_types(self.schema.get_possible_types(kind))
+            sections.append(PageSection(heading, heading, possible))
+        return tuple(sections)
+
+    def _find_links(self, kind: GraphQLNamedType) -> dict[str, list[TypeLink]]:
+        """Find the types that use a type, and those that it uses."""
+        used: dict[str, list[str]] = {}
+        fields: Mapping[str, Any] = getattr(kind, "fields", {})
+        uses = [(name, field.type) for name, field in fields.items()]
+        uses += [
+            (f"{name}({argument_name})", argument.type)
+            for name, field in fields.items()
+            for argument_name, argument in getattr(field, "args", {}).items()
+        ]
+        for via, used_type in uses:
+            inner = get_named_type(used_type)
+            if not is_specified_scalar_type(inner):
+                used.setdefault(inner.name, []).append(via)
+        if isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
+            for member in self.schema.get_possible_types(kind):
+                used.setdefault(member.name, []).append(MEMBER)
+        users = get_index(self.schema).find_users(kind.name)
+        return {
+            "from": [link for link in users if link.name != kind.name],
+            "to": [TypeLink(name, tuple(via)) for name, via in used.items() if name != kind.name],
+        }
+
+    def _find_uses(self, name: str) -> list[str]:
+        """List the fields and arguments that have a type, as SDL."""
+        uses = []
+        for link in get_index(self.schema).find_users(name):
+            fields: Mapping[str, Any] = getattr(self.schema.type_map.get(link.name), "fields", {})
+            for via in link.via if fields else ():
+                field_name, _, argument = via.removesuffix(")").partition("(")
+                if via == MEMBER:
+                    continue
+                field, place = fields[field_name], f"{link.name}.{field_name}"
+                if argument:
+                    uses.append(f"{place}({argument}: {field.args[argument].type})")
+                else:
+                    uses.append(f"{place}: {field.type}")
+        return uses
 
 
-def build_section(
-    heading: str, things: Collection[Any], entry: Callable[[Any], DocEntry]
-) -> DocSection:
-    """Return a section of things, with entries of those that are shown."""
-    return DocSection(heading, tuple(map(entry, islice(things, SHOWN))), len(things))
+def split_place(place: str) -> tuple[str, str, str]:
+    """Split a place into owner, field and argument; missing parts are empty."""
+    front, _, argument = place.removesuffix(")").partition("(")
+    owner, _, field = front.partition(".")
+    return owner, field, argument
 
 
-def build_type_entry(kind: GraphQLNamedType) -> DocEntry:
-    """Return a type as an entry."""
-    return DocEntry(kind.name, get_first_sentence(kind.description))
+def list_types(kinds: Sequence[GraphQLNamedType]) -> list[Member]:
+    """List types as the members of a section."""
+    return [Member("", kind.name, kind) for kind in kinds]
 
 
-def build_field_page(kind: GraphQLNamedType, name: str, field: Any) -> DocPage:
-    """Return the documentation of a field, an input field or an enum value."""
-    if isinstance(kind, GraphQLEnumType):
-        return DocPage(f"{kind.name}.{name}", describe_element(field, whole=True), (), lambda: name)
-    code = f"{kind.name}.{format_signature(name, field)}"
-    arguments = build_section(
-        "Arguments",
-        getattr(field, "args", {}).items(),
-        lambda it: DocEntry(format_signature(*it), describe_element(it[1])),
-    )
-    sections = [arguments] if arguments.count else []
-    inner = get_named_type(field.type)
-    word = "Values" if isinstance(inner, GraphQLEnumType) else "Fields"
-    below = build_fields_section(inner, f"{word} of {inner.name}")
-    if below.count:
-        sections.append(below)
-    elif inner.description:
-        entry = DocEntry(str(field.type), shorten_description(inner.description))
-        sections.append(DocSection(inner.name, (entry,), 1))
-    about_it = describe_element(field, whole=True)
-    return DocPage(code, about_it, tuple(sections), lambda: format_signature(name, field))
+def list_inputs(owner: str, arguments: Mapping[str, GraphQLArgument]) -> list[Member]:
+    """List arguments as the members of a section."""
+    return [Member(owner, name, argument) for name, argument in arguments.items()]
 
 
-def format_signature(name: str, field: Any) -> str:
-    """Return a field or an argument as GraphQL writes it: arguments, type, default."""
-    if not hasattr(field, "args"):
-        try:
-            return sanitize_text(print_input_value(name, field).partition(" @deprecated")[0], 200)
-        except (GraphQLError, TypeError, ValueError):  # a scalar's default that has no literal
-            return f"{name}: {field.type} = …"
-    parts = [format_signature(each, it) for each, it in field.args.items()]
-    inside = f"({', '.join(parts)})" if parts else ""
-    if len(inside) > LONG:
-        inside = f"({', '.join(part.partition(':')[0] for part in parts)})"
-    return f"{name}{inside}: {field.type}"
+def list_members(kind: GraphQLNamedType) -> list[Member]:
+    """List fields or values as the members of a section."""
+    return [Member(kind.name, name, it) for name, it in get_members(kind).items()]
 
 
-def describe_element(thing: Any, *, whole: bool = False) -> str:
-    """Return the description of a field or value, and that it is deprecated."""
-    reason = getattr(thing, "deprecation_reason", None)
-    said = shorten_description(thing.description, whole=whole)
-    if reason is None:
-        return said
-    return f"{said} Deprecated: {sanitize_text(reason, 200)}".strip()
+def write_field(place: str, name: str, field: GraphQLField) -> Pieces:
+    """Write a field with its arguments, or with their names alone if they are long."""
+    arguments = ", ".join(join_pieces(write_input(*it)) for it in field.args.items())
+    if len(arguments) > LONG:
+        arguments = sanitize_text(", ".join(field.args), LONG)
+    return [[name, place], [f"({arguments}): " if arguments else ": "], *link_type(field.type)]
 
 
-def shorten_description(text: str | None, *, whole: bool = False) -> str:
-    """Return a description on one line."""
-    return sanitize_text(text or "", 4000 if whole else ABOUT)
+def write_input(name: str, definition: GraphQLArgument | GraphQLInputField) -> Pieces:
+    """Write an argument or input field with its type and default value."""
+    code = format_input_value(name, definition)
+    if definition.deprecation_reason is not None:
+        code = code.rpartition(" @deprecated")[0]
+    default = sanitize_text(code.removeprefix(f"{name}: {definition.type}"), 200)
+    pieces = [[f"{name}: "], *link_type(definition.type)]
+    return [*pieces, [f" {default}"]] if default else pieces
 
 
-def get_first_sentence(text: str | None) -> str:
-    """Return the first sentence of a description."""
-    said = shorten_description(text)
-    return f"{said.partition('. ')[0].rstrip('.')}." if said else ""
+def link_type(kind: GraphQLInputType | GraphQLOutputType) -> Pieces:
+    """Write a type with a link on its name."""
+    name = get_named_type(kind).name
+    before, _, after = str(kind).partition(name)
+    return [piece for piece in ([before], [name, name], [after]) if piece[0]]
+
+
+def write_link(link: TypeLink) -> Row:
+    """Write a linked type with the first fields that make the link."""
+    via = ", ".join(link.via[:VIA])
+    more = len(link.via) - VIA
+    return {"place": link.name, "via": f"{via} and {more:,} more" if more > 0 else via}
+
+
+def join_pieces(pieces: Pieces) -> str:
+    """Return the text of pieces."""
+    return "".join(piece[0] for piece in pieces)
+
+
+def get_deprecation_reason(definition: object) -> str | None:
+    """Return the reason of a deprecation, None if the definition is not deprecated."""
+    reason = getattr(definition, "deprecation_reason", None)
+    return None if reason is None else clean_text(reason, ROW_DESCRIPTION)
+
+
+def clean_text(text: str | None, limit: int) -> str:
+    """Return an endpoint's text without control characters, cut to `limit`; lines are kept."""
+    cleaned = clean_lines((text or "")[: limit + 1])
+    return cleaned if len(cleaned) <= limit else f"{cleaned[: limit - 1]}…"

@@ -1,103 +1,137 @@
-"""What a schema names, indexed: found by words, the likeliest first, and by what leads to it.
+"""Index of a schema: ranked search by words, and the types that use a type.
 
-An index is made once for a schema, in one walk over it, and searched by plain loops over folded
-texts: 30,000 entries take some milliseconds, so that it can be asked at each key stroke.
+The index is built once per schema in one walk and searched by loops over case-folded texts. A
+search over 30,000 entries takes a few milliseconds, fast enough to run at each key stroke.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from graphql import GraphQLEnumType, GraphQLInterfaceType, GraphQLUnionType, get_named_type
+from graphql import (
+    GraphQLArgument,
+    GraphQLDirective,
+    GraphQLEnumType,
+    GraphQLEnumValue,
+    GraphQLField,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLScalarType,
+    GraphQLUnionType,
+    get_named_type,
+    is_specified_scalar_type,
+)
 
 from gqlnb.engine.schema_builder import pause_collector
-from gqlnb.errors import sanitize_text
+from gqlnb.errors import TargetError, sanitize_text
 from gqlnb.notebook.display import Listing
-from gqlnb.notebook.schema_docs import TYPE_KINDS, describe_element
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from graphql import GraphQLSchema
 
-
 __all__ = [
+    "MEMBER",
+    "TYPE_KINDS",
+    "Definition",
     "SchemaIndex",
     "SearchHit",
     "TypeLink",
+    "describe_element",
+    "describe_kind",
+    "find_type",
     "get_index",
+    "get_members",
     "is_indexed",
+    "list_own_types",
     "search_schema",
     "split_search_words",
+    "suggest_name",
 ]
 
-# The parts of a name: stargazerCount is about a stargazer and a count.
+Definition: TypeAlias = (
+    GraphQLNamedType
+    | GraphQLField
+    | GraphQLInputField
+    | GraphQLArgument
+    | GraphQLEnumValue
+    | GraphQLDirective
+)
+
+TYPE_KINDS: tuple[tuple[type[GraphQLNamedType], str, str], ...] = (
+    (GraphQLObjectType, "type", "Types"),
+    (GraphQLInterfaceType, "interface", "Interfaces"),
+    (GraphQLUnionType, "union", "Unions"),
+    (GraphQLEnumType, "enum", "Enums"),
+    (GraphQLInputObjectType, "input", "Inputs"),
+    (GraphQLScalarType, "scalar", "Scalars"),
+)
+# The parts of a name: stargazerCount consists of stargazer and Count.
 NAME_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
-WORD_SEPARATOR = re.compile(r"[\s.():,!\[\]]+")  # words; who writes Repository.stars means both
-PART_SEPARATOR = "\x1f"  # in no name
+WORD_SEPARATOR = re.compile(r"[\s.():,!\[\]]+")  # Repository.stars searches for both words
+PART_SEPARATOR = "\x1f"  # cannot occur in a name
 EXACT, BEGINS, OWNER, PARTLY, WITHIN, WORD, MENTIONED, ABOVE = 100, 60, 50, 50, 30, 15, 8, 4
-TYPE, FIELD, ARGUMENT = 3, 2, 1  # what goes before what, of things that fit alike
-MEMBER = "is one of"  # how an interface or a union leads to a type
-ALIKE = 3  # characters that a name may be shorter or longer than what was meant
+TYPE, FIELD, ARGUMENT = 3, 2, 1  # break ties between equally good matches
+MEMBER = "is one of"  # the link from an interface or a union to its types
+MAX_LENGTH_DIFFERENCE = 3  # characters between a mistyped name and a suggestion
+DESCRIPTION_LENGTH = 400  # characters beside a name
+HIT_DESCRIPTION_LENGTH = 200  # characters beside a hit
 
 
 class SearchHit(NamedTuple):
-    """Something in a schema.
+    """One match of a search.
 
     Attributes
     ----------
     place
-        Where it is: ``Type``, ``Type.field``, ``Type.field(argument)``, ``@directive``.
+        ``Type``, ``Type.field``, ``Type.field(argument)`` or ``@directive``.
     type
-        Its type, or what kind of type it is.
-    about
-        Its description.
+        The type of a field or argument, otherwise the kind of definition.
+    description
+        The description on one line.
     """
 
     place: str
     type: str
-    about: str
+    description: str
 
 
 class TypeLink(NamedTuple):
-    """A type that leads to another, or that another leads to.
+    """A type that uses another one, or is used by it.
 
     Attributes
     ----------
     name
         The type.
     via
-        The fields that lead from one to the other.
+        The fields and arguments that make the link.
     """
 
     name: str
     via: tuple[str, ...]
 
 
-class SchemaElement(NamedTuple):
-    """A thing of a schema, and where it is."""
+class IndexEntry(NamedTuple):
+    """A definition of a schema and its place."""
 
     owner: str
     field: str
     argument: str
-    thing: Any
+    definition: Definition
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """The place, as in :class:`SearchHit`."""
         place = f"{self.owner}.{self.field}" if self.field else self.owner
         return f"{place}({self.argument})" if self.argument else place
-
-    def to_hit(self) -> SearchHit:
-        """Return what people see of it."""
-        word = describe_kind(self.thing)
-        return SearchHit(self.place, word, describe_element(self.thing))
 
 
 class SchemaIndex:
@@ -106,15 +140,16 @@ class SchemaIndex:
     Parameters
     ----------
     schema
-        The schema; the index goes on holding its types.
+        The schema; the index keeps references to its types.
     """
 
     def __init__(self, schema: GraphQLSchema) -> None:
-        self._entries: list[SchemaElement] = []
-        self._names: list[str] = []  # folded, as all texts here
-        self._parts: list[str] = []  # of the names, with APART around each
-        self._abouts: list[str] = []
-        self._above: list[str] = []
+        # Parallel lists instead of objects: a search reads one attribute of all entries.
+        self._entries: list[IndexEntry] = []
+        self._names: list[str] = []  # all texts are case-folded
+        self._parts: list[str] = []  # the parts of each name between PART_SEPARATORs
+        self._descriptions: list[str] = []
+        self._owners: list[str] = []
         self._weights = bytearray()
         self._users: dict[str, dict[str, list[str]]] = {}
         for name, kind in schema.type_map.items():
@@ -124,80 +159,72 @@ class SchemaIndex:
                     for member in schema.get_possible_types(kind):
                         self._add_link(member.name, name, MEMBER)
         for directive in schema.directives:
-            self._add_directive(directive)
+            owner = f"@{directive.name}"
+            self._add(IndexEntry(owner, "", "", directive), directive.name, "", TYPE)
+            for name, argument in directive.args.items():
+                entry = IndexEntry(owner, "", name, argument)
+                self._add(entry, name, directive.name.casefold(), ARGUMENT)
+                self._add_link(get_named_type(argument.type).name, owner, f"({name})")
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    # -- making it
-
-    def _add_type(self, name: str, kind: Any) -> None:
-        self._add(SchemaElement(name, "", "", kind), name, "", TYPE)
-        above = name.casefold()
+    def _add_type(self, name: str, kind: GraphQLNamedType) -> None:
+        self._add(IndexEntry(name, "", "", kind), name, "", TYPE)
+        owner = name.casefold()
         if isinstance(kind, GraphQLEnumType):
             for value_name, value in kind.values.items():
-                self._add(SchemaElement(name, value_name, "", value), value_name, above, ARGUMENT)
+                self._add(IndexEntry(name, value_name, "", value), value_name, owner, ARGUMENT)
             return
-        for field_name, field in getattr(kind, "fields", {}).items():
-            self._add(SchemaElement(name, field_name, "", field), field_name, above, FIELD)
-            self._add_link(get_named_type(field.type).name, name, field_name)
+        for field_name, field in get_members(kind).items():
+            self._add(IndexEntry(name, field_name, "", field), field_name, owner, FIELD)
+            self._add_link(get_named_type(field.type).name, name, field_name)  # type: ignore[union-attr]
             arguments = getattr(field, "args", None)
             if arguments:
-                both = f"{above}{PART_SEPARATOR}{field_name.casefold()}"
-                for each, argument in arguments.items():
-                    self._add(SchemaElement(name, field_name, each, argument), each, both, ARGUMENT)
-                    via = f"{field_name}({each})"
+                owners = f"{owner}{PART_SEPARATOR}{field_name.casefold()}"
+                for argument_name, argument in arguments.items():
+                    entry = IndexEntry(name, field_name, argument_name, argument)
+                    self._add(entry, argument_name, owners, ARGUMENT)
+                    via = f"{field_name}({argument_name})"
                     self._add_link(get_named_type(argument.type).name, name, via)
 
-    def _add_directive(self, directive: Any) -> None:
-        owner = f"@{directive.name}"
-        self._add(SchemaElement(owner, "", "", directive), directive.name, "", TYPE)
-        for name, argument in directive.args.items():
-            self._add(
-                SchemaElement(owner, "", name, argument), name, directive.name.casefold(), ARGUMENT
-            )
-            self._add_link(get_named_type(argument.type).name, owner, f"({name})")
-
-    def _add(self, entry: SchemaElement, name: str, above: str, weight: int) -> None:
+    def _add(self, entry: IndexEntry, name: str, owners: str, weight: int) -> None:
         self._entries.append(entry)
         self._names.append(name.casefold())
-        self._parts.append(
-            f"{PART_SEPARATOR}{PART_SEPARATOR.join(NAME_PART.findall(name))}{PART_SEPARATOR}".casefold()
-        )
-        about = entry.thing.description or ""
-        reason = getattr(entry.thing, "deprecation_reason", None)
-        said = about if reason is None else f"{about} Deprecated: {reason}"
-        self._abouts.append(said.casefold())
-        self._above.append(above)
+        parts = [PART_SEPARATOR, PART_SEPARATOR.join(NAME_PART.findall(name)), PART_SEPARATOR]
+        self._parts.append("".join(parts).casefold())
+        text = entry.definition.description or ""
+        reason = getattr(entry.definition, "deprecation_reason", None)
+        text = text if reason is None else f"{text} Deprecated: {reason}"
+        self._descriptions.append(text.casefold())
+        self._owners.append(owners)
         self._weights.append(weight)
 
     def _add_link(self, used: str, user: str, via: str) -> None:
         self._users.setdefault(used, {}).setdefault(user, []).append(via)
 
-    # -- asking it
-
     def find_users(self, name: str) -> list[TypeLink]:
-        """Return the types that lead to a type, in the order of the schema."""
+        """Return the types that use a type, in the order of the schema."""
         return [TypeLink(user, tuple(via)) for user, via in self._users.get(name, {}).items()]
 
     def search(
         self, words: Sequence[str], limit: int, start: int = 0
     ) -> tuple[list[SearchHit], int]:
-        """Return what has all of the words in its name, its description or what it belongs to.
+        """Find definitions that have all words in their name, description or owner.
 
         Parameters
         ----------
         words
-            The words; case does not count.
+            The words, in any case.
         limit
-            How many to return.
+            The number of hits to return.
         start
-            How many of the likeliest to leave out.
+            The number of best hits to skip.
 
         Returns
         -------
-        (list of Found, int)
-            The likeliest first, and how many there are in all.
+        (list of SearchHit, int)
+            The best hits first, and the number of all hits.
         """
         folded = sorted({word.casefold() for word in words if word}, key=len, reverse=True)
         if not folded:
@@ -207,52 +234,55 @@ class SchemaIndex:
         else:
             scores, more = self._score_words(folded), 0
         first = nsmallest(start + limit, self._rank(scores, start + limit))
-        return [self._entries[at].to_hit() for *_, at in first[start:]], len(scores) + more
+        hits = []
+        for *_, place, at in first[start:]:
+            definition = self._entries[at].definition
+            description = sanitize_text(describe_element(definition), HIT_DESCRIPTION_LENGTH)
+            hits.append(SearchHit(place, describe_kind(definition), description))
+        return hits, len(scores) + more
 
     def _score_word(self, word: str, enough: int) -> tuple[dict[int, int], int]:
-        """Return scores by place in the index, and how many more there are below them.
-
-        A name says more than a description, so that these need not be ranked if names are enough.
-        """
+        """Return scores by entry, and the number of further entries that score lower."""
         named = [at for at, name in enumerate(self._names) if word in name]
-        told = [at for at, about in enumerate(self._abouts) if word in about]
+        mentioned = [at for at, text in enumerate(self._descriptions) if word in text]
         scores = {at: 4 * self._score_name(at, word) + self._weights[at] for at in named}
-        others = [at for at in told if at not in scores]
+        others = [at for at in mentioned if at not in scores]
+        # A match in a name outranks any in a description, so those need no score here.
         if len(scores) >= enough:
             return scores, len(others)
         whole = re.compile(rf"\b{re.escape(word)}\b")
         for at in others:
-            found = WORD if whole.search(self._abouts[at]) else MENTIONED
+            found = WORD if whole.search(self._descriptions[at]) else MENTIONED
             scores[at] = 4 * found + self._weights[at]
         return scores, 0
 
     def _score_words(self, words: Sequence[str]) -> dict[int, int]:
         first, *rest = words
         scores = {}
-        whole = [re.compile(rf"\b{re.escape(word)}\b") for word in rest]
-        begin = re.compile(rf"\b{re.escape(first)}\b")
-        texts = zip(self._names, self._abouts, self._above, strict=True)
-        for at, (name, about, above) in enumerate(texts):
-            if not (first in name or first in about or first in above):
+        patterns = [re.compile(rf"\b{re.escape(word)}\b") for word in words]
+        texts = zip(self._names, self._descriptions, self._owners, strict=True)
+        for at, (name, description, owners) in enumerate(texts):
+            if not (first in name or first in description or first in owners):
                 continue
-            fits = [self._score_fit(at, first, begin)]
-            fits += [
-                self._score_fit(at, word, text) for word, text in zip(rest, whole, strict=True)
+            found = [self._score_fit(at, first, patterns[0])]
+            found += [
+                self._score_fit(at, word, pattern)
+                for word, pattern in zip(rest, patterns[1:], strict=True)
             ]
-            # A name of what it belongs to alone is no fit: all fields of a type would be found.
-            if all(fits) and max(fits) > ABOVE:
-                owned = OWNER if above in words else 0  # Repository.name means that one
-                scores[at] = 4 * (sum(fits) + owned) + self._weights[at]
+            # An owner's name alone is not a match: it would find every field of that type.
+            if all(found) and max(found) > ABOVE:
+                owned = OWNER if owners in words else 0  # Repository.name: that field first
+                scores[at] = 4 * (sum(found) + owned) + self._weights[at]
         return scores
 
     def _score_fit(self, at: int, word: str, whole: re.Pattern[str]) -> int:
-        """Return how well a word fits; 0 if it is not found."""
+        """Return a score for one word; 0 if it does not occur."""
         if word in self._names[at]:
             return self._score_name(at, word)
-        about = self._abouts[at]
-        if word in about:
-            return WORD if whole.search(about) else MENTIONED
-        return ABOVE if word in self._above[at] else 0
+        description = self._descriptions[at]
+        if word in description:
+            return WORD if whole.search(description) else MENTIONED
+        return ABOVE if word in self._owners[at] else 0
 
     def _score_name(self, at: int, word: str) -> int:
         name = self._names[at]
@@ -261,7 +291,7 @@ class SchemaIndex:
         return PARTLY if f"{PART_SEPARATOR}{word}{PART_SEPARATOR}" in self._parts[at] else WITHIN
 
     def _rank(self, scores: dict[int, int], most: int) -> Iterator[tuple[int, int, str, int]]:
-        """Yield what to sort by: places are made only of what can be among the first."""
+        """Yield sort keys of the entries that can be among the first `most`."""
         low = sorted(scores.values(), reverse=True)[: most + 1][-1:] or [0]
         for at, score in scores.items():
             if score >= low[0]:
@@ -269,77 +299,116 @@ class SchemaIndex:
                 yield -score, len(place), place, at
 
     def suggest_names(self, word: str, most: int = 3) -> list[str]:
-        """Return the names that are most like a word, which may be mistyped."""
+        """Return the names that are most similar to a mistyped word."""
         folded = word.casefold()
         likely = {
             entry.argument or entry.field or entry.owner
             for entry, name in zip(self._entries, self._names, strict=True)
-            if name[:1] == folded[:1] and abs(len(name) - len(folded)) <= ALIKE
+            if name[:1] == folded[:1] and abs(len(name) - len(folded)) <= MAX_LENGTH_DIFFERENCE
         }
         by_fold = {name.casefold(): name for name in sorted(likely)}
-        return [by_fold[it] for it in difflib.get_close_matches(folded, by_fold, most, 0.7)]
+        return [by_fold[name] for name in difflib.get_close_matches(folded, by_fold, most, 0.7)]
 
 
 _INDICES: WeakKeyDictionary[GraphQLSchema, SchemaIndex] = WeakKeyDictionary()
-_MAKING = Lock()
+_INDEX_LOCK = Lock()
 
 
 def get_index(schema: GraphQLSchema) -> SchemaIndex:
-    """Return the index of a schema, made once."""
-    with _MAKING:
-        found = _INDICES.get(schema)
-        if found is None:
-            with pause_collector():  # what is made here is no garbage
-                found = _INDICES[schema] = SchemaIndex(schema)
-    return found
+    """Return the index of a schema, built on first use."""
+    with _INDEX_LOCK:
+        index = _INDICES.get(schema)
+        if index is None:
+            # A collection in the middle would traverse all new entries and free none of them.
+            with pause_collector():
+                index = _INDICES[schema] = SchemaIndex(schema)
+    return index
 
 
 def is_indexed(schema: GraphQLSchema) -> bool:
-    """Tell whether the index of a schema is made already."""
+    """Return whether the index of a schema is already built."""
     return schema in _INDICES
 
 
 def split_search_words(text: str) -> list[str]:
-    """Return the words of what a person typed: ``Repository.stars`` is two."""
+    """Split typed text into words; ``Repository.stars`` gives two."""
     return [word.lstrip("@$") for word in WORD_SEPARATOR.split(text) if word.lstrip("@$")]
-
-
-def describe_kind(thing: Any) -> str:
-    """Return the type of a field, or what kind of thing it is: ``enum``, ``value``."""
-    found = getattr(thing, "type", None)
-    if found is not None:
-        return str(found)
-    if hasattr(thing, "locations"):
-        return "directive"
-    return next((word for sort, word, _ in TYPE_KINDS if isinstance(thing, sort)), "value")
-
-
-DESCRIPTION_LENGTH = 200  # characters of a description
 
 
 def search_schema(
     schema: GraphQLSchema, words: Sequence[str], limit: int, option: str = "--limit "
 ) -> Listing:
-    """Return the types, fields, arguments and values whose names or descriptions have the words.
+    """Search a schema for types, fields, arguments, values and directives.
 
     Parameters
     ----------
     schema
-        Where to look.
+        The schema.
     words
-        All of them must be found; case does not count. ``Repository.stars`` is two words.
+        All of them must occur, in any case. ``Repository.stars`` counts as two words.
     limit
-        How many to return.
+        The number of rows to return.
     option
-        How whoever asks writes that number, for the hint that there are more.
+        The caller's spelling of `limit`, for the note that there are more.
     """
-    index, said = get_index(schema), " ".join(words)
-    found, total = index.search(split_search_words(said), limit)
-    rows = [(it.place, it.type, sanitize_text(it.about, DESCRIPTION_LENGTH)) for it in found]
+    index, text = get_index(schema), " ".join(words)
+    rows, total = index.search(split_search_words(text), limit)
     more = total - len(rows)
     note = f"and {more:,} more: {option}{total}" if more > 0 else ""
     if not rows:
-        near = index.suggest_names(said)
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        note = f"The schema has nothing about {sanitize_text(said, 60)!r}.{meant}"
+        near = index.suggest_names(text)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        note = f"The schema has nothing about {sanitize_text(text, 60)!r}.{hint}"
     return Listing(["place", "type", "description"], rows, note)
+
+
+def find_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType:
+    """Look up a type of a schema.
+
+    Raises
+    ------
+    TargetError
+        If the schema has no such type; the message suggests a similar name.
+    """
+    kind = schema.type_map.get(name)
+    if kind is None:
+        hint = suggest_name(name, schema.type_map)
+        msg = f"The schema has no type {sanitize_text(name, 40)!r}.{hint}"
+        raise TargetError(msg)
+    return kind
+
+
+def suggest_name(word: str, names: Mapping[str, object]) -> str:
+    """Return " Did you mean 'name'?" for the most similar name in any case, else ""."""
+    lowered = {name.lower(): name for name in names}
+    found = difflib.get_close_matches(word.lower(), lowered, 1)
+    return f" Did you mean {lowered[found[0]]!r}?" if found else ""
+
+
+def list_own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:
+    """Return the types of a schema without introspection types and built-in scalars."""
+    kinds = schema.type_map.values()
+    return [kind for kind in kinds if kind.name[:2] != "__" and not is_specified_scalar_type(kind)]
+
+
+def get_members(kind: GraphQLNamedType) -> Mapping[str, Definition]:
+    """Return the fields of a type or the values of an enum, by name."""
+    members: Mapping[str, Definition] = getattr(kind, "fields", {})
+    return kind.values if isinstance(kind, GraphQLEnumType) else members
+
+
+def describe_kind(definition: Definition) -> str:
+    """Return the type of a field or argument, else the kind of definition, such as ``enum``."""
+    own_type = getattr(definition, "type", None)
+    if own_type is not None:
+        return str(own_type)
+    if isinstance(definition, GraphQLDirective):
+        return "directive"
+    return next((word for sort, word, _ in TYPE_KINDS if isinstance(definition, sort)), "value")
+
+
+def describe_element(definition: Definition, limit: int = DESCRIPTION_LENGTH) -> str:
+    """Return the description and the deprecation of a definition on one line."""
+    text = sanitize_text(definition.description or "", limit)
+    reason = getattr(definition, "deprecation_reason", None)
+    return text if reason is None else f"{text} Deprecated: {sanitize_text(reason, 200)}".strip()

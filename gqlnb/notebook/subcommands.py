@@ -169,13 +169,13 @@ def open_client(magic: GraphQLMagic, options: Namespace) -> Iterator[CellTarget]
 
 def run_schema(magic: GraphQLMagic, line: str) -> Any:
     """Return the documentation of a schema, a type or a field; or its SDL, or its changes."""
-    from gqlnb.notebook.schema_docs import build_page
+    from gqlnb.notebook.schema_docs import SchemaDocs
 
     options = read_line(build_parser("schema"), line)
     with open_client(magic, options) as found:
         if options.changes:
             return compare_schema(magic, options, found)
-        made = build_page(found.client.schema, options.type)
+        made = SchemaDocs(found.client.schema).build_page(options.type or "")
     return Text(made.sdl) if options.sdl else made
 
 
@@ -192,17 +192,17 @@ def compare_schema(magic: GraphQLMagic, options: Namespace, found: CellTarget) -
         raise OptionError(msg)
     since = None if options.changes is True else options.changes
     texts = map(magic.snippets.add_fragments, magic.history.get_texts(found.name))
-    made = found.client.find_schema_changes(since, documents=texts)
+    made = found.client.schema_changes(since, documents=texts)
     return replace(made, source=found.name)
 
 
 def run_search(magic: GraphQLMagic, line: str) -> Any:
     """Return what a schema has about some words."""
-    from gqlnb.notebook.schema_search import search_schema as look
+    from gqlnb.notebook.schema_search import search_schema
 
     options = read_line(build_parser("search"), line)
     with open_client(magic, options) as found:
-        return look(found.client.schema, options.words, max(1, options.limit))
+        return search_schema(found.client.schema, options.words, max(1, options.limit))
 
 
 def run_history(magic: GraphQLMagic, line: str) -> Any:

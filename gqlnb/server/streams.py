@@ -110,9 +110,9 @@ class Streamer:
                 refused = request.safe and document.kind == "mutation"
                 return Response(405) if refused else None
             variables = bind_variables(document, request.variables)
-            return schema.subscribe_document(
+            return schema.subscribe_document(  # type: ignore[no-any-return]
                 document, variables, limits=limits, place=scheduling.run_in_thread
-            )  # type: ignore[no-any-return]
+            )
         except QueryError as error:
             return self._work.build_refusal(request, error)
 

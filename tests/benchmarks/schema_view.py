@@ -26,8 +26,8 @@ from graphql import (
 if __name__ == "__main__":  # run as a file: the house is two folders up
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from gqlnb.notebook.schema_docs import SchemaDocs
 from gqlnb.notebook.schema_search import SchemaIndex
-from gqlnb.notebook.schema_sheets import SchemaSheets
 from tests.benchmarks.big_schema import big_sdl
 
 if TYPE_CHECKING:
@@ -123,11 +123,11 @@ def report(schema: GraphQLSchema, rounds: int) -> Iterator[str]:
     for share in (0.5, 0.99, 1.0):
         cost = costs[int(share * (len(costs) - 1))]
         yield f"  search {share:>4.0%} {cost:8.1f} ms (goal {GOAL:g})"
-    sheets = SchemaSheets(schema)
-    sheets.build_sheet("")  # sorts the types by kind, once
+    sheets = SchemaDocs(schema)
+    sheets.build_message("")  # sorts the types by kind, once
     last = next(reversed(schema.type_map))
     for name, place in (("first page", ""), ("a type", last)):
-        times = sorted(milliseconds(lambda p=place: sheets.build_sheet(p)) for _ in range(rounds))  # type: ignore[misc]
+        times = sorted(milliseconds(lambda p=place: sheets.build_message(p)) for _ in range(rounds))  # type: ignore[misc]
         yield f"  {name:<11} {times[rounds // 2]:8.1f} ms"
 
 

@@ -527,7 +527,7 @@ def test_the_cache_of_schemas_holds_no_token(
         client = Client(endpoint.url, **OPTIONS[how]())
         assert_clean(print_schema(client.schema), *client.schema_notes)
         assert CANARY.encode() in endpoint.requests[0]
-        assert_clean(client.find_schema_changes(), vars(client._schema_store))
+        assert_clean(client.schema_changes(), vars(client._schema_store))
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) == 1
     head, _, packed = files[0].read_bytes().partition(b"\n")

@@ -182,13 +182,13 @@ def test_a_client_compares_with_what_the_session_began_with() -> None:
     hello = json_answer({"data": {"x": None}})
     with Endpoint(told(BEFORE), hello, hello, told(AFTER)) as endpoint:
         client = Client(endpoint.url)
-        first = client.find_schema_changes()
+        first = client.schema_changes()
         assert (len(first), first.first) == (0, True)
         assert repr(first).startswith(f"There is no earlier schema of {endpoint.url} to compare")
         client.execute("query Mine { x { id } }")
         client.execute("query Yours { x { id ... on Pet { unused } } }")
         for _ in range(2):
-            found = client.find_schema_changes()
+            found = client.schema_changes()
             assert found[0].touches == ("Yours",)
             assert list(found.broken) == ["Yours"]
             assert len(found) == 21
@@ -203,8 +203,8 @@ def test_the_schema_kept_on_disk_is_what_a_session_begins_with(
     monkeypatch.setenv("GQLNB_CACHE", "1")
     with Endpoint(told(BEFORE), told(AFTER)) as endpoint:
         assert Client(endpoint.url).schema
-        assert len(Client(endpoint.url).find_schema_changes()) == 21
-        assert len(Client(endpoint.url).find_schema_changes()) == 0  # the new one is kept now
+        assert len(Client(endpoint.url).schema_changes()) == 21
+        assert len(Client(endpoint.url).schema_changes()) == 0  # the new one is kept now
 
 
 def test_a_schema_that_was_given_is_compared_and_stays(tmp_path: Path) -> None:
@@ -213,12 +213,12 @@ def test_a_schema_that_was_given_is_compared_and_stays(tmp_path: Path) -> None:
     with gqlnb.serve(Schema(AFTER), port=0) as server:
         client = Client(server.url, schema=tmp_path / "before.graphql")
         given = client.schema
-        assert len(client.find_schema_changes()) == 21
+        assert len(client.schema_changes()) == 21
         assert client.schema is given
-        assert len(client.find_schema_changes(since=AFTER)) == 0
+        assert len(client.schema_changes(since=AFTER)) == 0
         with pytest.raises(SchemaError, match="no file that can be read"):
-            client.find_schema_changes(since="nowhere.graphql")
-    assert len(Client(Schema(AFTER)).find_schema_changes(since=BEFORE)) == 21
+            client.schema_changes(since="nowhere.graphql")
+    assert len(Client(Schema(AFTER)).schema_changes(since=BEFORE)) == 21
 
 
 def test_an_endpoint_that_tells_nothing_says_so() -> None:
@@ -228,4 +228,4 @@ def test_an_endpoint_that_tells_nothing_says_so() -> None:
         gqlnb.serve(Schema(AFTER), port=0, access=access) as server,
         pytest.raises(SchemaError, match="introspection has been disabled"),
     ):
-        Client(server.url, schema=BEFORE).find_schema_changes()
+        Client(server.url, schema=BEFORE).schema_changes()

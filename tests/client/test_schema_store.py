@@ -402,7 +402,7 @@ def test_a_schema_of_this_process_is_there_at_once() -> None:
     client = Client(schema)
     assert client.peek_schema() is client.schema is client.refresh_schema() is schema.graphql
     assert client.schema_notes == ()
-    assert len(client.find_schema_changes()) == 0
+    assert len(client.schema_changes()) == 0
 
 
 def test_refreshing_asks_again_and_checks_by_what_came(

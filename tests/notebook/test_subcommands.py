@@ -12,7 +12,7 @@ import pytest
 import gqlnb
 from gqlnb import config
 from gqlnb.notebook.display import Listing, Note
-from gqlnb.notebook.schema_docs import SHOWN, build_page
+from gqlnb.notebook.schema_docs import SHOWN, SchemaDocs
 from gqlnb.notebook.schema_search import search_schema
 from tests.notebook.cells import SECRET, beside, failure, run
 
@@ -194,7 +194,7 @@ def test_documentation_of_a_stranger_is_text(shell):
     schema = graphql.build_schema(f"type Query {{ {fields} }}")
     schema.query_type.description = HOSTILE
     schema.query_type.fields["f0"].description = HOSTILE
-    made = build_page(schema, "Query")
+    made = SchemaDocs(schema).build_page("Query")
     for shown in (repr(made), made._repr_html_(), search_schema(schema, ["f0"], 5)._repr_html_()):
         assert "<script>" not in shown.replace("  <script>", "", 1) or shown == repr(made)
         assert "\x1b" not in shown

@@ -23,10 +23,10 @@ def test_changes_are_told(start, server_name, tmp_path, monkeypatch):
     client = Client(before.url)
     assert client.schema.query_type
     assert len(client.execute(OLD)["booksByOffset"]) == 2
-    assert not client.find_schema_changes()
+    assert not client.schema_changes()
     before.stop()
     start(server_name, port=before.port, version=2)
-    changes = client.find_schema_changes()
+    changes = client.schema_changes()
     assert [(change.kind, change.place) for change in changes.breaking] == [
         ("FIELD_REMOVED", "Book.pages")
     ]

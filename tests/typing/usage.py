@@ -167,11 +167,9 @@ def know_a_schema(client: Client) -> None:
     assert_type(client.peek_schema(), GraphQLSchema | None)
     assert_type(client.refresh_schema(), GraphQLSchema)
     assert_type(client.schema_notes, tuple[str, ...])
-    assert_type(
-        [change.place for change in client.find_schema_changes(since="old.graphql")], list[str]
-    )
-    assert_type(client.find_schema_changes().frame(), pd.DataFrame)
-    assert_type(len(client.find_schema_changes(documents=[document])), int)
+    assert_type([change.place for change in client.schema_changes(since="old.graphql")], list[str])
+    assert_type(client.schema_changes().frame(), pd.DataFrame)
+    assert_type(len(client.schema_changes(documents=[document])), int)
     client.as_gql(asynchronous=True)
 
 

@@ -1,4 +1,4 @@
-"""Narrowing a search to the rows that stand first, where only so many are wanted."""
+"""Counts that are requested before a harvest: its cost, and the range of its first rows."""
 
 from __future__ import annotations
 
@@ -19,106 +19,32 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "count_matches", "estimate_harvest", "estimate_pages", "narrow_scope"]
 
-CLOSE_ENOUGH = (
-    1.05  # times as many as are wanted are near enough: a page more costs less than asking
-)
-_MAX_STARS = 2**31 - 1  # more than any repository can have
+CLOSE_ENOUGH = 1.05  # times the rows wanted: fetching a page more costs less than another count
+_MAX_STARS = 2**31 - 1  # the range of GraphQL's Int
 
-
-def count_matches(client: Client, scope: Scope) -> int:
-    """Return how many repositories match, in one request.
-
-    Raises
-    ------
-    GqlnbError
-        If there is no answer.
-    """
-    outcome = fetch_pages(
-        PortableClient(client), [SearchRequest(0, 0, 1, scope.format_expression())]
-    )
-    if outcome.pages is None:
-        raise outcome.error or AssertionError  # one of the two is always there
-    return outcome.pages[0].total
-
-
-def narrow_scope(
-    client: Client, scope: Scope, most: int, *, rising: bool = False
-) -> tuple[Scope, int]:
-    """Return the part of a search that holds at least its first `most` results.
-
-    Counts are asked for, each in one request, until the part holds few more than wanted, or all of
-    the last number of stars.
-
-    Parameters
-    ----------
-    client
-        What to ask.
-    scope
-        What is searched.
-    most
-        How many results are wanted.
-    rising
-        Whether the fewest stars stand first; by default the most.
-
-    Returns
-    -------
-    (Scope, int)
-        The part, and how many match the whole search.
-
-    Raises
-    ------
-    GqlnbError
-        If there is no answer.
-    """
-    found = total = count_matches(client, scope)
-    least, top = scope.low, _MAX_STARS if scope.high is None else scope.high
-    enough, less = (top, least - 1) if rising else (least, top + 1)
-    while found > most * CLOSE_ENOUGH and abs(enough - less) > 1:
-        middle = _find_middle(enough, less)
-        part = _cut_scope(scope, middle, rising=rising)
-        count = count_matches(client, part)
-        if count >= most:
-            enough, found = middle, count
-        else:
-            less = middle
-    return (_cut_scope(scope, enough, rising=rising) if found < total else scope), total
-
-
-def _find_middle(one: int, other: int) -> int:
-    """Return a number between two, in the middle of their logarithms: stars are spread so."""
-    low, high = sorted((one, other))
-    return min(max(isqrt((low + 1) * (high + 1)), low + 1), high - 1)
-
-
-def _cut_scope(scope: Scope, edge: int, *, rising: bool) -> Scope:
-    if rising:
-        return msgspec.structs.replace(scope, high=edge)
-    return msgspec.structs.replace(scope, low=edge)
-
-
-# By lowest stars: pages in excess of the lower bound, somewhat more than are counted on a synthetic
-# population of 3.27 million in the shape of 2023: in tests/benchmarks/harvest.py a harvest that
-# takes more is MISSED. Repositories of equal stars are what costs them, and there are more of them
-# the fewer stars they have.
+# Pages above the lower bound, by lowest star count: somewhat more than tests/benchmarks/harvest.py
+# counts on a synthetic population of 3.27 million repositories in the distribution of 2023; it
+# fails for a harvest that takes more. The cost comes from repositories with equal stars, of which
+# there are more the fewer stars they have.
 PAGE_OVERHEAD = ((1000, 0.02), (100, 0.03), (50, 0.04), (20, 0.06), (0, 0.09))
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How much a harvest will take.
+    """The expected cost of a harvest.
 
     Attributes
     ----------
     query
-        The search expression.
+        Search expression.
     source
-        Where the count is from.
+        Address of the endpoint.
     repositories
-        How many match now.
+        Number of matching repositories.
     least, most
-        Pages: fewer do not hold them; more have not been needed for such a population.
+        Pages: the fewest that can hold them, and the most expected for such a population.
     budget
-        What the endpoint says is left.
+        The endpoint's remaining budget.
 
     Examples
     --------
@@ -136,52 +62,111 @@ class Estimate:
 
     @property
     def requests(self) -> tuple[int, int]:
-        """Fewest and most requests: up to ten pages come in one, where the endpoint is quick."""
+        """Fewest and most requests: up to ten pages come in one if the endpoint is fast."""
         return ceil(self.least / PAGES_PER_REQUEST), self.most
 
-    def format_lines(self) -> list[str]:
-        """Return what is to be expected, a line each."""
+    def __repr__(self) -> str:
         least, most = self.requests
-        found = [
+        lines = [
             f"{self.repositories:,} repositories of {self.query!r}, from {self.source}",
             f"  {self.least:,} to {self.most:,} pages of {MAX_PAGE_SIZE}",
             f"  {least:,} to {most:,} requests: up to ten pages come in one",
         ]
         if self.budget:
-            found.append(f"  budget: {self.budget}")
-        return found
-
-    def __repr__(self) -> str:
-        return "\n".join(self.format_lines())
+            lines.append(f"  budget: {self.budget}")
+        return "\n".join(lines)
 
 
 def estimate_pages(total: int, low: int, width: int = 1) -> tuple[int, int]:
-    """Return how many pages a harvest takes at least and at most.
+    """Return the fewest and the most pages of a harvest.
 
     Parameters
     ----------
     total
-        How many repositories match.
+        Number of matching repositories.
     low
-        Their fewest stars.
+        Their lowest star count.
     width
-        In how many slices of time it goes on; each ends with a page that is not full.
+        Number of time slices; each ends with a page that is not full.
     """
     least = max(1, ceil(total / MAX_PAGE_SIZE))
-    waste = next(share for stars, share in PAGE_OVERHEAD if low >= stars)
-    return least, least if total <= MAX_SEARCH_RESULTS else ceil(least * (1 + waste)) + width
+    overhead = next(share for stars, share in PAGE_OVERHEAD if low >= stars)
+    return least, least if total <= MAX_SEARCH_RESULTS else ceil(least * (1 + overhead)) + width
 
 
 def estimate_harvest(client: Client, scope: Scope, width: int = 1) -> Estimate:
-    """Count what matches, and return how much it will take to get it.
+    """Count the matching repositories, and estimate the cost of their harvest.
 
     Raises
     ------
     GqlnbError
-        If there is no answer.
+        If the request fails.
     """
     total = count_matches(client, scope)
     least, most = estimate_pages(total, scope.low, width)
-    return Estimate(
-        scope.format_expression(order=""), client.source, total, least, most, client.budget
-    )
+    query = scope.format_expression(order="")
+    return Estimate(query, client.source, total, least, most, client.budget)
+
+
+def count_matches(client: Client, scope: Scope) -> int:
+    """Return the number of matching repositories, in one request.
+
+    Raises
+    ------
+    GqlnbError
+        If the request fails.
+    """
+    request = SearchRequest(0, 0, 1, scope.format_expression())
+    outcome = fetch_pages(PortableClient(client), [request])
+    if outcome.pages is None:
+        raise outcome.error or AssertionError  # one of them is always set
+    return outcome.pages[0].total
+
+
+def narrow_scope(
+    client: Client, scope: Scope, most: int, *, rising: bool = False
+) -> tuple[Scope, int]:
+    """Return the part of a scope that contains at least its first `most` repositories.
+
+    It is found by bisection, with one count per request, until the part contains few more, or only
+    repositories with equal stars beyond them.
+
+    Parameters
+    ----------
+    client
+        The client.
+    scope
+        The scope to narrow.
+    most
+        Number of repositories wanted.
+    rising
+        Whether the fewest stars come first; by default the most.
+
+    Returns
+    -------
+    (Scope, int)
+        The part, and the number of repositories in the whole scope.
+
+    Raises
+    ------
+    GqlnbError
+        If a request fails.
+    """
+
+    def cut(stars: int) -> Scope:
+        bound = {"high": stars} if rising else {"low": stars}
+        return msgspec.structs.replace(scope, **bound)
+
+    found = total = count_matches(client, scope)
+    least, top = scope.low, _MAX_STARS if scope.high is None else scope.high
+    enough, too_few = (top, least - 1) if rising else (least, top + 1)
+    while found > most * CLOSE_ENOUGH and abs(enough - too_few) > 1:
+        # The geometric mean, as the distribution of stars is about log-uniform.
+        low, high = sorted((enough, too_few))
+        middle = min(max(isqrt((low + 1) * (high + 1)), low + 1), high - 1)
+        count = count_matches(client, cut(middle))
+        if count >= most:
+            enough, found = middle, count
+        else:
+            too_few = middle
+    return (cut(enough) if found < total else scope), total

@@ -1,11 +1,11 @@
-"""Driving a sweep: what is asked goes out, what comes is kept, and a sweep says what follows."""
+"""The loop of a harvest: it sends the requests of a sweep on an executor and stores the rows."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.background import defer_interrupt
 from gqlnb.client.paging.offset_cursors import detect_offset_format
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from gqlnb.client.paging.offset_cursors import OffsetFormat
+    from gqlnb.client.progress import ProgressCallback
     from gqlnb.github.harvester.requests import FetchOutcome, PortableClient
     from gqlnb.github.harvester.search_windows import RepositoryRow
     from gqlnb.github.harvester.state_machine import Sweep
@@ -28,111 +29,96 @@ if TYPE_CHECKING:
 
 __all__ = ["HarvestRunner"]
 
-MAX_LOST = 3  # times that a request may be lost with the worker that had it
-MAX_RATE_LIMITS = 8  # rate limits in a row after which nobody believes that waiting helps
-OVERLOAD_PAUSE = 0.5  # seconds before less is asked for, after it was too much
-MIN_PAGE_SIZE = 10  # results of a page; who fails to give so few fails for another reason
-TOO_LARGE_PAGE = SearchPage(0, (), heavy=True)  # what came is that: the sweep asks for it in parts
+MAX_LOST = 3  # requests in a row that may be lost together with their worker
+MAX_RATE_LIMITS = 8  # rate limits in a row after which waiting is given up
+OVERLOAD_PAUSE = 0.5  # seconds before a smaller request follows one that was too large
+MIN_PAGE_SIZE = 10  # results; a page of this size does not fail for its size
+TOO_LARGE_PAGE = SearchPage(0, (), heavy=True)  # makes the sweep request the page in parts
 
 
 class SentRequest(NamedTuple):
-    """A request on its way.
-
-    Attributes
-    ----------
-    asks
-        What the sweep asked for.
-    foreseen
-        What it will ask for, probably.
-    """
+    """The contents of a request on its way: pages the sweep asked for, and pages it may ask for."""
 
     asks: list[SearchRequest]
     foreseen: list[SearchRequest]
 
-    @property
-    def all(self) -> list[SearchRequest]:
-        """What is asked for."""
-        return [*self.asks, *self.foreseen]
-
 
 class HarvestRunner:
-    """One harvest on its way.
+    """One run of a harvest.
 
     Parameters
     ----------
     sweep
-        What says what to ask.
-    keeper
-        Where rows go.
-    asker
-        What asks.
+        The state machine.
+    storage
+        The storage of the rows.
+    client
+        The client.
     executor
-        Where it asks; None for threads of its own.
+        Executor of the requests; None for own threads.
     width
-        Most requests at once, if the endpoint takes so many.
+        Most requests at once, if the endpoint accepts as many.
     watch
-        Called with rows so far, rows there will be, requests, and what is left of the budget; the
-        harvest stops if it returns False.
+        Called with rows so far, rows expected, requests and the remaining budget; the harvest
+        stops if it returns False.
 
     Attributes
     ----------
     notes
-        What happened, a sentence each.
+        Events, as sentences.
     stopped
-        Whether it was told to stop.
+        Whether `watch` stopped the run.
     wasted_pages
-        Pages that travelled with others and were not needed.
+        Foreseen pages that were not needed.
     """
 
     def __init__(
         self,
         sweep: Sweep,
-        keeper: MemoryStorage,
-        asker: PortableClient,
+        storage: MemoryStorage,
+        client: PortableClient,
         executor: Executor | None,
         width: int,
-        watch: Any,
+        watch: ProgressCallback,
     ) -> None:
         self.notes: list[str] = []
         self.stopped = False
         self.wasted_pages = 0
-        self._sweep, self._storage, self._client = sweep, keeper, asker
+        self._sweep, self._storage, self._client = sweep, storage, client
         self._executor, self._width, self._watch = executor, width, watch
         self._pending = list(reversed(sweep.list_requests()))
         self._in_flight: dict[Future[FetchOutcome], SentRequest] = {}
-        self._offset: OffsetFormat | None = (
-            None  # how cursors are written, where they can be foretold
-        )
+        self._offset: OffsetFormat | None = None  # set if cursors can be computed
         self._batch_size = BatchSize()
-        self._endpoint_width = 1  # what the endpoint takes, before it has said anything
-        self._paused_until = 0.0  # nothing is sent before this time of the monotonic clock
+        self._endpoint_width = 1  # requests that the endpoint accepts at once
+        self._paused_until = 0.0  # in time.monotonic()
         self._rate_limit_count = self._lost_count = 0
-        self._unstored: tuple[AnsweredEvent, list[RepositoryRow]] | None = (
-            None  # what the sweep was fed last
-        )
+        self._unstored: tuple[AnsweredEvent, list[RepositoryRow]] | None = None
         self._budget: Budget | None = None
 
     def run(self) -> None:
-        """Ask until there is nothing more to ask.
+        """Send requests until the sweep has no more.
 
         Raises
         ------
         GqlnbError
-            If it can't go on. All that came is kept.
+            If a request failed for good. All rows so far are stored.
         """
         executor = self._executor or ThreadPoolExecutor(self._width, "gqlnb-harvest")
         try:
             self._send_requests(executor)
             while (self._in_flight or self._pending) and not self.stopped:
-                self._wait_out_pause()
+                left = self._paused_until - time.monotonic()
+                if left > 0 and not self._in_flight:
+                    time.sleep(left)
                 self._send_requests(executor)
                 done, _ = wait(self._in_flight, return_when="FIRST_COMPLETED")
-                came = [(self._in_flight.pop(each), each) for each in done]
+                finished = [(self._in_flight.pop(future), future) for future in done]
+                # Requests are sent again before and after the answers are processed, and only then
+                # rows are written, so that the endpoint does not wait for the disk.
                 self._send_requests(executor)
-                self._take_results(came)
-                self._send_requests(
-                    executor
-                )  # first, so that the endpoint need not wait for our disk
+                self._take_results(finished)
+                self._send_requests(executor)
                 self._store_rows()
                 self._report_progress()
         finally:
@@ -143,111 +129,89 @@ class HarvestRunner:
                 executor.shutdown(wait=False, cancel_futures=True)
 
     def _send_requests(self, executor: Executor) -> None:
-        """Ask for as much at once as may be."""
+        """Send as many requests as may run at once."""
         while self._pending and len(self._in_flight) < min(self._width, self._endpoint_width):
             if time.monotonic() < self._paused_until:
                 return
-            asks = [
-                self._pending.pop() for _ in range(min(self._batch_size.pages, len(self._pending)))
-            ]
-            flight = SentRequest(asks, self._foresee_requests(asks))
-            self._in_flight[executor.submit(fetch_pages, self._client, flight.all)] = flight
+            count = min(self._batch_size.pages, len(self._pending))
+            asks = [self._pending.pop() for _ in range(count)]
+            sent = SentRequest(asks, self._foresee_requests(asks))
+            future = executor.submit(fetch_pages, self._client, [*sent.asks, *sent.foreseen])
+            self._in_flight[future] = sent
 
     def _foresee_requests(self, asks: list[SearchRequest]) -> list[SearchRequest]:
-        """Return what the sweep will ask when these are answered, as far as there is room for it.
+        """Return the further pages of searches that are likely to need them, as far as they fit.
 
-        A search that goes on with thousands will be asked for all its pages. They travel with its
-        first one, for the same point of a budget; those that it is not asked for are dropped.
+        They cost no additional point of GitHub's budget. Those that the sweep does not need are
+        dropped.
         """
-        coverage = self._sweep.build_coverage()
-        offset, left = self._offset, (coverage.expected or 0) - coverage.got
+        offset, left = self._offset, (self._sweep.expected or 0) - self._sweep.got
         if offset is None or left < MAX_SEARCH_RESULTS:
             return []
-        found = [
-            SearchRequest(
-                ask.window,
-                start,
-                min(ask.first, MAX_SEARCH_RESULTS - start),
-                ask.text,
-                offset.format_cursor(start),
-            )
-            for ask in asks
-            if not ask.start
-            for start in range(ask.first, MAX_SEARCH_RESULTS, ask.first)
-        ]
-        return found[: self._batch_size.pages - len(asks)]
+        foreseen = []
+        for ask in asks:
+            for start in range(ask.first, MAX_SEARCH_RESULTS, ask.first) if not ask.start else ():
+                size, cursor = (
+                    min(ask.first, MAX_SEARCH_RESULTS - start),
+                    offset.format_cursor(start),
+                )
+                foreseen.append(SearchRequest(ask.window, start, size, ask.text, cursor))
+        return foreseen[: self._batch_size.pages - len(asks)]
 
-    def _wait_out_pause(self) -> None:
-        """Wait until something may be asked again."""
-        left = self._paused_until - time.monotonic()
-        if left > 0 and not self._in_flight:
-            time.sleep(left)
-
-    def _take_results(self, came: list[tuple[SentRequest, Future[FetchOutcome]]]) -> None:
-        """Take in what came of some requests.
-
-        Raises
-        ------
-        GqlnbError
-            If one failed; the others are taken in nevertheless.
-        """
+    def _take_results(self, finished: list[tuple[SentRequest, Future[FetchOutcome]]]) -> None:
+        """Process all results, then raise the first error of an endpoint among them."""
         failures: list[GqlnbError] = []
-        for flight, future in came:
+        for sent, future in finished:
             try:
                 outcome = future.result()
             except GqlnbError as error:
                 failures.append(error)
-            except (CancelledError, Exception) as error:  # whatever an executor raises
-                self._retry_lost(flight.asks, error)
-            else:
-                self._add_outcome(flight, outcome)
+                continue
+            except (CancelledError, Exception) as error:  # executors raise errors of any class
+                self._retry_lost(sent.asks, error)
+                continue
+            self._endpoint_width = self._width if outcome.width > 1 else 1
+            with defer_interrupt():
+                if outcome.pages is None:
+                    self._retry_refused(sent, outcome)
+                else:
+                    self._add_answer(sent, outcome.pages, outcome.seconds)
+            self._budget = outcome.budget
         if failures:
             raise failures[0]
 
-    def _add_outcome(self, flight: SentRequest, outcome: FetchOutcome) -> None:
-        """Take in what came of a request."""
-        self._endpoint_width = self._width if outcome.width > 1 else 1
-        with defer_interrupt():
-            if outcome.pages is None:
-                self._retry_refused(flight, outcome)
-            else:
-                self._add_answer(flight, outcome.pages, outcome.seconds)
-        self._budget = outcome.budget
-
     def _store_rows(self) -> None:
-        """Keep what came last, before its sweep is fed again: what is kept is how that stands."""
+        """Store the last answer; a stored checkpoint is the state of the sweep right after it."""
         with defer_interrupt():
             if self._unstored is not None:
                 (event, rows), self._unstored = self._unstored, None
                 self._storage.add_rows(event, rows, self._sweep)
 
     def _report_progress(self) -> None:
-        """Tell how far it is, and whether to go on."""
-        keeper, wanted = self._storage, self._sweep.build_coverage().expected
         if self._budget is not None:
-            going = self._watch(keeper.rows, wanted, keeper.requests, self._budget)
-            self.stopped = self.stopped or going is False
+            rows, requests = self._storage.rows, self._storage.requests
+            answer = self._watch(rows, self._sweep.expected, requests, self._budget)
+            self.stopped = self.stopped or answer is False
 
-    def _add_answer(self, flight: SentRequest, pages: list[SearchPage], seconds: float) -> None:
-        """Take in an answer; of several pages at once those too large are asked for again alone."""
+    def _add_answer(self, sent: SentRequest, pages: list[SearchPage], seconds: float) -> None:
+        """Feed an answer to the sweep; pages that were too large together are sent again alone."""
         self._rate_limit_count = self._lost_count = 0
-        came = dict(zip(flight.all, pages, strict=True))
+        came = dict(zip([*sent.asks, *sent.foreseen], pages, strict=True))
         large = [ask for ask, page in came.items() if page.heavy] if len(came) > 1 else []
         for ask in large:
             del came[ask]
         if large:
             self._batch_size.halve_pages()
-            self._pending.extend(ask for ask in reversed(flight.asks) if ask in large)
+            self._pending.extend(ask for ask in reversed(sent.asks) if ask in large)
         else:
             self._batch_size.note_success(seconds)
-        if flight.asks[0] in came and not flight.asks[0].start:
-            self._offset = (
-                detect_offset_format(came[flight.asks[0]].end, flight.asks[0].first) or self._offset
-            )
-        self._feed_pages([ask for ask in flight.asks if ask in came], came)
+        first = sent.asks[0]
+        if first in came and not first.start:
+            self._offset = detect_offset_format(came[first].end, first.first) or self._offset
+        self._feed_pages([ask for ask in sent.asks if ask in came], came)
 
     def _feed_pages(self, asks: list[SearchRequest], came: dict[SearchRequest, SearchPage]) -> None:
-        """Keep the pages of an answer, and note what to ask next, unless it came already."""
+        """Feed pages to the sweep, also foreseen ones that it asks for then."""
         self._store_rows()
         rows: list[RepositoryRow] = []
         fed: list[SearchRequest] = []
@@ -258,31 +222,26 @@ class HarvestRunner:
             fed.append(ask)
             rows.extend(step.rows)
             self.notes.extend(step.notes)
-            waiting.extend(each for each in step.asks if each in came)
-            self._pending.extend(each for each in reversed(step.asks) if each not in came)
+            waiting.extend(new for new in step.asks if new in came)
+            self._pending.extend(new for new in reversed(step.asks) if new not in came)
         self.wasted_pages += len(came) - len(fed)
         if fed:
             self._unstored = AnsweredEvent(fed, [came[ask] for ask in fed]), rows
 
-    def _retry_refused(self, flight: SentRequest, outcome: FetchOutcome) -> None:
-        """Ask again for what got no answer: later, or less at a time.
-
-        Raises
-        ------
-        TransportError
-            If neither would help.
-        """
-        asks, error = flight.asks, outcome.error
+    def _retry_refused(self, sent: SentRequest, outcome: FetchOutcome) -> None:
+        """Send a refused request again: later, or smaller; raise if neither helps."""
+        asks, error = sent.asks, outcome.error
         if isinstance(error, RateLimited):
             self._rate_limit_count += 1
             if self._rate_limit_count > MAX_RATE_LIMITS:
                 raise error
             self._pending.extend(reversed(asks))
-            self._set_pause(outcome.wait, f"{error} Going on by itself.")
+            self._set_pause(outcome.wait)
+            announce_wait(f"{error} Going on by itself.", outcome.wait)
             return
         self._set_pause(OVERLOAD_PAUSE)
         self._batch_size.halve_pages()
-        if len(flight.all) > 1:
+        if len(asks) + len(sent.foreseen) > 1:
             self._pending.extend(reversed(asks))
         elif error is not None and asks[0].first <= MIN_PAGE_SIZE:
             raise error
@@ -290,20 +249,13 @@ class HarvestRunner:
             self._feed_pages(asks, {asks[0]: TOO_LARGE_PAGE})
 
     def _retry_lost(self, asks: list[SearchRequest], error: BaseException) -> None:
-        """Ask again for what was lost with a worker.
-
-        Raises
-        ------
-        TransportError
-            If that happened too often.
-        """
+        """Send a request again that was lost together with its worker; raise after a few times."""
         self._lost_count += 1
         self._pending.extend(reversed(asks))
         if self._lost_count > MAX_LOST:
-            msg = f"The executor lost {self._lost_count} requests in a row: {describe_exception(error)}"
+            reason = describe_exception(error)
+            msg = f"The executor lost {self._lost_count} requests in a row: {reason}"
             raise TransportError(msg) from error
 
-    def _set_pause(self, seconds: float, said: str = "") -> None:
+    def _set_pause(self, seconds: float) -> None:
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
-        if said:
-            announce_wait(said, seconds)

@@ -1,4 +1,4 @@
-"""What goes into a sweep and what comes out: plain values, which msgspec takes both ways."""
+"""Requests and pages of one search, its rows, and the report on a whole harvest: plain values."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class RepositoryRow(NamedTuple):
     Attributes
     ----------
     id
-        Its node id, by which a repository that comes again is known.
+        Node id; it identifies a repository that comes more than once.
     stars
-        How many people have starred it.
+        Number of stars.
     created
-        When it was made, in seconds since 1970; None if the endpoint does not say.
+        Creation time in seconds since 1970; None if the endpoint does not give it.
     name, owner
-        What it and its owner are called.
+        Name of the repository, login of its owner.
     """
 
     id: str
@@ -45,21 +45,22 @@ class RepositoryRow(NamedTuple):
     owner: str = ""
 
 
+# array_like: the log of a harvest holds thousands of these, so they are written without keys.
 class SearchRequest(msgspec.Struct, frozen=True, array_like=True):
-    """One request: a page of a search.
+    """A request for one page of a search.
 
     Attributes
     ----------
     window
-        The number of the window that it belongs to.
+        Number of the window it belongs to.
     start
-        The place of its first result, from 0.
+        Index of its first result, from 0.
     first
-        Most results of the page.
+        Page size.
     text
-        The search expression.
+        Search expression.
     after
-        The cursor behind which it begins; None for the beginning.
+        Cursor; None for the first page.
     """
 
     window: int
@@ -70,20 +71,20 @@ class SearchRequest(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SearchPage(msgspec.Struct, frozen=True, array_like=True):
-    """What came for one request.
+    """The answer to a request.
 
     Attributes
     ----------
     total
-        How many match, whatever can be reached.
+        Number of matching repositories, beyond the 1,000 that can be fetched too.
     rows
-        In the order of the answer; None for what came as null.
+        In the order of the answer; None for a null node.
     more
-        Whether there is a page behind this.
+        Whether a further page exists.
     end
-        The cursor of its last result.
+        Cursor of the last result.
     heavy
-        Whether some are missing because the page was too large; it is then asked for in parts.
+        Whether rows are missing because the page was too large; it is then requested in parts.
     """
 
     total: int
@@ -99,11 +100,11 @@ class Gap(msgspec.Struct, frozen=True):
     Attributes
     ----------
     text
-        The search expression of the range.
+        Search expression of the range.
     expected, got
-        How many repositories its count promised, and how many came.
+        Number of repositories that the endpoint counted, and that came.
     why
-        The reason, in words.
+        The reason, as a sentence.
     """
 
     text: str
@@ -113,33 +114,34 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """How complete a harvest is, and what it took.
+    """The completeness of a harvest, and its cost.
 
     Attributes
     ----------
     scope
-        What was wanted.
+        The search.
     expected
-        How many repositories matched at the beginning; None before the first answer.
+        Number of matching repositories at the beginning; None before the first answer.
     got
-        How many came, each counted once.
+        Number of repositories that came, each counted once.
     duplicates
-        How many results were repeated within one search, where another one should have stood.
+        Results repeated within one search, in the place of another result.
     requests
-        How many pages were fetched.
+        Pages fetched.
     bound
-        How many pages as many repositories take at least.
+        Fewest pages that can hold `got` repositories.
     windows, splits, repairs
-        How many searches there were; how often a slice of time was divided; how many searches
-        were asked again because counts and results did not agree.
+        Number of searches, of splits by creation time, and of searches that were repeated because
+        counts and results differed.
     shifts
-        How many ranges changed while they were read, and were whole when they were read again.
+        Ranges that changed while they were read, and were complete when read again.
     gaps
-        The ranges that could not be completed.
+        Ranges that could not be completed.
     open
-        How many windows are not finished.
+        Windows that are not finished.
     moved
-        How many came again from another range, into which they had moved; each is kept once.
+        Repositories that came again from another range, because their stars had changed; each is
+        kept once.
     """
 
     scope: Scope
@@ -158,26 +160,26 @@ class Coverage(msgspec.Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether all is fetched and no range is known to lack anything."""
+        """Whether the harvest is finished and has no gap."""
         return not self.open and not self.gaps and self.expected is not None
 
     def with_row_count(self, rows: int) -> Coverage:
-        """Return it where so many rows were kept of those that came."""
-        moved, bound = self.got - rows, -(-rows // MAX_PAGE_SIZE)
-        return msgspec.structs.replace(self, got=rows, moved=moved, bound=bound)
+        """Return a copy for the number of rows left after repeated ones were removed."""
+        bound = -(-rows // MAX_PAGE_SIZE)
+        return msgspec.structs.replace(self, got=rows, moved=self.got - rows, bound=bound)
 
 
 class SweepStep(NamedTuple):
-    """What follows from one page.
+    """The consequences of one page.
 
     Attributes
     ----------
     rows
-        Repositories that were not known before.
+        Repositories that came for the first time.
     asks
-        What may be asked now, too.
+        Requests that may be sent now.
     notes
-        What happened, a sentence each: a split, a range that is asked again, a gap.
+        Events as sentences: a split, a repeated search, a gap.
     """
 
     rows: tuple[RepositoryRow, ...] = ()
@@ -185,33 +187,33 @@ class SweepStep(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-CreationTimes = dict[str, int | None]  # ids, and when they were made
-RowsById = dict[str, RepositoryRow]  # by their ids, in the order of a search
+CreationTimes = dict[str, int | None]  # by id
+RowsById = dict[str, RepositoryRow]  # in the order of a search
 
 
 class SearchWindow(msgspec.Struct):
-    """One search, the pages it waits for, and those that came.
+    """One search with its open requests and its answers.
 
     Attributes
     ----------
     number
-        Its own.
+        Its number, from 1.
     scope
-        What it is about.
+        The range it covers.
     order
-        What its results are sorted by.
+        Sort order.
     check
-        The number of the check that waits for it; 0 for none.
+        Number of the check that waits for it; 0 for none.
     repairs
-        Whether it asks again for what a check misses; otherwise it goes on with the sweep.
+        Whether it repeats a search for a check; otherwise it extends the sweep.
     recent
-        Ids that came before and may come again here.
+        Repositories that came before and may come again here.
     tries
-        How often it came without a single result, though its count promised some.
+        How often the search came without results although its count was above 0.
     asks
-        The requests that were not answered yet, by place.
+        Requests without an answer, by index of their first result.
     pages
-        The answers, by place.
+        Answers, by index of their first result.
     """
 
     number: int
@@ -231,50 +233,46 @@ class SearchWindow(msgspec.Struct):
 
     @property
     def total(self) -> int:
-        """How many matched when it began."""
+        """Number of matching repositories, as the first page says."""
         return self.pages[0].total
 
     @property
     def waiting(self) -> list[SearchRequest]:
-        """The requests that were not answered yet, in their order."""
+        """Requests without an answer, in their order."""
         return [self.asks[start] for start in sorted(self.asks)]
 
     def build_first_request(self, size: int) -> SearchRequest:
-        """Return the request of the first page."""
+        """Return the request for the first page."""
         self.asks[0] = SearchRequest(self.number, 0, size, self.text)
         return self.asks[0]
 
     def add_page(self, ask: SearchRequest, page: SearchPage) -> list[SearchRequest]:
-        """Keep a page, and return what may be asked because of it."""
+        """Store a page, and return the requests it makes possible."""
         del self.asks[ask.start]
         self.pages[ask.start] = page
-        behind = ask.start + ask.first
-        offset = detect_offset_format(page.end, behind)
-        if not ask.start and offset:
-            reach = min(page.total, MAX_SEARCH_RESULTS)
-            after = {
-                start: offset.format_cursor(start) for start in range(behind, reach, ask.first)
-            }
-        elif (
-            page.more and page.end and behind < MAX_SEARCH_RESULTS and not self._has_request(behind)
-        ):
-            after = {behind: page.end}
-        else:
-            after = {}
-        made = {
+        following = ask.start + ask.first
+        offset = detect_offset_format(page.end, following)
+        after: dict[int, str] = {}
+        if not ask.start and offset:  # the cursors of all pages are known, so send them at once
+            starts = range(following, min(page.total, MAX_SEARCH_RESULTS), ask.first)
+            after = {start: offset.format_cursor(start) for start in starts}
+        elif page.more and page.end and following < MAX_SEARCH_RESULTS:
+            known = following in self.asks or following in self.pages
+            after = {} if known else {following: page.end}
+        new = {
             start: SearchRequest(
                 self.number, start, min(ask.first, MAX_SEARCH_RESULTS - start), self.text, cursor
             )
             for start, cursor in after.items()
         }
-        self.asks.update(made)
-        return list(made.values())
+        self.asks.update(new)
+        return list(new.values())
 
     def split_request(self, ask: SearchRequest) -> list[SearchRequest]:
-        """Return a request that was too large as two, which take its place.
+        """Replace a request for a page that was too large by two halves.
 
-        The second needs a cursor; where none can be told, the first alone, and it goes on from
-        there.
+        The second half needs a cursor. Where it cannot be computed, only the first half is
+        returned; its answer has the cursor for the rest.
         """
         size = max(1, ask.first // 2)
         first = SearchRequest(ask.window, ask.start, size, ask.text, ask.after)
@@ -282,16 +280,13 @@ class SearchWindow(msgspec.Struct):
         offset = detect_offset_format(ask.after, ask.start)
         if offset is None:
             return [first]
-        place = ask.start + size
-        after = offset.format_cursor(place)
-        self.asks[place] = SearchRequest(ask.window, place, ask.first - size, ask.text, after)
-        return [first, self.asks[place]]
-
-    def _has_request(self, start: int) -> bool:
-        return start in self.asks or start in self.pages
+        start = ask.start + size
+        after = offset.format_cursor(start)
+        self.asks[start] = SearchRequest(ask.window, start, ask.first - size, ask.text, after)
+        return [first, self.asks[start]]
 
     def collect_rows(self) -> RowsById:
-        """Return what came, each repository once, in the order of its first place."""
+        """Return the rows of all pages, each repository once, at its first place."""
         found: RowsById = {}
         for _, page in sorted(self.pages.items()):
             for row in page.rows:
@@ -300,52 +295,37 @@ class SearchWindow(msgspec.Struct):
         return found
 
     def find_missing(self) -> list[tuple[int, Scope]]:
-        """Return where results are missing that should have come: how many, and in what range."""
-        found = []
+        """Return the pages with too few results: how many are missing, and from which range."""
+        missing = []
         pages = [page for _, page in sorted(self.pages.items())]
-        places = [*sorted(self.pages), MAX_SEARCH_RESULTS]
+        starts = [*sorted(self.pages), MAX_SEARCH_RESULTS]
         seen: set[str] = set()
         for number, page in enumerate(pages):
             new = {row.id for row in page.rows if row is not None} - seen
             seen |= new
-            room = min(page.total, places[number + 1]) - places[number]
+            room = min(page.total, starts[number + 1]) - starts[number]
             if len(new) < room:
-                scope = self._restrict_between(
-                    _find_last_stars(pages[:number]), _find_first_stars(pages[number + 1 :])
-                )
-                found.append((room - len(new), scope))
-        return found
+                missing.append((room - len(new), self._restrict_to_page(pages, number)))
+        return missing
 
     def has_possible_skips(self, rows: RowsById) -> bool:
-        """Tell whether some may have been passed over although each of its pages was full.
+        """Return whether rows may have been skipped although every page was full.
 
-        Who leaves the search while it is read lets those behind move up, one of them from a page
-        that is still to come to one that was there already. Pages tell by their counts that
-        somebody left; that it was somebody seen before, nothing tells.
+        If a repository leaves the search while it is read, all later ones move up by one, and one
+        of them moves from a page still to come to a page already read. The totals show that one
+        has left, but not whether it was one that had come.
         """
         return len(rows) < min(MAX_SEARCH_RESULTS, max(page.total for page in self.pages.values()))
 
-    def _restrict_between(self, before: int | None, behind: int | None) -> Scope:
-        """Return the range of a page that stands between two numbers of stars; None for no page."""
+    def _restrict_to_page(self, pages: list[SearchPage], number: int) -> Scope:
+        """Return the star range between the pages before and after one."""
+        before = next((r.stars for p in pages[:number][::-1] for r in p.rows[::-1] if r), None)
+        after = next((r.stars for p in pages[number + 1 :] for r in p.rows if r), None)
         low, high = self.scope.low, self.scope.high
         if self.order == "stars-desc":
-            low, high = low if behind is None else behind, high if before is None else before
+            low, high = low if after is None else after, high if before is None else before
         elif self.order == "stars-asc":
-            low, high = low if before is None else before, high if behind is None else behind
-        low, high = _order_bounds(low, high)
+            low, high = low if before is None else before, high if after is None else after
+        if high is not None and low > high:  # stars changed between the pages
+            low, high = high, low
         return msgspec.structs.replace(self.scope, low=low, high=high)
-
-
-def _find_last_stars(pages: list[SearchPage]) -> int | None:
-    """Return the stars of the last result of pages."""
-    return next((row.stars for page in reversed(pages) for row in reversed(page.rows) if row), None)
-
-
-def _find_first_stars(pages: list[SearchPage]) -> int | None:
-    """Return the stars of the first result of pages."""
-    return next((row.stars for page in pages for row in page.rows if row), None)
-
-
-def _order_bounds(low: int, high: int | None) -> tuple[int, int | None]:
-    """Return two ends of a range, the lower first, whatever stars have done meanwhile."""
-    return (low, high) if high is None or low <= high else (high, low)

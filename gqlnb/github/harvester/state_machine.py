@@ -1,10 +1,18 @@
-"""How a search goes on behind its thousand results: lower, or divided by time."""
+"""The state machine of a harvest: it decides which searches to send, and proves completeness.
+
+A search shows at most 1,000 results. :class:`Sweep` therefore sorts by stars, and continues where
+a search ended with ``stars:<=N`` (the *next window*); where many repositories have equal stars it
+splits the range by creation time. A :class:`CompletenessCheck` compares the counts and the rows of
+each window with those of the windows below it, and repeats searches until they agree.
+
+It does no I/O: it is fed with pages and returns requests.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, inf
 from typing import Any, Self
 
@@ -37,32 +45,41 @@ __all__ = [
     "split_by_time",
 ]
 
-TARGET_SLICE_SIZE = (
-    920  # a slice aimed at so many rarely holds more than the thousand that can be reached
-)
-SINGLE_SEARCH_LIMIT = 4000  # with fewer left, slices are made so small that each is one search
-SPLIT_THRESHOLD = 100_000  # repositories left times those of equal stars, from which dividing pays
-SAMPLES_PER_SLICE = 10  # times of creation for each slice, so that slices are about equal
-MAX_EXCLUDED = 3  # repositories that a search may name to leave them out
+TARGET_SLICE_SIZE = 920  # repositories; slices of this size rarely exceed the 1,000 of a search
+SINGLE_SEARCH_LIMIT = 4000  # with fewer repositories left, each slice is one search
+SPLIT_THRESHOLD = 100_000  # repositories left times those of equal stars; a split pays from here
+SAMPLES_PER_SLICE = 10  # creation times per slice, so that slices are about equal
+MAX_EXCLUDED = 3  # `-repo:` qualifiers in one search
 _FULL_NAME_PATTERN = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-_EARLIEST_CREATION, _LATEST_CREATION = (
-    1167609600,
-    2**31 - 1,
-)  # 2007, when GitHub was begun, and the end of 32 bits
+_EARLIEST_CREATION = 1167609600  # 2007: GitHub was founded then
+_LATEST_CREATION = 2**31 - 1  # seconds since 1970 in 32 bits
+
+MAX_ROUNDS = 6
+"""Number of times a range is searched again to make counts and results agree."""
+MAX_LOCAL_ROUNDS = 3  # repetitions for pages with too few results, before that
+FIRST_SPLIT_ROUND = 3  # from this repetition on in halves: small searches are more often complete
+# The endpoint treats another order as another search, which may show results that the first left
+# out. Stars come first, since that order shows in which range results are missing.
+SORT_ORDERS = ("stars-asc", "stars-desc", "forks-desc", "updated-desc", "forks-asc", "updated-asc")
+
+PAGES_BEFORE_REGROWTH = 10  # pages in a row that were not too large, before larger ones are tried
+MAX_EMPTY_TRIES = 3  # repetitions of a search that shows no results although its count is above 0
+_MIN_RESULTS_OUTSIDE = 10  # results outside of the range; fewer may have changed since
 
 
 def count_slices(left: int, ties: int) -> int:
-    """Return how many slices of time to go on with.
+    """Return the number of time slices in which to continue.
 
-    Each search fetches some repositories again, those of the stars where the last one ended: half
-    of `ties` on average, less in a slice. Each slice ends with a page that is half empty.
+    The next search returns again the repositories with as many stars as the last one had: half of
+    `ties` on average, fewer in a slice. On the other hand each slice ends with a page that is half
+    empty on average.
 
     Parameters
     ----------
     left
-        How many repositories are left.
+        Number of repositories left.
     ties
-        How many of them have equal stars, about.
+        Estimated number of repositories with equal stars.
     """
     if left <= MAX_SEARCH_RESULTS or left * ties <= SPLIT_THRESHOLD:
         return 1
@@ -70,63 +87,58 @@ def count_slices(left: int, ties: int) -> int:
 
 
 def list_exclusions(rows: Iterable[RepositoryRow], lowest: int) -> tuple[str, ...]:
-    """Return the repositories that the next search need not show again, if they are few.
+    """Return the repositories with `lowest` stars if they are few enough to exclude by name.
 
-    They have the stars where the last one ended, of which there may be more.
+    The next window begins with that number of stars, as there may be more of them.
     """
-    again = [row for row in rows if row.stars == lowest]
-    names = [f"{row.owner}/{row.name}" for row in again[: MAX_EXCLUDED + 1]]
+    repeated = [row for row in rows if row.stars == lowest]
+    names = [f"{row.owner}/{row.name}" for row in repeated[: MAX_EXCLUDED + 1]]
     few = len(names) <= MAX_EXCLUDED and all(map(_FULL_NAME_PATTERN.fullmatch, names))
     return tuple(names) if few else ()
 
 
 def split_by_time(scope: Scope, created: Sequence[int], parts: int) -> list[Scope]:
-    """Return a scope in slices of time that hold about equally many.
+    """Split a scope into slices of creation time with about equally many repositories.
 
     Parameters
     ----------
     scope
-        What to divide.
+        The scope to split.
     created
-        When some of its repositories were made, as a sample.
+        Creation times of some of its repositories, as a sample.
     parts
-        How many slices there should be; fewer come where the sample is small, and one, the scope
-        itself, where it is one second already.
+        Number of slices. Fewer are returned if the sample is small, and only the scope itself if
+        it is one second.
     """
     sample = sorted(moment for moment in created if scope.is_in_time_range(moment))
     parts = max(2, min(parts, len(sample) // SAMPLES_PER_SLICE))
-    cuts = {cut for part in range(1, parts) for cut in _find_cuts(sample, part / parts)}
+    cuts: set[int] = set()
+    for part in range(1, parts) if sample else ():
+        cut = sample[int(len(sample) * (part / parts))]
+        cuts.add(cut)
+        if bisect_right(sample, cut) - bisect_left(sample, cut) > len(sample) // SAMPLES_PER_SLICE:
+            cuts.add(cut - 1)  # a second with many repositories gets its own slice
     begin = _EARLIEST_CREATION if scope.begin is None else scope.begin
     end = _LATEST_CREATION if scope.end is None else scope.end
     inside = sorted(cut for cut in cuts if begin <= cut < end)
     if not inside and begin < end:
         inside = [(begin + end) // 2]
     starts = [scope.begin, *(cut + 1 for cut in inside)]
-    ends = [*inside, scope.end]
     return [
         msgspec.structs.replace(scope, begin=first, end=last)
-        for first, last in zip(starts, ends, strict=True)
+        for first, last in zip(starts, [*inside, scope.end], strict=True)
     ]
 
 
-def _find_cuts(sample: Sequence[int], share: float) -> list[int]:
-    """Return the moment that divides sorted ones, and the one before where many are the same."""
-    if not sample:
-        return []
-    cut = sample[int(len(sample) * share)]
-    alike = bisect_right(sample, cut) - bisect_left(sample, cut)
-    return [cut - 1, cut] if alike > len(sample) // SAMPLES_PER_SLICE else [cut]
-
-
 def split_by_stars(scope: Scope, stars: Sequence[int]) -> list[Scope]:
-    """Return a range of stars in two; one if it is a single number.
+    """Halve a star range; a single star count is returned as it is.
 
     Parameters
     ----------
     scope
-        What to divide.
+        The scope to split.
     stars
-        How many stars some of its repositories have.
+        Star counts of some of its repositories.
     """
     top = scope.high if scope.high is not None else max([*stars, scope.low])
     if scope.low >= top:
@@ -138,57 +150,46 @@ def split_by_stars(scope: Scope, stars: Sequence[int]) -> list[Scope]:
     ]
 
 
-MAX_ROUNDS = 6
-"""How often is asked again to make counts and results agree."""
-MAX_LOCAL_ROUNDS = 3  # how often for pages that came short, before that
-FIRST_SPLIT_ROUND = (
-    3  # from the third time on in halves: the smaller a search, the likelier it is whole
-)
-# Another order is another search to the endpoint: what one leaves out the other may show. By stars
-# first, as that tells where results are missing.
-SORT_ORDERS = ("stars-asc", "stars-desc", "forks-desc", "updated-desc", "forks-asc", "updated-asc")
-
-
 class CompletenessCheck(msgspec.Struct):
-    """What a window counted and showed, and what those that go on from it count and show.
+    """Comparison of the count and the rows of a window with those of the windows below it.
 
     Attributes
     ----------
     number
-        Its own.
+        Number of its window.
     scope
-        The range that the window should have completed.
+        Range that the window should have completed.
     parent
-        The number of the check that waits for this window; 0 for none.
+        Number of the check that waits for this window; 0 for none.
     total
-        How many the window counted.
+        Count of the window.
     ids
-        What it showed, and what was found in its range when it was asked again.
+        Repositories of the window, and those found in its range by repeated searches.
     recent
-        What was shown above its range.
+        Repositories found above its range.
     waiting
-        How many windows go on from it whose pages are not all there.
+        Number of next windows that are not finished.
     held
-        Windows that go on from those, and begin when all of them have shown what they can.
+        Windows below those, which start when all next windows are finished.
     below, below_total
-        What those showed, and how many they counted.
+        Repositories of the next windows, and the sum of their counts.
     lacking
-        How many results are known to be missing from its pages.
+        Number of results known to be missing from its pages.
     ranges
-        Where some are missing, these or what should have come when it was asked again.
+        Star ranges in which results are missing, from its own pages or from repeated searches.
     proving
-        Whether it is settled by counts; before that only the pages that came short are repaired.
+        Whether counts are compared; before that only pages with too few results are repaired.
     doubt
-        Whether a window showed fewer than it counted, and nothing tells what became of the others:
-        then counts may agree by chance, and the range is asked for again.
+        Whether a window showed fewer results than it counted, for an unknown reason: then counts
+        may agree by chance, and the range is searched again.
     tries
-        How often something was asked again.
+        Number of repetitions.
     rounds
-        How often it was for this purpose.
+        Number of repetitions in the present phase.
     out
-        How many windows that ask again are not finished.
+        Number of repeated searches that are not finished.
     before
-        How many ids there were when they began.
+        Number of ids when they began.
     """
 
     number: int
@@ -212,31 +213,31 @@ class CompletenessCheck(msgspec.Struct):
 
     @property
     def left_by_count(self) -> int:
-        """How many have left, by counts."""
+        """Number of repositories in the range, by the counts."""
         return self.total - self.below_total
 
     @property
     def left_by_ids(self) -> int:
-        """How many have left, by what was shown."""
+        """Number of repositories in the range, by the rows."""
         return len(self.ids.keys() - self.below.keys())
 
     @property
     def is_consistent(self) -> bool:
-        """Whether counts and results agree, and not by chance."""
+        """Whether counts and rows agree, and not by chance."""
         return self.left_by_count == self.left_by_ids and not self.doubt
 
     def has_shown(self, row_id: str) -> bool:
-        """Tell whether a repository was shown by its window or its neighbours."""
+        """Return whether a repository came from the window or from its neighbours."""
         return row_id in self.ids or row_id in self.below or row_id in self.recent
 
     def begin_repair(self, within: Scope) -> list[Scope]:
-        """Begin to ask again, and return what for; nothing more than is wanted at all."""
+        """Start a round of repeated searches, and return their ranges, which lie in `within`."""
         self.tries += 1
         self.rounds += 1
         self.before = len(self.ids)
-        ranges = (
-            [_widen_range(each, within) for each in self.ranges] if self.proving else self.ranges
-        )
+        ranges = self.ranges
+        if self.proving:
+            ranges = [_widen_range(scope, within) for scope in ranges]
         scopes, self.ranges = merge_ranges(ranges) or [_widen_range(self.scope, within)], []
         if self.rounds < FIRST_SPLIT_ROUND:
             return scopes
@@ -245,21 +246,21 @@ class CompletenessCheck(msgspec.Struct):
 
     @property
     def repair_order(self) -> str:
-        """The order to ask in, another one each time."""
+        """The sort order of the present round."""
         return SORT_ORDERS[(self.tries - 1) % len(SORT_ORDERS)]
 
     def finish_repair(self) -> bool:
-        """Tell whether there is no more to be had from the pages that came short."""
+        """Return whether the repair of pages with too few results is over."""
         self.lacking -= len(self.ids) - self.before
         return self.lacking <= 0 or not self.ranges or self.rounds >= MAX_LOCAL_ROUNDS
 
     def begin_proof(self) -> None:
-        """Begin to compare counts and results."""
+        """Start to compare counts and rows."""
         self.proving, self.ranges, self.rounds = True, [], 0
 
 
 def _widen_range(scope: Scope, within: Scope) -> Scope:
-    """Return a range with a star more on both sides: who moved meanwhile may stand there."""
+    """Add one star on both sides: a repository may have moved there meanwhile."""
     high = scope.high
     if high is not None and high != within.high:
         high += 1
@@ -267,38 +268,24 @@ def _widen_range(scope: Scope, within: Scope) -> Scope:
 
 
 def merge_ranges(ranges: list[Scope]) -> list[Scope]:
-    """Return ranges of stars, those of one slice of time that meet as one, most stars first."""
-    found: list[Scope] = []
-    for scope in sorted(ranges, key=_build_sort_key, reverse=True):
-        last = found[-1] if found else None
-        if (
-            last is None
-            or _get_time_range(last) != _get_time_range(scope)
-            or _build_sort_key(scope)[1] < last.low
-        ):
-            found.append(scope)
+    """Merge overlapping star ranges of the same time slice, most stars first."""
+
+    def sort_key(scope: Scope) -> tuple[int, int, float]:
+        return scope.begin or 0, scope.end or 0, inf if scope.high is None else scope.high
+
+    merged: list[Scope] = []
+    for scope in sorted(ranges, key=sort_key, reverse=True):
+        last = merged[-1] if merged else None
+        *slice_, high = sort_key(scope)
+        if last is not None and [*sort_key(last)[:2]] == slice_ and high >= last.low:
+            merged[-1] = msgspec.structs.replace(last, low=min(last.low, scope.low))
         else:
-            found[-1] = msgspec.structs.replace(last, low=min(last.low, scope.low))
-    return found
-
-
-def _get_time_range(scope: Scope) -> tuple[int, int]:
-    return scope.begin or 0, scope.end or 0
-
-
-def _build_sort_key(scope: Scope) -> tuple[tuple[int, int], float]:
-    return _get_time_range(scope), inf if scope.high is None else scope.high
-
-
-PAGES_BEFORE_REGROWTH = (
-    10  # pages in a row that were not too large, after which larger ones are tried
-)
-MAX_EMPTY_TRIES = 3  # times a search may come without results that it counts
-_MIN_RESULTS_OUTSIDE = 10  # results outside of what was asked for, from which it is no chance
+            merged.append(scope)
+    return merged
 
 
 class SweepState(msgspec.Struct):
-    """All that a sweep knows."""
+    """The whole state of a sweep, as it is written to the log of a harvest."""
 
     scope: Scope
     most: int = MAX_PAGE_SIZE
@@ -320,78 +307,94 @@ class SweepState(msgspec.Struct):
 
 
 class Sweep:
-    """A harvest on its way, without I/O: see the top of this module.
+    """A harvest without I/O.
 
     Parameters
     ----------
     scope
-        What is wanted.
+        The repositories to harvest.
     size
-        Most results of a page.
+        Largest page size.
     width
-        Into how many slices of time it is divided behind the first window, for as many chains at
-        once; each costs about half a page.
-    export_state
-        What :meth:`export_state` returned: it goes on from there, and all else is taken from it.
+        Number of time slices after the first window, so that as many searches can run at once;
+        each costs about half a page.
+    state
+        A state to continue from, instead of all others.
     """
 
     def __init__(
-        self, scope: Scope, *, size: int = MAX_PAGE_SIZE, width: int = 1, state: Any = None
+        self,
+        scope: Scope,
+        *,
+        size: int = MAX_PAGE_SIZE,
+        width: int = 1,
+        state: SweepState | None = None,
     ) -> None:
         self._rows: list[RepositoryRow] = []
         self._requests: list[SearchRequest] = []
         self._notes: list[str] = []
-        if state is not None:
-            self._state = msgspec.convert(state, SweepState, str_keys=True)
-            return
-        self._state = SweepState(scope, size, size, width=width)
-        self._open_window(scope)
-        self._take_step()
+        self._state = state or SweepState(scope, size, size, width=width)
+        if state is None:
+            self._open_window(SearchWindow(0, scope))
+            self._take_step()
 
     @classmethod
-    def from_state(cls, state: Any) -> Self:
-        """Go on from what :meth:`export_state` returned."""
-        return cls(Scope(), state=state)
+    def from_state(cls, state: Mapping[str, object]) -> Self:
+        """Continue from the state that :meth:`export_state` returned."""
+        known = msgspec.convert(state, SweepState, str_keys=True)
+        return cls(known.scope, state=known)
 
     def export_state(self) -> dict[str, Any]:
-        """Return all of it as plain values, as JSON has them."""
-        made: dict[str, Any] = msgspec.to_builtins(self._state, str_keys=True)
-        return made
+        """Return the whole state as JSON values."""
+        state: dict[str, Any] = msgspec.to_builtins(self._state, str_keys=True)
+        return state
+
+    @property
+    def expected(self) -> int | None:
+        """Number of matching repositories; None before the first answer."""
+        return self._state.expected
+
+    @property
+    def got(self) -> int:
+        """Number of repositories so far."""
+        return self._state.got
 
     def list_requests(self) -> list[SearchRequest]:
-        """Return all requests that were not answered yet; what to ask first stands first."""
+        """Return all requests without an answer, the one to send first in front."""
         windows = self._state.windows
         return [ask for number in sorted(windows, reverse=True) for ask in windows[number].waiting]
 
     def feed_page(self, ask: SearchRequest, page: SearchPage) -> SweepStep:
-        """Take the answer to a request, and return what follows.
+        """Process the answer to a request, and return its consequences.
 
         Parameters
         ----------
         ask
-            The request; one that was answered already changes nothing.
+            The request; one that was answered before is ignored.
         page
             Its answer.
 
         Raises
         ------
         AnswerError
-            If the endpoint does not heed what is asked for, so that there is no end to asking.
+            If the endpoint ignores the search expression, so that the sweep would not end.
         """
-        window = self._state.windows.get(ask.window)
+        window, state = self._state.windows.get(ask.window), self._state
         if window is None or window.asks.get(ask.start) != ask:
             return SweepStep()
-        self._state.requests += 1
+        state.requests += 1
         if page.heavy and ask.first > 1:
-            self._state.size, self._state.calm = min(self._state.size, ask.first // 2), 0
+            state.size, state.calm = min(state.size, ask.first // 2), 0
             self._requests.extend(window.split_request(ask))
         else:
-            self._grow_pages()
+            state.calm += 1
+            if state.size < state.most and state.calm >= PAGES_BEFORE_REGROWTH:
+                state.size, state.calm = min(state.most, state.size * 2), 0
             self._add_page(window, ask, page)
         return self._take_step()
 
     def build_coverage(self) -> Coverage:
-        """Return how complete it is by now."""
+        """Return the completeness so far."""
         state = self._state
         return Coverage(
             scope=state.scope,
@@ -411,32 +414,23 @@ class Sweep:
     # -- windows
 
     def _take_step(self) -> SweepStep:
-        made = SweepStep(tuple(self._rows), tuple(self._requests), tuple(self._notes))
+        step = SweepStep(tuple(self._rows), tuple(self._requests), tuple(self._notes))
         self._rows, self._requests, self._notes = [], [], []
-        return made
+        return step
 
-    def _grow_pages(self) -> None:
-        """Ask for larger pages again when many have come."""
-        state = self._state
-        state.calm += 1
-        if state.size < state.most and state.calm >= PAGES_BEFORE_REGROWTH:
-            state.size, state.calm = min(state.most, state.size * 2), 0
-
-    def _open_window(
-        self, scope: Scope, held: CompletenessCheck | None = None, **details: Any
-    ) -> None:
-        """Begin a search, or hold it until a check has been shown all that it waits for."""
+    def _open_window(self, window: SearchWindow, held_by: CompletenessCheck | None = None) -> None:
+        """Start the search of a window, or hold it until a check has all its next windows."""
         self._state.begun += 1
         self._state.number += 1
-        window = SearchWindow(self._state.number, scope, **details)
+        window.number = self._state.number
         self._state.windows[window.number] = window
-        if held is None:
+        if held_by is None:
             self._requests.append(window.build_first_request(self._state.size))
         else:
-            held.held.append(window.number)
+            held_by.held.append(window.number)
 
     def _add_page(self, window: SearchWindow, ask: SearchRequest, page: SearchPage) -> None:
-        """Keep a page; where it was the last one, go on from the window."""
+        """Store a page; after the last one of its window, continue from there."""
         asks = window.add_page(ask, page)
         if self._state.expected is None:
             self._state.expected = page.total
@@ -448,24 +442,21 @@ class Sweep:
         del self._state.windows[window.number]
         rows = window.collect_rows()
         self._check_results_match(window, rows)
-        self._state.duplicates += sum(
-            len(page.rows) - page.rows.count(None) for page in window.pages.values()
-        ) - len(rows)
+        shown = sum(len(page.rows) - page.rows.count(None) for page in window.pages.values())
+        self._state.duplicates += shown - len(rows)
         if window.repairs:
             self._add_repair(window, rows, parts=0)
         else:
             self._finish_window(window, rows)
 
     def _split_early(self, window: SearchWindow) -> bool:
-        """Divide a search that can't be completed, as its first page shows, without the others."""
+        """Split a search that cannot be completed after its first page, without the others."""
         scope = window.scope
-        if not (window.repairs or scope.low == scope.high):
-            return False
         rows = window.collect_rows()
-        if not rows:
+        if not rows or not (window.repairs or scope.low == scope.high):
             return False
         created = [row.created for row in rows.values() if row.created is not None]
-        created += [each for each in window.recent.values() if each is not None]
+        created += [moment for moment in window.recent.values() if moment is not None]
         parts = split_by_time(scope, created, -(-window.total // TARGET_SLICE_SIZE))
         if len(parts) == 1 and window.repairs:
             parts = split_by_stars(scope, [row.stars for row in rows.values()])
@@ -476,18 +467,19 @@ class Sweep:
         if window.repairs:
             self._add_repair(window, rows, parts=len(parts))
             for part in parts:
-                self._open_window(part, order=window.order, check=window.check, repairs=True)
+                self._open_window(SearchWindow(0, part, window.order, window.check, repairs=True))
         else:
             self._replace_window(window, rows, parts)
         return True
 
     def _finish_window(self, window: SearchWindow, rows: RowsById) -> None:
-        """Go on from a window of the sweep whose pages are all there."""
+        """Continue from a window whose pages are complete."""
         scope, last = window.scope, next(reversed(rows.values()), None)
         lowest = None if last is None else last.stars
         if lowest is None and window.total and window.tries < MAX_EMPTY_TRIES:
-            tries = window.tries + 1
-            self._open_window(scope, check=window.check, recent=window.recent, tries=tries)
+            again = SearchWindow(0, scope, check=window.check, recent=window.recent)
+            again.tries = window.tries + 1
+            self._open_window(again)
             return
         parts: list[Scope] = []
         if window.total > MAX_SEARCH_RESULTS and lowest is not None:
@@ -501,7 +493,7 @@ class Sweep:
         self._start_check(window, rows, low, parts)
 
     def _plan_next_ranges(self, window: SearchWindow, rows: RowsById, lowest: int) -> list[Scope]:
-        """Return what to search behind a window that shows a thousand of more; nothing if stuck."""
+        """Return the ranges after a window of more than 1,000; none if it cannot be continued."""
         scope, stars = window.scope, [row.stars for row in rows.values()]
         left = window.total - sum(map(lowest.__lt__, stars))
         count = count_slices(left, 2 * stars.count(lowest))
@@ -509,8 +501,8 @@ class Sweep:
             count = -(-left // TARGET_SLICE_SIZE) if left > MAX_SEARCH_RESULTS else 1
         if window.number == 1:
             count = max(count, self._state.width)
-        few = list_exclusions(rows.values(), lowest) if lowest != scope.high else ()
-        below = msgspec.structs.replace(scope, high=lowest, without=few)
+        excluded = list_exclusions(rows.values(), lowest) if lowest != scope.high else ()
+        below = msgspec.structs.replace(scope, high=lowest, without=excluded)
         if count == 1 and lowest != scope.high:
             return [below]
         created = [row.created for row in rows.values() if row.created is not None]
@@ -518,7 +510,7 @@ class Sweep:
         return parts if len(parts) > 1 or lowest != scope.high else []
 
     def _replace_window(self, window: SearchWindow, rows: RowsById, parts: list[Scope]) -> None:
-        """Divide a window that one number of stars fills: others answer in its place."""
+        """Replace a window, all rows of which have equal stars, by time slices."""
         self._emit_rows(window, rows)
         check = self._state.checks.get(window.check)
         if check is not None:
@@ -526,16 +518,17 @@ class Sweep:
         shown = window.recent | {row.id: row.created for row in rows.values()}
         self._note_split(window, parts)
         for part in parts:
-            self._open_window(part, check=window.check, recent=_filter_by_time(part, shown))
+            recent = _filter_by_time(part, shown)
+            self._open_window(SearchWindow(0, part, check=window.check, recent=recent))
 
     def _note_split(self, window: SearchWindow, parts: list[Scope]) -> None:
         self._state.splits += 1
         self._notes.append(
-            f"{window.text}: {window.total:,} match; it goes on in {len(parts)} slices of time."
+            f"{window.text}: {window.total:,} match; continued in {len(parts)} time slices."
         )
 
     def _emit_rows(self, window: SearchWindow, rows: RowsById) -> None:
-        """Give out the repositories of a window of the sweep that were not known."""
+        """Return the new repositories of a window with the next step."""
         check = self._state.checks.get(window.check)
         known = window.recent if check is None else window.recent.keys() | check.ids.keys()
         new = [row for key, row in rows.items() if key not in known]
@@ -545,14 +538,16 @@ class Sweep:
             check.below.update({key: row.created for key, row in rows.items()})
 
     def _check_results_match(self, window: SearchWindow, rows: RowsById) -> None:
-        """Refuse to go on where most results are not what was asked for."""
-        holds, made_in = window.scope.is_in_star_range, window.scope.is_in_time_range
-        outside = sum(not (holds(row.stars) and made_in(row.created)) for row in rows.values())
+        """Raise if most results lie outside of the range: the endpoint ignores the qualifiers."""
+        scope = window.scope
+        outside = sum(
+            not (scope.is_in_star_range(row.stars) and scope.is_in_time_range(row.created))
+            for row in rows.values()
+        )
         if outside >= _MIN_RESULTS_OUTSIDE and outside * 2 > len(rows):
             msg = (
-                f"{outside} of {len(rows)} results of the search {window.text!r} are not what it "
-                "asks for, so the endpoint does not heed 'stars:' or 'created:', without which "
-                "there is no harvest."
+                f"{outside} of {len(rows)} results of the search {window.text!r} do not match it: "
+                "the endpoint ignores 'stars:' or 'created:', and cannot be harvested without."
             )
             raise AnswerError(msg)
 
@@ -561,15 +556,15 @@ class Sweep:
     def _start_check(
         self, window: SearchWindow, rows: RowsById, low: int, parts: list[Scope]
     ) -> None:
-        """Go on from a window that has completed a range, and begin to check that."""
+        """Open the next windows, and start the check of the range from `low` stars up."""
         scope = msgspec.structs.replace(window.scope, low=low)
         shown: CreationTimes = {row.id: row.created for row in rows.values()}
         check = CompletenessCheck(
             window.number, scope, window.check, window.total, shown, window.recent
         )
         check.waiting = len(parts)
-        for count, place in window.find_missing():
-            part = place.restrict_above(low)
+        for count, missing in window.find_missing():
+            part = missing.restrict_above(low)
             if part is not None:
                 check.lacking += count
                 check.ranges.append(part)
@@ -577,27 +572,29 @@ class Sweep:
         if len(parts) > 1:
             self._note_split(window, parts)
         above = self._state.checks.get(check.parent)
-        others = above if above is not None and above.waiting > 1 else None
+        siblings = above if above is not None and above.waiting > 1 else None
         for part in parts:
-            self._open_window(part, others, check=check.number, recent=_filter_by_time(part, shown))
+            recent = _filter_by_time(part, shown)
+            self._open_window(SearchWindow(0, part, check=check.number, recent=recent), siblings)
         if check.ranges:
             self._start_repair(check)
         else:
             self._report_to_parent(check)
 
     def _start_repair(self, check: CompletenessCheck) -> None:
-        """Ask once more for what a check misses."""
+        """Repeat the searches in which rows of a check are missing."""
         scopes = check.begin_repair(self._state.scope)
         check.out = len(scopes)
         for scope in scopes:
             self._state.repairs += 1
-            self._open_window(scope, order=check.repair_order, check=check.number, repairs=True)
+            repeated = SearchWindow(0, scope, check.repair_order, check.number, repairs=True)
+            self._open_window(repeated)
         self._notes.append(
-            f"{scopes[0].format_expression()}: counts and results differ; asked again."
+            f"{scopes[0].format_expression()}: counts and results differ; searched again."
         )
 
     def _add_repair(self, window: SearchWindow, rows: RowsById, parts: int) -> None:
-        """Take what asking again has brought."""
+        """Add the rows of a repeated search, which goes on in `parts` others."""
         check = self._state.checks[window.check]
         for row in rows.values():
             if not check.has_shown(row.id):
@@ -611,95 +608,87 @@ class Sweep:
         if not parts and window.total > MAX_SEARCH_RESULTS:
             check.ranges.append(window.scope)
         elif not parts:
-            missing = [place for _, place in window.find_missing()]
+            missing = [scope for _, scope in window.find_missing()]
             whole = [window.scope] if window.has_possible_skips(rows) else []
             check.ranges.extend(missing or whole)
         if not check.out:
             self._finish_repair(check)
 
     def _share_row(self, check: CompletenessCheck, row: RepositoryRow) -> None:
-        """Let those who go on below a range know what was found in it belatedly."""
+        """Add a row that was found late to the neighbouring windows and checks."""
         for window in self._state.windows.values():
             if window.check == check.number and not window.repairs:
                 window.recent[row.id] = row.created
-        for each in self._state.checks.values():
-            if each.parent == check.number:
-                each.recent[row.id] = row.created
-            if each.number == check.parent:
-                each.below[row.id] = row.created
+        for other in self._state.checks.values():
+            if other.parent == check.number:
+                other.recent[row.id] = row.created
+            if other.number == check.parent:
+                other.below[row.id] = row.created
 
     def _finish_repair(self, check: CompletenessCheck) -> None:
-        """Go on with a check when all that was asked again is there."""
+        """Continue with a check when all its repeated searches are finished."""
+        counts_agree = check.left_by_count == check.left_by_ids
         if not check.proving:
             if check.finish_repair():
                 self._report_to_parent(check)
             else:
                 self._start_repair(check)
         elif check.is_consistent:
-            self._close_check(check)
+            del self._state.checks[check.number]
         elif not check.ranges:
-            self._state.shifts += check.left_by_count != check.left_by_ids
-            self._close_check(check)
-        elif check.rounds >= MAX_ROUNDS and check.left_by_count == check.left_by_ids:
-            self._close_check(check)
-        elif check.rounds >= MAX_ROUNDS:
-            self._report_gap(check)
-        else:
+            # The searches were complete, so the endpoint's data changed between them.
+            self._state.shifts += not counts_agree
+            del self._state.checks[check.number]
+        elif check.rounds < MAX_ROUNDS:
             self._start_repair(check)
+        else:
+            del self._state.checks[check.number]
+            if not counts_agree:
+                self._report_gap(check)
 
     def _report_to_parent(self, check: CompletenessCheck) -> None:
-        """Tell the check above that this window has shown what it can, and prove its own range."""
+        """Pass the rows of a window to the check above, and start to prove its own range."""
         above = self._state.checks.get(check.parent)
-        short = (
-            len(check.ids) < check.total if check.total <= MAX_SEARCH_RESULTS else check.lacking > 0
-        )
+        all_reachable = check.total <= MAX_SEARCH_RESULTS
+        short = len(check.ids) < check.total if all_reachable else check.lacking > 0
         check.doubt = check.doubt or short
         if above is not None:
             above.doubt = above.doubt or check.doubt
             above.below_total += check.total
             above.below.update(check.ids)
             above.waiting -= 1
-            self._release_windows(above)
+            if not above.waiting:  # all slices have begun, so their counts are of the same time
+                for number in above.held:
+                    window = self._state.windows[number]
+                    self._requests.append(window.build_first_request(self._state.size))
+                above.held = []
             self._prove_range(above)
         check.begin_proof()
         self._prove_range(check)
 
-    def _release_windows(self, check: CompletenessCheck) -> None:
-        """Go deeper when all slices of a window have begun: counts of one time can be compared."""
-        if not check.waiting:
-            for number in check.held:
-                self._requests.append(
-                    self._state.windows[number].build_first_request(self._state.size)
-                )
-            check.held = []
-
     def _prove_range(self, check: CompletenessCheck) -> None:
-        """Compare counts and results, when all are there."""
+        """Compare counts and rows as soon as all windows are finished."""
         if check.waiting or not check.proving or check.out:
             return
         if check.is_consistent:
-            self._close_check(check)
+            del self._state.checks[check.number]
         else:
             self._start_repair(check)
 
-    def _close_check(self, check: CompletenessCheck) -> None:
-        del self._state.checks[check.number]
-
     def _report_gap(self, check: CompletenessCheck) -> None:
-        """Report a range that can't be completed."""
         scope = check.scope
-        alone = scope.low == scope.high and scope.begin == scope.end is not None
+        indivisible = scope.low == scope.high and scope.begin == scope.end is not None
         why = (
-            f"More than {MAX_SEARCH_RESULTS:,} repositories of equal stars were made in one second."
-            if alone and check.left_by_count > MAX_SEARCH_RESULTS
-            else f"Counts and results still differed when it was asked for the {MAX_ROUNDS}th time."
+            f"More than {MAX_SEARCH_RESULTS:,} repositories with equal stars were created in "
+            "one second."
+            if indivisible and check.left_by_count > MAX_SEARCH_RESULTS
+            else f"Counts and results still differed after {MAX_ROUNDS} repeated searches."
         )
         gap = Gap(scope.format_expression(), check.left_by_count, check.left_by_ids, why)
         self._state.gaps.append(gap)
         self._notes.append(f"{gap.text}: {gap.got:,} of {gap.expected:,}. {why}")
-        self._close_check(check)
 
 
 def _filter_by_time(scope: Scope, ids: CreationTimes) -> CreationTimes:
-    """Return those that may have been made in the slice of a scope."""
+    """Return the ids that may lie in the time slice of a scope."""
     return {key: created for key, created in ids.items() if scope.is_in_time_range(created)}

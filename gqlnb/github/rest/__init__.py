@@ -1,27 +1,26 @@
 """The contrast: a conventional REST service over the rows that the stand-in serves as GraphQL.
 
-Nouns stand in the paths, the method carries the action, the status says how it went, and every
-body is JSON::
+Paths name things, the method names the action, the status reports the outcome, and every body is
+JSON::
 
     GET    /repositories              names and identifiers, by pages: 200
-    POST   /repositories              a new repository of the caller's: 201
-    GET    /repository/<id>           all of one repository: 200
-    PUT    /repository/<id>           what it shall be from now on: 200
-    DELETE /repository/<id>           gone: 200
-    POST   /repository/<id>/star      starred by the caller; DELETE takes the star back: 200
+    POST   /repositories              create a repository of the caller's: 201
+    GET    /repository/<id>           one repository: 200
+    PUT    /repository/<id>           replace its name and language: 200
+    DELETE /repository/<id>           delete it: 200
+    POST   /repository/<id>/star      star it; DELETE takes the star back: 200
     POST   /login                     a token for an hour: 200
 
-    400 the request makes no sense    403 known, and not allowed: another's repository, too many
-    401 no key or token, or a wrong       requests, a foreign Host or Origin
-        or an expired one             404 nothing of that path or id
-    405 not by this method; Allow     500 a fault of ours, named by an id; what it was stays here
-        names those that are
+    400 malformed request             403 not the owner, over the rate limit,
+    401 unknown API key, or a             or a foreign Host or Origin
+        missing or expired token      404 unknown path or id
+    405 method not allowed            500 internal error, identified by an id in the log
 
-``X-API-Key`` says which program asks: its requests are counted and limited. ``Authorization``
-carries the token of who has logged in, which writing takes. What a login means is written in the
-token and signed, so that nothing of it is kept here.
+``X-API-Key`` identifies the calling program, whose requests are counted and limited. Writing takes
+``Authorization: Bearer <token>``. The login is signed into the token, so that the service stores
+no sessions.
 
-Importing this folder loads nothing.
+Importing this package loads nothing.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         message = f"module 'gqlnb.github.rest' has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(_MODULE_BY_NAME[name]), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(_MODULE_BY_NAME[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

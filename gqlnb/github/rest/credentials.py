@@ -1,4 +1,4 @@
-"""Who asks: programs by their API keys, counted and limited."""
+"""API keys with their rate limits, and logins by signed tokens."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
-from secrets import token_bytes, token_urlsafe
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from secrets import token_bytes
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from starlette.exceptions import HTTPException
 
@@ -18,33 +18,36 @@ from gqlnb.document.json_codec import dump_json, load_json
 from gqlnb.errors import AuthError, ServerError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 __all__ = [
     "ANONYMOUS",
     "TOKEN_LIFETIME",
+    "WINDOW_SECONDS",
     "ApiCallers",
     "LoginTokens",
     "RateDecision",
     "Usage",
     "make_signing_key",
-    "parse_secret",
     "parse_secrets",
 ]
 
 ANONYMOUS = "anonymous"
 WINDOW_SECONDS = 3600  # seconds; GitHub counts by the hour, too
+TOKEN_LIFETIME = 3600  # seconds a login token is valid
+# RFC 7518, 3.2: a key for HMAC-SHA256 has 256 bits at least, and a character may hold all of 8.
+MIN_SECRET_LENGTH = 32
 
 
 class Usage(NamedTuple):
-    """What one caller has asked so far.
+    """The requests of one caller.
 
     Attributes
     ----------
     requests
-        Those that were let through.
+        The admitted ones.
     refused
-        Those that were over the limit.
+        Those over the limit.
     """
 
     requests: int
@@ -52,16 +55,16 @@ class Usage(NamedTuple):
 
 
 class RateDecision(NamedTuple):
-    """What the limit says to one request.
+    """Whether a request is admitted, and the state of its caller's window.
 
     Attributes
     ----------
     is_admitted
-        Whether it is let through.
+        Whether the request is within the limit.
     remaining
-        Requests left to the caller in this window; None without a limit.
+        Requests left in this window; None without a limit.
     reset
-        When the window ends, in seconds since 1970.
+        The end of the window, in seconds since 1970.
     wait
         Seconds until then.
     """
@@ -73,26 +76,22 @@ class RateDecision(NamedTuple):
 
 
 @dataclass(slots=True)
-class RequestCount:
-    """The requests of one caller: in all, and in the window that is open."""
-
+class _Counter:
     requests: int = 0
     refused: int = 0
     used: int = 0
-    ends: float = 0.0
+    window_end: float = 0.0
 
 
 class ApiCallers:
-    """The programs that may ask, with their counts; safe to use from any thread.
+    """The callers by their API keys, with their request counts; safe to use from any thread.
 
     Parameters
     ----------
     keys
-        The API key of each caller by its name; None lets everyone ask, as the one caller
-        ``anonymous``.
+        The key of each caller by name; None asks for no key and counts everybody as ``anonymous``.
     limit
-        Requests a caller may send within an hour that begins with its first one; None for any
-        number.
+        Requests of one caller in an hour that begins with its first one; None for no limit.
     clock
         The time in seconds since 1970.
     """
@@ -100,114 +99,51 @@ class ApiCallers:
     def __init__(
         self, keys: Mapping[str, Token] | None, limit: int | None, clock: Callable[[], float]
     ) -> None:
-        self._keys = keys
         self.limit = limit
+        self._keys = keys
         self._clock = clock
         self._lock = threading.Lock()
-        self._counts = {name: RequestCount() for name in ([ANONYMOUS] if keys is None else keys)}
+        self._counters = {name: _Counter() for name in ([ANONYMOUS] if keys is None else keys)}
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """What each caller has asked so far."""
+        """The admitted and refused requests of each caller."""
         with self._lock:
-            return {name: Usage(it.requests, it.refused) for name, it in self._counts.items()}
+            return {name: Usage(it.requests, it.refused) for name, it in self._counters.items()}
 
     def find_name(self, key: str | None) -> str | None:
-        """Return whose key it is, None if nobody's; every key is compared, in constant time."""
+        """Return the caller of a key, or None."""
         if self._keys is None:
             return ANONYMOUS
         header = f"Bearer {key or ''}"
-        found = [name for name, token in self._keys.items() if token.matches(header)]
-        return found[0] if found else None
+        return next((name for name, token in self._keys.items() if token.matches(header)), None)
 
     def admit_request(self, name: str) -> RateDecision:
-        """Count a request of a caller, and say whether the limit lets it through."""
+        """Count a request of a caller and decide whether it is within the limit."""
         now = self._clock()
         with self._lock:
-            count = self._counts[name]
-            if now >= count.ends:
-                count.used, count.ends = 0, now + WINDOW_SECONDS
-            admitted = self.limit is None or count.used < self.limit
-            count.used += admitted
-            count.requests += admitted
-            count.refused += not admitted
+            counter = self._counters[name]
+            if now >= counter.window_end:
+                counter.used, counter.window_end = 0, now + WINDOW_SECONDS
+            is_admitted = self.limit is None or counter.used < self.limit
+            counter.used += is_admitted
+            counter.requests += is_admitted
+            counter.refused += not is_admitted
             if self.limit is None:
                 return RateDecision(is_admitted=True)
-            left = ceil(count.ends - now)
-            return RateDecision(admitted, self.limit - count.used, ceil(count.ends), left)
-
-    def __repr__(self) -> str:
-        return f"<Callers: {', '.join(self._counts)}>"
-
-
-def parse_secrets(sources: Mapping[str, Token | str], argument: str) -> dict[str, Token]:
-    """Return secrets by name, from what `argument` was given.
-
-    Raises
-    ------
-    AuthError
-        If a source holds no secret, or is a literal one; the message says whose.
-    ServerError
-        If it is no mapping, holds nothing, or a name is none, or two differ in case alone.
-    """
-    given: Any = sources  # what a person wrote, whatever the signature says
-    if not isinstance(given, Mapping) or not given:
-        raise_secret_error(argument, f"got {'none' if given == {} else type(given).__name__}")
-    found: dict[str, Token] = {}
-    for name, source in given.items():
-        if not isinstance(name, str) or not name.strip():
-            raise_secret_error(argument, f"{sanitize_text(repr(name), 80)} is no name")
-        if name.lower() in map(str.lower, found):
-            raise_secret_error(
-                argument, f"{sanitize_text(repr(name), 80)} stands there twice, in another case"
-            )
-        token = parse_secret(source, f"{argument}[{sanitize_text(repr(name), 80)}]")
-        if token is None:
-            raise_secret_error(argument, f"{sanitize_text(repr(name), 80)} has none")
-        found[name] = token
-    return found
-
-
-def parse_secret(source: Token | str | None, place: str) -> Token | None:
-    """Return the secret that a source means, None for none.
-
-    Raises
-    ------
-    AuthError
-        If it holds none, or is a literal one; the message says where it was given.
-    """
-    try:
-        return Token.from_source(source)
-    except AuthError as error:
-        message = str(error)
-    message = f"{place}: {message.replace('token= takes', 'it takes')}"
-    raise AuthError(message)  # outside the block: without what was caught
-
-
-def raise_secret_error(argument: str, what: str) -> NoReturn:
-    """Raise the error that says what names and secrets are given as."""
-    example = f"{argument}={{'me': 'env:NAME'}}"
-    message = f"{argument}= takes a secret for each name, such as {example}; {what}."
-    raise ServerError(message)
-
-
-TOKEN_LIFETIME = 3600  # seconds a token is good for
-# RFC 7518, 3.2: a key for HMAC-SHA256 has 256 bits at least, and a character may hold all of 8.
-MIN_SECRET_LENGTH = 32
-_TOKEN_VERSION = "v1"  # noqa: S105
-# The signature is over this too, so that no other use of the secret makes a token.
-_SIGNATURE_PURPOSE = b"gqlnb rest login "
+            end = counter.window_end
+            return RateDecision(is_admitted, self.limit - counter.used, ceil(end), ceil(end - now))
 
 
 class LoginTokens:
-    """Who may log in, and who has.
+    """Issues and verifies signed tokens, so that the service stores no sessions.
 
     Parameters
     ----------
     users
         Passwords by login.
     secret
-        What tokens are signed with.
+        The signing key.
     clock
         The time in seconds since 1970.
     """
@@ -218,94 +154,103 @@ class LoginTokens:
         self._users = {login.lower(): (login, password) for login, password in users.items()}
         self._secret = secret
         self._clock = clock
-        # Compared with where the login is unknown, so that the time does not tell.
-        self._nobody = ("", Token(token_urlsafe()))
 
-    def issue_token(self, login: str, password: str) -> dict[str, Any]:
-        """Return a token for who knows the password, as RFC 6749, 5.1 writes it.
+    def issue_token(self, login: str, password: str) -> dict[str, object]:
+        """Return a token in the form of RFC 6749, 5.1.
 
         Raises
         ------
         HTTPException
             401, if login and password do not go together.
         """
-        known, secret = self._users.get(login.lower(), self._nobody)
-        if not secret.matches(f"Bearer {password}") or not known:
-            raise_unauthorized("Login and password do not go together.")
-        token = self._sign_claims({"login": known, "expires": int(self._clock()) + TOKEN_LIFETIME})
+        name, expected = self._users.get(login.lower(), ("", None))
+        if expected is None or not expected.matches(f"Bearer {password}"):
+            _raise_unauthorized("Login and password do not go together.")
+        claims = dump_json({"login": name, "expires": int(self._clock()) + TOKEN_LIFETIME})
+        payload = urlsafe_b64encode(claims).decode().rstrip("=")
         return {
-            "token": token,
+            "token": f"{payload}.{self._sign(payload)}",
             "token_type": "Bearer",
             "expires_in": TOKEN_LIFETIME,
-            "login": known,
+            "login": name,
         }
 
     def find_login(self, header: str | None) -> str:
-        """Return the login that an ``Authorization`` header stands for.
+        """Return the login of an ``Authorization`` header.
 
         Raises
         ------
         HTTPException
-            401, if it is missing, not ours, or expired.
+            401, if it is missing, not issued here, or expired.
         """
         if not header:
-            raise_unauthorized("Log in first: POST /login, then send Authorization: Bearer ...")
-        word, _, token = header.strip().partition(" ")
-        claims = self._verify_claims(token.strip()) if word.lower() in ACCEPTED_SCHEMES else None
-        if claims is None or claims["login"].lower() not in self._users:
-            raise_unauthorized("Bad credentials")
+            message = "Log in first: POST /login, then send Authorization: Bearer ..."
+            _raise_unauthorized(message)
+        scheme, _, token = header.strip().partition(" ")
+        payload, _, signature = token.strip().partition(".")
+        # The signature is compared before anything is decoded: a forged payload is never parsed.
+        if scheme.lower() not in ACCEPTED_SCHEMES or not hmac.compare_digest(
+            signature.encode(), self._sign(payload).encode()
+        ):
+            _raise_unauthorized("Bad credentials")
+        claims = load_json(urlsafe_b64decode(payload + "=="))  # surplus padding is ignored
+        if claims["login"].lower() not in self._users:
+            _raise_unauthorized("Bad credentials")
         if claims["expires"] <= self._clock():
-            raise_unauthorized("The token has expired. Log in again: POST /login.")
+            message = "The token has expired. Log in again: POST /login."
+            _raise_unauthorized(message)
         return str(claims["login"])
 
-    def _sign_claims(self, claims: dict[str, Any]) -> str:
-        text = f"{_TOKEN_VERSION}.{encode_base64(dump_json(claims))}"
-        return f"{text}.{self._compute_signature(text)}"
-
-    def _verify_claims(self, token: str) -> dict[str, Any] | None:
-        """Return what a token says, None if it was not signed here."""
-        text, _, signature = token.rpartition(".")
-        # The text of the signature is compared, so that a token can be written in one way only.
-        if not hmac.compare_digest(signature.encode(), self._compute_signature(text).encode()):
-            return None
-        version, _, claims = text.partition(".")
-        return load_json(decode_base64(claims)) if version == _TOKEN_VERSION else None
-
-    def _compute_signature(self, text: str) -> str:
-        return encode_base64(
-            hmac.digest(self._secret, _SIGNATURE_PURPOSE + text.encode(), "sha256")
-        )
-
-    def __repr__(self) -> str:
-        return f"<Logins: {len(self._users)}>"
+    def _sign(self, payload: str) -> str:
+        # With a purpose in the signed text, another use of the same secret cannot make a token.
+        return hmac.digest(self._secret, f"gqlnb rest login {payload}".encode(), "sha256").hex()
 
 
-def encode_base64(data: bytes) -> str:
-    """Return bytes in URL-safe base64 without padding."""
-    return urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def decode_base64(text: str) -> bytes:
-    """Return the bytes that :func:`encode_base64` wrote."""
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def raise_unauthorized(message: str) -> NoReturn:
-    """Refuse who is not logged in."""
+def _raise_unauthorized(message: str) -> NoReturn:
     raise HTTPException(401, message, {"www-authenticate": "Bearer"})
 
 
+def parse_secrets(sources: object, argument: str) -> dict[str, Token]:
+    """Return secrets by name.
+
+    Raises
+    ------
+    AuthError
+        If a source is a literal secret or holds none; the message names it.
+    ServerError
+        If `sources` is not a mapping from names, or is empty.
+    """
+    problem = None
+    secrets: dict[str, Token] = {}
+    if not isinstance(sources, Mapping) or not sources:
+        problem = f"got {'{}' if sources == {} else type(sources).__name__}"
+    else:
+        for name, source in sources.items():
+            token = _parse_secret(source, f"{argument}[{sanitize_text(repr(name), 80)}]")
+            if not isinstance(name, str) or not name.strip():
+                problem = f"{sanitize_text(repr(name), 80)} is not a name"
+            elif token is None:
+                problem = f"{sanitize_text(repr(name), 80)} has no secret"
+            else:
+                secrets[name] = token
+    if problem:
+        example = f"{argument}={{'me': 'env:NAME'}}"
+        message = f"{argument}= takes a secret for each name, such as {example}; {problem}."
+        raise ServerError(message)
+    return secrets
+
+
 def make_signing_key(secret: Token | str | None) -> bytes:
-    """Return the bytes to sign with: a secret's, or new ones that nobody knows.
+    """Return the signing key: of a secret, or a random one for None.
 
     Raises
     ------
     AuthError
         If the source holds no secret.
     ServerError
-        If it is short enough to be found by trying.
+        If the secret is too short.
     """
-    token = parse_secret(secret, "secret")
+    token = _parse_secret(secret, "secret")
     if token is None:
         return token_bytes(MIN_SECRET_LENGTH)
     value = token.build_header().rpartition(" ")[2].encode()
@@ -316,3 +261,11 @@ def make_signing_key(secret: Token | str | None) -> bytes:
         )
         raise ServerError(message)
     return value
+
+
+def _parse_secret(source: object, place: str) -> Token | None:
+    try:
+        return Token.from_source(source)
+    except AuthError as error:
+        message = f"{place}: {str(error).replace('token= takes', 'it takes')}"
+    raise AuthError(message)  # outside the block, so that nothing is chained to it

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import GraphQLError, is_union_type
-from graphql.utilities.print_schema import print_input_value
+from graphql import is_union_type
 
 from gqlnb.notebook.completion.cursor_parser import (
     CursorParser,
@@ -16,6 +15,7 @@ from gqlnb.notebook.completion.cursor_parser import (
     find_definitions,
     tokenize,
 )
+from gqlnb.notebook.completion.proposals import format_input_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,11 +100,11 @@ def _write_directive(it: Proposal) -> str:
 
 
 _SIGNATURE_WRITERS: dict[str, Callable[[Proposal], str]] = {
-    "argument": lambda it: f"{it.owner}({_write_member(it.name, it.thing)})",
+    "argument": lambda it: f"{it.owner}({format_input_value(it.name, it.thing)})",
     "directive": _write_directive,
     "enum value": lambda it: f"{it.owner}.{it.name}",
     "field": _write_field,
-    "input field": lambda it: f"{it.owner}.{_write_member(it.name, it.thing)}",
+    "input field": lambda it: f"{it.owner}.{format_input_value(it.name, it.thing)}",
     "type": lambda it: f"{it.detail} {it.name}{_write_type_members(it.thing)}",
     "variable": lambda it: f"${it.name.removeprefix('$')}: {it.detail}",
 }
@@ -112,18 +112,10 @@ _SIGNATURE_WRITERS: dict[str, Callable[[Proposal], str]] = {
 
 def write_arguments(definition: Any) -> str:
     """Return the arguments of a field or directive as they are defined, several on lines each."""
-    written = [_write_member(name, member) for name, member in definition.args.items()]
+    written = [format_input_value(name, member) for name, member in definition.args.items()]
     if len(written) < 2:
         return f"({written[0]})" if written else ""
     return "(\n  " + "\n  ".join(written) + "\n)"
-
-
-def _write_member(name: str, definition: Any) -> str:
-    """Return an argument or input field as it is defined."""
-    try:
-        return print_input_value(name, definition)
-    except (GraphQLError, TypeError, ValueError):  # a scalar's default that has no literal
-        return f"{name}: {definition.type} = ..."
 
 
 def _write_type_members(kind: Any) -> str:

@@ -9,7 +9,10 @@ from weakref import WeakKeyDictionary
 
 from graphql import (
     DirectiveLocation,
+    GraphQLArgument,
     GraphQLEnumType,
+    GraphQLError,
+    GraphQLInputField,
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLScalarType,
@@ -22,10 +25,12 @@ from graphql import (
     is_required_argument,
 )
 from graphql.type import SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef
+from graphql.utilities.print_schema import print_input_value
 from graphql.utilities.type_comparators import do_types_overlap
 
 __all__ = [
     "Proposal",
+    "format_input_value",
     "propose_directives",
     "propose_fields",
     "propose_input_types",
@@ -162,3 +167,12 @@ def propose_directives(
     for directive in schema.directives if schema is not None else ():
         if location in directive.locations:
             yield Proposal(directive.name, "directive", "", "", directive)
+
+
+def format_input_value(name: str, definition: GraphQLArgument | GraphQLInputField) -> str:
+    """Return an argument or input field as SDL."""
+    try:
+        # Both classes have the attributes that graphql-core reads here.
+        return print_input_value(name, definition)  # type: ignore[arg-type]
+    except (GraphQLError, TypeError, ValueError):  # a scalar's default value without a literal
+        return f"{name}: {definition.type} = …"

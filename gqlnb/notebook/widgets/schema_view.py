@@ -1,7 +1,7 @@
-"""A schema to be browsed and searched, in a notebook.
+"""A widget to browse and search a schema.
 
-The index is in the kernel: there it is made once for all views and cells, and the browser holds no
-more than the page it shows. A search takes some milliseconds there and as many on the way.
+The index stays in the kernel, where it is built once for all views and cells; the browser holds
+only the page it shows. A search takes a few milliseconds there and as many on the way.
 """
 
 from __future__ import annotations
@@ -15,42 +15,46 @@ from graphql import GraphQLSchema
 
 from gqlnb.errors import sanitize_text
 from gqlnb.notebook.display import Listing
-from gqlnb.notebook.schema_docs import build_page, list_own_types
-from gqlnb.notebook.schema_search import get_index, is_indexed, search_schema, split_search_words
-from gqlnb.notebook.schema_sheets import LINKS, SchemaSheets
+from gqlnb.notebook.schema_docs import LINKS, SchemaDocs
+from gqlnb.notebook.schema_search import (
+    get_index,
+    is_indexed,
+    list_own_types,
+    search_schema,
+    split_search_words,
+)
 from gqlnb.notebook.widgets.base import Widget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gqlnb.notebook.schema_docs import DocPage
+    from gqlnb.notebook.schema_docs import SchemaPage
     from gqlnb.notebook.widgets.base import Message
 
 __all__ = ["SchemaView"]
 
-FOUND = 50  # hits that are sent at a time
-TYPED = 200  # characters of what is searched for
-SAVED = 20_000  # bytes of the page that is saved with a notebook
-SIZES = (60, 30, 15, 8, 4, 2)  # entries of each of its sections
-ABOUT = 200  # characters of the description of a hit
+HITS = 50  # hits that are sent at a time
+MAX_SEARCH_LENGTH = 200  # characters of a search text
+MAX_SAVED_BYTES = 20_000  # of the page that is saved with a notebook
+SECTION_SIZES = (60, 30, 15, 8, 4, 2)  # entries per section, tried until the page is small enough
 
 
 class SchemaView(Widget):
-    """Browse a schema: its types, fields, arguments, and what leads to what.
+    """Browse a schema: its types, fields and arguments, and the links between its types.
 
-    It is searched as one types: names, descriptions, and what they belong to. All of it can be
-    done by the keyboard: ``/`` goes to the search box, arrows and Enter choose, Alt with the left
-    and right arrow goes back and forth. :meth:`build_page`, :meth:`search_schema` and :meth:`links` do the same
-    in Python.
+    The search covers names, descriptions and owners, and updates while you type. Everything works
+    by keyboard: ``/`` goes to the search box, arrows and Enter select, Alt with the left and right
+    arrow goes back and forward. :meth:`page`, :meth:`search` and :meth:`links` do the same in
+    Python.
 
     Parameters
     ----------
     schema
-        What a :class:`gqlnb.Client` is made for: a schema of any library, a connection's name, an
-        address, a client. Also SDL text, or the answer to introspection. None: what a bare
-        ``%%graphql`` asks.
+        Anything that :class:`gqlnb.Client` accepts: a schema of any library, the name of a
+        connection, an address, a client. Also SDL text, or the result of introspection. None: the
+        target of a bare ``%%graphql``.
     place
-        Where to begin: ``"Type"``, ``"Type.field"``, ``"@directive"``. None: all of it.
+        The first page: ``"Type"``, ``"Type.field"``, ``"@directive"``. None: the whole schema.
 
     Attributes
     ----------
@@ -60,9 +64,9 @@ class SchemaView(Widget):
     Raises
     ------
     TargetError
-        If there is no such place, or `schema` is nothing that can be asked.
+        If the schema has no such place, or no client can be created for `schema`.
     GqlnbError
-        If an endpoint does not tell its schema.
+        If an endpoint does not provide its schema.
 
     Examples
     --------
@@ -80,69 +84,63 @@ class SchemaView(Widget):
     def __init__(self, schema: Any = None, place: str | None = None) -> None:
         self.schema = resolve_schema(schema)
         self._place = place or ""
-        self._first_page = (
-            build_page(self.schema, place) if not self._place.startswith("@") else None
-        )
-        self._sheets = SchemaSheets(self.schema)
-        super().__init__(_twin=f"{self!r}\n{self._title}")
-        # So that the first key stroke does not wait for it.
+        self._docs = SchemaDocs(self.schema)
+        self._first_page = self._docs.build_page(self._place)
+        super().__init__(_twin=f"{self!r}\n{self._first_page.title}")
+        # In advance, so that the first key stroke does not wait for it.
         Thread(target=get_index, args=[self.schema], name="gqlnb-index", daemon=True).start()
 
-    def page(self, place: str | None = None) -> DocPage:
-        """Return the documentation of a place, as text and as HTML.
+    def page(self, place: str | None = None) -> SchemaPage:
+        """Return the documentation of a place, which displays as text and as HTML.
 
         Parameters
         ----------
         place
-            ``"Type"`` or ``"Type.field"``; None for all of the schema.
+            ``"Type"``, ``"Type.field"`` or ``"@directive"``; None for the whole schema.
 
         Raises
         ------
         TargetError
-            If there is no such place.
+            If the schema has no such place.
         """
-        return build_page(self.schema, place)
+        return self._docs.build_page(place or "")
 
     def search(self, words: str, *, limit: int = 20) -> Listing:
-        """Return what there is about some words, the likeliest first.
+        """Search names and descriptions, best match first.
 
         Parameters
         ----------
         words
-            What would be typed into the box.
+            The text that would be typed into the search box.
         limit
-            How many hits to return.
+            The number of hits to return.
         """
         return search_schema(self.schema, [words], limit, "limit=")
 
     def links(self, name: str, *, limit: int = LINKS) -> Listing:
-        """Return the types that lead to a type, and those that it leads to.
+        """List the types that use a type, and those that it uses.
 
         Parameters
         ----------
         name
             The type.
         limit
-            How many to return.
+            The number of types to return.
 
         Raises
         ------
         TargetError
-            If there is no such type.
+            If the schema has no such type.
         """
-        rows = self._sheets.list_neighbours(name)
+        rows = self._docs.list_neighbours(name)
         more = len(rows) - limit
         note = f"and {more:,} more: limit={len(rows)}" if more > 0 else ""
         return Listing(["", "type", "by"], rows[:limit], note if rows else "Nothing.")
 
-    @property
-    def _title(self) -> str:
-        return "" if self._first_page is None else self._first_page.title
-
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
     ) -> Message | None:
-        """Answer a view, in a thread of its own where the index is being made still."""
+        """Answer a view; in another thread while the index is being built."""
         work = partial(self._answer_view, dict(message))
         if is_indexed(self.schema) or (message.get("kind") == "hello" and not self._place):
             return work()
@@ -150,41 +148,34 @@ class SchemaView(Widget):
         return None
 
     def _answer_view(self, message: Mapping[str, Any]) -> Message | None:
-        sheets = self._sheets
         match message:
             case {"kind": "hello"}:
-                return {"kind": "state", "sheet": sheets.build_sheet(self._place)}
+                return {"kind": "state", "sheet": self._docs.build_message(self._place)}
             case {"kind": "open", "place": str() as place}:
-                return {"kind": "sheet", "sheet": sheets.build_sheet(place)}
+                return {"kind": "sheet", "sheet": self._docs.build_message(place)}
             case {"kind": "rows", "place": str() as place, "section": str() as name, "at": int(at)}:
-                return {"kind": "rows", "rows": sheets.build_rows(place, name, max(at, 0))}
+                return {"kind": "rows", "rows": self._docs.build_rows(place, name, max(at, 0))}
             case {"kind": "links", "place": str() as place, "side": "from" | "to", "at": int(at)}:
-                side = message["side"]
-                return {"kind": "rows", "rows": sheets.build_links(place, side, max(at, 0))}
+                rows = self._docs.build_links(place, message["side"], max(at, 0))
+                return {"kind": "rows", "rows": rows}
             case {"kind": "search", "text": str() as text, "at": int(at)}:
-                return self._search(sheets, text[:TYPED], max(at, 0))
+                return self._search(text[:MAX_SEARCH_LENGTH], max(at, 0))
         return None
 
-    def _search(self, sheets: SchemaSheets, text: str, start: int) -> Message:
-        """Return hits for what was typed."""
-        words = split_search_words(text)
-        found, total = sheets.index.search(words, FOUND, start)
-        rows = [
-            {"place": it.place, "type": it.type, "about": sanitize_text(it.about, ABOUT)}
-            for it in found
-        ]
-        near = [] if rows or not words else sheets.index.suggest_names(words[-1])
+    def _search(self, text: str, start: int) -> Message:
+        index, words = get_index(self.schema), split_search_words(text)
+        hits, total = index.search(words, HITS, start)
+        rows = [{"place": it.place, "type": it.type, "about": it.description} for it in hits]
+        near = [] if rows or not words else index.suggest_names(words[-1])
         return {"kind": "found", "text": text, "total": total, "rows": rows, "near": near}
 
     def _build_html(self) -> str:
-        """Return the page it begins with, as long as may be saved."""
-        first = self._first_page or build_page(self.schema, None)
-        made = ""
-        for most in SIZES:
-            made = first.to_html(most)
-            if len(made.encode()) <= SAVED:
-                break
-        return made if len(made.encode()) <= SAVED else f"<p>{sanitize_text(first.title)}</p>"
+        """Render the first page, shortened until it is small enough to be saved."""
+        for most in SECTION_SIZES:
+            html = self._first_page.to_html(most)
+            if len(html.encode()) <= MAX_SAVED_BYTES:
+                return html
+        return f"<p>{sanitize_text(self._first_page.title)}</p>"
 
     def __repr__(self) -> str:
         types = len(list_own_types(self.schema))
@@ -193,15 +184,15 @@ class SchemaView(Widget):
 
 
 def resolve_schema(target: Any) -> GraphQLSchema:
-    """Return the schema of what a client is made for, or that SDL or introspection describes."""
+    """Return the schema of anything that a client accepts, of SDL or of introspection."""
     if isinstance(target, GraphQLSchema):
         return target
     if isinstance(target, Mapping) or (isinstance(target, str) and "{" in target):
-        from gqlnb.client.schema_sources import read_schema as described
+        from gqlnb.client.schema_sources import read_schema
 
-        return described(target).graphql
+        return read_schema(target).graphql
     from gqlnb.client.client import connect
     from gqlnb.github.builtin_connections import register_connections
 
-    register_connections()  # the connections that everybody has
+    register_connections()
     return connect(target).schema

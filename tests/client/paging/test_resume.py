@@ -23,7 +23,8 @@ def parts(data: Any) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "place", [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "next")]
+    "place",
+    [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "write_next_request")],
 )
 @pytest.mark.parametrize("time", [1, 2, 5])
 def test_ctrl_c_at_any_place_loses_nothing(

@@ -107,7 +107,7 @@ def test_what_travels_holds_no_secret(guarded, spelled):
         assert not [form for form in spelled(SECRET) if form in data or form in shown.encode()]
     _, asker, asks = pickle.loads(data)
     assert fetch_pages(asker, asks).pages[0].total > 0
-    assert asker.client.recipe() == client.make_recipe()
+    assert asker.client.make_recipe() == client.make_recipe()
     assert pickle.loads(data)[1].client is asker.client
 
 

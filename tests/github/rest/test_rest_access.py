@@ -92,7 +92,7 @@ def test_without_a_limit_nothing_is_said_of_one(running: Callable[..., Asking]) 
 @pytest.mark.parametrize("limit", [0, -1, True, 1.5, "9"])
 def test_a_limit_that_is_none_is_refused(limit: object) -> None:
     """Before anything is served."""
-    with pytest.raises(ServerError, match="limit is a whole number of requests"):
+    with pytest.raises(ServerError, match="limit= takes a positive whole number of requests"):
         app(limit=limit)
 
 
@@ -139,10 +139,9 @@ def test_a_login_gives_a_token(anyone: Asking, kind: str) -> None:
     [("ada", "password-of-bob"), ("eve", "password-of-ada"), ("", "x"), ("ada", "")],
 )
 def test_a_wrong_password_is_refused(anyone: Asking, says: Says, login: str, password: str) -> None:
-    """It is not said which of the two was wrong; without either it is 400."""
-    status, text = says(anyone.post("/login", json={"login": login, "password": password}))
-    expected = (401, "Login and password do not go together.") if login and password else None
-    assert (status, text) == expected or (status == 400 and expected is None)
+    """The message does not tell which of the two was wrong."""
+    answer = anyone.post("/login", json={"login": login, "password": password})
+    assert says(answer) == (401, "Login and password do not go together.")
 
 
 def test_without_users_nobody_writes(running: Callable[..., Asking]) -> None:
@@ -171,22 +170,18 @@ def b64(data: bytes) -> str:
 def test_a_forged_token_is_refused(ada: Asking, says: Says) -> None:
     """Whatever is changed in a token, it is one no more."""
     token = ada.headers["Authorization"].split()[1]
-    version, claims, signature = token.split(".")
+    claims, signature = token.split(".")
     later = b64(json.dumps({"login": "ada", "expires": 9e9}).encode())
     other = b64(json.dumps({"login": "bob", "expires": 1_800_003_600}).encode())
-    # The last character of 32 bytes in base64 has two bits that say nothing.
-    twin = signature[:-1] + chr(ord(signature[-1]) + 1)
     forged = [
-        f"{version}.{later}.{signature}",
-        f"{version}.{other}.{signature}",
-        f"v2.{claims}.{signature}",
-        f"{version}.{claims}.{twin}",
-        f"{version}.{claims}.{signature}=",
-        f"{version}.{claims}.",
-        f"{version}.{claims}",
+        f"{later}.{signature}",
+        f"{other}.{signature}",
+        f"{claims}=.{signature}",
+        f"{claims}.{signature.upper()}",
+        f"{claims}.{signature}.",
+        f"{claims}.",
         claims,
-        "v1..",
-        "...",
+        "..",
         "",
         "é" * 10,
         "x" * 5000,
@@ -241,6 +236,7 @@ def test_a_short_secret_is_refused() -> None:
         ({"Host": "127.0.0.1.evil.example"}, 403),
         ({"Host": "localhost, evil.example"}, 400),
         ({"Host": "local host"}, 400),
+        ({"Host": ""}, 400),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 200),
@@ -264,11 +260,6 @@ def test_a_foreign_page_writes_nothing(ada: Asking, site: str) -> None:
     assert answer.status_code == 403
 
 
-def test_no_host_is_400(anyone: Asking, raw: Callable[[Asking, bytes], bytes]) -> None:
-    """HTTP/1.0 knows none, and is not answered."""
-    assert raw(anyone, b"GET /repositories HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 400 ")
-
-
 def test_secrets_are_nowhere(
     running: Callable[..., Asking],
     caplog: pytest.LogCaptureFixture,
@@ -282,7 +273,7 @@ def test_secrets_are_nowhere(
     token = asking.headers["Authorization"].split()[1]
     said = [asking.get("/repositories"), asking.post("/repository/1/star"), asking.get("/nowhere")]
     said += [asking.post("/login", data=b"login=ada&password=password-of-eve&x=1")]
-    state = asking.server._app.state.desk
+    state = asking.server._app.state
     seen = repr((asking.server, state, vars(asking.server), state.logins, state.callers))
     seen += caplog.text + "".join(capfd.readouterr())
     seen += "".join(answer.text + str(answer.headers) for answer in said)
@@ -311,10 +302,9 @@ def test_counts_hold_under_threads(clock: Clock) -> None:
     [
         ("env:NAME", "got str"),
         (["env:NAME"], "got list"),
-        ({5: Token("open-sesame")}, "5 is no name"),
-        ({" ": Token("open-sesame")}, "' ' is no name"),
-        ({"me": None}, "'me' has none"),
-        ({"Me": Token("open-sesame"), "me": Token("open-says-me")}, "'me' stands there twice"),
+        ({5: Token("open-sesame")}, "5 is not a name"),
+        ({" ": Token("open-sesame")}, "' ' is not a name"),
+        ({"me": None}, "'me' has no secret"),
     ],
 )
 def test_names_and_secrets_are_a_mapping(argument: str, given: object, said: str) -> None:
@@ -344,7 +334,7 @@ def test_keys_that_let_nobody_in_are_a_mistake() -> None:
     app(users={})  # nobody may log in, as by default
 
 
-@pytest.mark.parametrize("hosts", ["localhost", [], [5], [""]])
+@pytest.mark.parametrize("hosts", ["localhost", ["a b"], [""]])
 def test_hosts_are_names(hosts: object) -> None:
     """A text alone would allow each of its parts."""
     with pytest.raises(ServerError, match=r"^hosts= takes names"):

@@ -33,18 +33,18 @@ def test_a_cursor_is_the_place_in_base64():
 
 def test_first_and_after_go_forward():
     """A page begins behind the cursor it is given."""
-    second = cut(first=4, after=cut(first=4).info["endCursor"])
+    second = cut(first=4, after=cut(first=4).page_info["endCursor"])
     assert second.nodes == tuple("efgh")
-    assert second.info["hasNextPage"] is True
-    assert second.info["hasPreviousPage"] is True
+    assert second.page_info["hasNextPage"] is True
+    assert second.page_info["hasPreviousPage"] is True
 
 
 def test_last_and_before_go_back():
     """A page ends ahead of the cursor it is given."""
     end = cut(last=4)
     assert end.nodes == tuple("ghij")
-    assert end.info["hasNextPage"] is False
-    assert cut(last=4, before=end.info["startCursor"]).nodes == tuple("cdef")
+    assert end.page_info["hasNextPage"] is False
+    assert cut(last=4, before=end.page_info["startCursor"]).nodes == tuple("cdef")
 
 
 def test_after_and_before_bound_a_page():
@@ -67,8 +67,8 @@ def test_an_empty_page_has_no_cursors(args):
     """Where nothing is left the page is empty and names no cursor."""
     empty = cut(**args)
     assert list(empty.nodes) == []
-    assert empty.info["startCursor"] is None
-    assert empty.info["endCursor"] is None
+    assert empty.page_info["startCursor"] is None
+    assert empty.page_info["endCursor"] is None
 
 
 @given(st.integers(1, 12), st.booleans())
@@ -83,7 +83,7 @@ def test_walking_finds_every_item_once(size, back):
     while info[more]:
         step = cut(**{word: size, along: info[which]})
         found = [*step.nodes, *found] if back else [*found, *step.nodes]
-        info = step.info
+        info = step.page_info
     assert found == list(ITEMS)
 
 
@@ -138,9 +138,9 @@ def keyed(keys, kind, *, descending=False):
 def test_a_keyset_cursor_is_of_githubs_form(key, kind, text):
     """The form is that of recorded ones: number alone, or what is sorted by and the number."""
     cursors = keyed([key], kind)
-    assert cursors.at(0) == text
+    assert cursors.encode_cursor(0) == text
     for written in (text, text.rstrip("="), text.replace("_", "/")):
-        assert (cursors.ahead(written), cursors.find_after(written)) == (0, 1)
+        assert (cursors.find_before(written), cursors.find_after(written)) == (0, 1)
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -151,8 +151,15 @@ def test_a_walk_goes_on_behind_what_is_gone(descending):
     whole = keyed(keys, tuple[int, int], descending=descending)
     for place, key in enumerate(keys):
         left = keyed([k for k in keys if k != key], tuple[int, int], descending=descending)
-        assert left.find_after(whole.at(place)) == left.ahead(whole.at(place)) == place
-        assert (whole.ahead(whole.at(place)), whole.find_after(whole.at(place))) == (
+        assert (
+            left.find_after(whole.encode_cursor(place))
+            == left.find_before(whole.encode_cursor(place))
+            == place
+        )
+        assert (
+            whole.find_before(whole.encode_cursor(place)),
+            whole.find_after(whole.encode_cursor(place)),
+        ) == (
             place,
             place + 1,
         )
@@ -173,7 +180,7 @@ def test_walking_by_keys_finds_every_item_once(size, back, descending):
     while info[more]:
         step = build_page("letters", keys, {word: size, along: info[which]}, cursors=cursors)
         assert [edge["cursor"] for edge in step.edges] == [
-            cursors.at(keys.index(node)) for node in step.nodes
+            cursors.encode_cursor(keys.index(node)) for node in step.nodes
         ]
         found = [*step.nodes, *found] if back else [*found, *step.nodes]
         info = step.page_info

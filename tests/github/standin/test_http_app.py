@@ -20,7 +20,7 @@ from gqlnb import (
     stars,
 )
 from gqlnb.auth import Token
-from gqlnb.github.standin.github_schema import rate_limits as ledger
+from gqlnb.github.standin import rate_limits as ledger
 from gqlnb.github.standin.http_app import StandInApp
 from gqlnb.github.standin.simulation import Simulation
 from gqlnb.server.app import App

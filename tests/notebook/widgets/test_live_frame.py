@@ -73,7 +73,7 @@ def asked(way, schema):
 def until(live, events):
     """Wait until so many events came."""
     came = threading.Event()
-    take = live._take
+    take = live._add_result
 
     def taken(result):
         more = take(result)
@@ -81,7 +81,7 @@ def until(live, events):
             came.set()
         return more
 
-    live._take = taken
+    live._add_result = taken
     assert live.events >= events or came.wait(SECONDS)
 
 

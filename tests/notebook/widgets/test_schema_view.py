@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import gqlnb
 from gqlnb import Client, SchemaView, TargetError, serve
+from gqlnb.notebook.schema_docs import LINKS, ROWS, SchemaDocs
 from gqlnb.notebook.schema_search import SchemaIndex, get_index, split_search_words
-from gqlnb.notebook.schema_sheets import FIRST, LINKS, SchemaSheets
 from tests.benchmarks.big_schema import big_sdl
 
 SDL = '''
@@ -47,7 +47,7 @@ def places(words, schema=SCHEMA, limit=50):
 
 def sheet(place, schema=SCHEMA):
     """Return a sheet."""
-    return SchemaSheets(schema).build_sheet(place)
+    return SchemaDocs(schema).build_message(place)
 
 
 def text(pieces):
@@ -209,10 +209,10 @@ def test_what_is_long_comes_in_portions():
     values = " ".join(f"V{number}" for number in range(1000))
     users = " ".join(f"type T{number} {{ big: Big }}" for number in range(300))
     schema = build_schema(f"type Query {{ big: Big }} enum Big {{ {values} }} {users}")
-    sheets = SchemaSheets(schema)
-    made = sheets.build_sheet("Big.V900")
+    sheets = SchemaDocs(schema)
+    made = sheets.build_message("Big.V900")
     (section,) = made["sections"]
-    assert (section["total"], len(section["rows"])) == (1000, FIRST)
+    assert (section["total"], len(section["rows"])) == (1000, ROWS)
     assert [row["place"] for row in section["marked"]] == ["Big.V900"]
     assert [row["place"] for row in sheets.build_rows("Big", "Values", 60)][:1] == ["Big.V60"]
     assert sheets.build_rows("Big", "Values", 1000) == sheets.build_rows("Big", "none", 0) == []

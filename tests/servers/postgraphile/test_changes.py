@@ -242,9 +242,9 @@ def test_changes_of_the_schema_are_named(
     """`schema_changes` names the field that another type has now, and the query that asks it."""
     client = connect(watching)
     client.frame("{ allChangings { nodes { id amount } } }")
-    assert not client.find_schema_changes().breaking
+    assert not client.schema_changes().breaking
     alter("ALTER COLUMN amount TYPE integer USING 0", "amount: Int")
-    changes = client.find_schema_changes()
+    changes = client.schema_changes()
     assert "Changing.amount" in str(list(changes.breaking))
 
 

@@ -17,7 +17,7 @@ from gqlnb.errors import GqlnbError, OptionError, QueryError, advise_if_strict, 
 from gqlnb.github.builtin_connections import register_connections
 from gqlnb.github.harvester.harvests import RESUME_HINT, harvest
 from gqlnb.github.star_query import normalize_typed_query
-from gqlnb.result.lazy_schema import detach_schema_loader
+from gqlnb.result.result import detach_schema_loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

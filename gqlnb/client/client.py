@@ -91,8 +91,7 @@ if TYPE_CHECKING:
     from gqlnb.client.schema_diff import SchemaChanges
     from gqlnb.client.subscriptions import ConnectionInit, StreamKind
     from gqlnb.http.rate_limit_rules import Budget
-    from gqlnb.result.lazy_schema import SchemaLoader
-    from gqlnb.result.result import Result
+    from gqlnb.result.result import Result, SchemaLoader
 
 __all__ = ["Client", "SchemaMixin", "StreamingMixin", "connect"]
 

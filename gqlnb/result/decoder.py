@@ -194,7 +194,7 @@ def decode_untyped(raw: Buffer) -> Any:
 
 def join_pieces(pieces: Sequence[Buffer]) -> bytes:
     """Return pieces of JSON as one JSON list."""
-    return b"[%b]" % b",".join(pieces)  # type: ignore[arg-type]
+    return b"[%b]" % b",".join(pieces)
 
 
 def find_span(body: bytes, pieces: Sequence[Buffer]) -> tuple[int, int]:
@@ -535,7 +535,7 @@ class RowDecoders:
 
 def get_row_decoders(plan: ReadPlan, *, checked: bool = False) -> RowDecoders:
     """Return the row decoders of a plan, which are made once."""
-    found = plan.decoders.get(checked)
+    found: RowDecoders | None = plan.decoders.get(checked)
     if found is None:
-        found = plan.decoders.setdefault(checked, RowDecoders(plan, checked=checked))
+        found = plan.decoders[checked] = RowDecoders(plan, checked=checked)
     return found

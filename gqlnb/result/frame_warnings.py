@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gqlnb.result.paging_report import MORE_PAGES_FOLLOW
+from gqlnb.result.renderer import format_error_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -17,7 +18,6 @@ __all__ = [
     "describe_partial_result",
     "describe_remarks",
     "describe_renumbering",
-    "format_error_count",
 ]
 
 # Marks in the set of warnings that were given for a result, beside names of lists and remarks.
@@ -29,11 +29,6 @@ EXPECTED_ENDS = frozenset(
 )
 MAX_DOUBTS_SHOWN = 3
 _warned_sources: set[str | None] = set()  # one warning per source and process about inference
-
-
-def format_error_count(errors: Collection[object]) -> str:
-    """Return the number of errors in words."""
-    return "1 error" if len(errors) == 1 else f"{len(errors):,} errors"
 
 
 def describe_partial_result(errors: Collection[object], given: set[str | None]) -> Iterator[str]:

@@ -87,6 +87,7 @@ _KIND_NAMES = {
     str: "text",
 }
 MAX_EXACT_INTEGER = 2**53  # beyond it a float does not hold every integer
+JSONTypes = frozenset[type]
 ObjectSet = frozenset[tuple[object, str]]  # (branch of the document, name of an object type)
 
 
@@ -156,7 +157,7 @@ class Shape:
     mixed_kinds: str = ""
     type_text: str = ""
     item_nullable: tuple[bool, ...] = ()
-    json_types: frozenset[type] | None = None
+    json_types: JSONTypes | None = None
     is_required: bool = True
     fragments: dict[frozenset[str], set[str]] = field(default_factory=dict)
     may_be_lists: bool = False
@@ -223,10 +224,10 @@ class _Field(NamedTuple):
     scope: _Scope
 
     @property
-    def type(self) -> GraphQLOutputType:
+    def declared_type(self) -> GraphQLOutputType:
         name = self.node.name.value
-        declared = META_FIELDS.get(name) or self.parent.fields[name]
-        return declared.type  # type: ignore[no-any-return]
+        field = META_FIELDS.get(name) or self.parent.fields[name]
+        return field.type
 
 
 _SHAPE_CACHE: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
@@ -293,9 +294,8 @@ def build_response_shape(document: Document, conditions: Mapping[str, bool] | No
     schema = document.schema
     operation = document.operation
     root_type = None if schema is None else schema.get_root_type(operation.operation)
-    # Data may be null at the root; `nullable` is about rows, which the data are if they exist.
     text = UNTYPED_ROOT if root_type is None else str(root_type)
-    root = Shape(composite=True, nullable=False, type_text=text)
+    root = Shape(composite=True, type_text=text)
     scope = _Scope(_get_object_names(schema, root_type))
     context = _Context(schema, document.fragments, conditions)
     _add_children(root, [_SelectionSet(operation.selection_set, root_type, scope)], context)
@@ -310,7 +310,7 @@ def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Con
             node = found.node
             fields.setdefault((node.alias or node.name).value, []).append(found)
     for name, parts in fields.items():
-        child = shape.children[name] = _build_child(name, parts, context)
+        child = shape.children[name] = _build_child(parts, context)
         child.is_required = any(p.scope.required and not p.scope.is_narrowed for p in parts)
         for scope in [] if child.is_required else [part.scope for part in parts]:
             if scope.required and scope.types:
@@ -351,7 +351,7 @@ def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Field]
         yield from _iter_fields(_SelectionSet(target.selection_set, inner, scope), context)
 
 
-def _build_child(name: str, parts: list[_Field], context: _Context) -> Shape:
+def _build_child(parts: list[_Field], context: _Context) -> Shape:
     """Return the shape of a field that is selected once or more."""
     schema, first = context.schema, parts[0]
     child = _build_leaf(first) if schema is not None else Shape(type_text=UNTYPED_VALUE)
@@ -371,11 +371,11 @@ def _build_child(name: str, parts: list[_Field], context: _Context) -> Shape:
         child.certain_objects |= objects if scope.certain else frozenset()
         if part.node.selection_set is None:
             continue
-        inner = None if schema is None else get_named_type(part.type)
+        inner = None if schema is None else get_named_type(part.declared_type)
         branch = None if scope.always else (objects, None if scope.certain else id(part.node))
         names = _get_object_names(schema, inner)
         required = is_uniform or (scope.required and not scope.is_narrowed)
-        if schema is not None and inner is not get_named_type(first.type):
+        if schema is not None and inner is not get_named_type(first.declared_type):
             required = False
         child.objects |= frozenset((branch, type_name) for type_name in names)
         inner_scope = _Scope(names, always=scope.always, branch=branch, required=required)
@@ -389,7 +389,7 @@ def _build_child(name: str, parts: list[_Field], context: _Context) -> Shape:
 
 
 def _build_leaf(selected: _Field) -> Shape:
-    declared: Any = selected.type
+    declared: Any = selected.declared_type
     nullable = []
     inner = declared
     while True:

@@ -18,7 +18,6 @@ from gqlnb.result.shape import Shape, find_connection_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gqlnb.result.decoder import RowDecoders
     from gqlnb.result.shape import ObjectSet
 
 __all__ = [
@@ -149,13 +148,13 @@ class ReadPlan:
     wanted
         The tables to read, by name. Of other tables on the way to them only keys are read.
     decoders
-        Decoders of rows, made when needed, by whether they check; see :mod:`gqlnb.result.decoder`.
+        Decoders of rows by whether they check, made by :mod:`gqlnb.result.decoder`.
     """
 
     shape: Shape
     root: ResultTable
     wanted: dict[str, ResultTable]
-    decoders: dict[bool, RowDecoders] = field(default_factory=dict)
+    decoders: dict[bool, Any] = field(default_factory=dict)
 
 
 def get_read_plan(

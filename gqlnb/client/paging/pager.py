@@ -19,8 +19,13 @@ from gqlnb.client.retry_loop import RetryLoop
 from gqlnb.document.paging_plan import PagingPlan
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, OptionError, QueryError, sanitize_text
-from gqlnb.result.frame_warnings import warn_incomplete
-from gqlnb.result.result import Result, build_frame
+from gqlnb.result.result import (
+    Result,
+    attach_crawler,
+    build_frame,
+    finish_pages,
+    warn_incomplete,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -404,12 +409,12 @@ class Pager(ClientBase):
         """Return a page; paging that is left there can be resumed with the next one."""
         crawler.handed_out = True
         self._unfinished = crawler if crawler.is_open else None
-        return attach_crawler(crawler.build_page(), crawler)
+        return attach_open_crawler(crawler.build_page(), crawler)
 
     def _run_crawler(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             self._send_rounds(crawler, bar)
-        return attach_crawler(crawler.build_result(), crawler)
+        return attach_open_crawler(crawler.build_result(), crawler)
 
     def _send_rounds(self, crawler: Crawler, bar: Progress) -> None:
         """Ask until there is nothing more to ask for, or the page is whole."""
@@ -514,7 +519,7 @@ class Pager(ClientBase):
     async def _arun_crawler(self, crawler: Crawler, progress: Any) -> Result:
         with self._keep_on_failure(crawler), Progress(progress) as bar:
             await self._asend_rounds(crawler, bar)
-        return attach_crawler(crawler.build_result(), crawler)
+        return attach_open_crawler(crawler.build_result(), crawler)
 
     async def _asend_rounds(self, crawler: Crawler, bar: Progress) -> None:
         while not crawler.begun:
@@ -577,22 +582,9 @@ def measure_answer(outcome: Result | GqlnbError, seconds: float) -> tuple[int, f
     return len(getattr(response, "body", b"") or b""), seconds
 
 
-def finish_pages(last: Result, whole: Result) -> Result:
-    """Return the result at the end of the pages, of which nothing is said again.
-
-    That a page was the last one may show in an empty page behind it, which nobody gets; its report
-    then tells how paging ended.
-    """
-    object.__setattr__(last, "report", whole.report)
-    whole.__dict__["_said"] = last.__dict__.setdefault("_said", set())
-    return whole
-
-
-def attach_crawler(result: Result, crawler: Crawler) -> Result:
-    """Return a result that can be resumed, where there is more."""
-    if crawler.is_open:
-        result.__dict__["_crawler"] = crawler
-    return result
+def attach_open_crawler(result: Result, crawler: Crawler) -> Result:
+    """Return a result that can be resumed if there are more pages."""
+    return attach_crawler(result, crawler) if crawler.is_open else result
 
 
 def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) -> None:
@@ -600,7 +592,7 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
     error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - of our own making
     if not crawler.begun:
         return
-    result = attach_crawler(crawler.build_result(ended), crawler)
+    result = attach_open_crawler(crawler.build_result(ended), crawler)
     error.result = result  # type: ignore[attr-defined]
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
         error.args = (f"{error.args[0]} {crawler.got:,} items came before. {ADVICE}",)

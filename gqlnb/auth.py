@@ -1,4 +1,4 @@
-"""Secrets: where they come from, and how they stay unseen."""
+"""Tokens: their sources, the header they are sent in, and the endpoint they belong to."""
 
 from __future__ import annotations
 
@@ -35,21 +35,17 @@ LITERAL_TOKEN_REFUSED = (
     "notebook."
 )
 ACCEPTED_SCHEMES = frozenset({"bearer", "token"})
-"""The words before a token, in lower case, that every server of ours takes, as GitHub does."""
+"""The schemes, in lower case, that our servers accept; GitHub accepts the same two."""
 
-_KEYRING_SERVICE = "gqlnb"  # the name under which the keyring of the system files our tokens
-_PART_SEPARATORS = re.compile(
-    r"[\s;,=\"]+"
-)  # what stands between the parts of a cookie or of a digest
+_KEYRING_SERVICE = "gqlnb"
+_PART_SEPARATORS = re.compile(r"[\s;,=\"]+")  # between the parts of a cookie or a digest
 # RFC 9110, sections 11.1 and 5.6.2: the scheme is a token.
 _SCHEME_PATTERN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]*")
-_MIN_HIDDEN_LENGTH = 4  # characters; to hide shorter words would make an error unreadable
-_MAX_FILE_LENGTH = 1 << 16  # characters; no header of this length is read by anybody
-_FINGERPRINT_KEY = os.urandom(32)  # of fingerprints: nobody can try words against them
-_MAX_KEPT_VALUES = (
-    32  # values a function gave last: answers to requests in flight may echo any of them
-)
-# Variables of the environment whose values are secrets by their names, and not paths of files.
+_MIN_HIDDEN_LENGTH = 4  # characters; hiding shorter words would make error messages unreadable
+_MAX_FILE_LENGTH = 1 << 16  # characters; servers reject headers of this length
+_FINGERPRINT_KEY = os.urandom(32)  # per process, so that guesses cannot be checked elsewhere
+_MAX_KEPT_VALUES = 32  # a response in flight may echo a value that was replaced meanwhile
+# Environment variables whose names say that they hold a secret, not the path of a file.
 _SECRET_VARIABLE_NAME = re.compile(
     r"(?:.*_)?(?:TOKEN|SECRET|PASSWORD|PASSWD|PAT|API_?KEY|ACCESS_KEY)"
 )
@@ -59,29 +55,28 @@ _live_tokens_lock = threading.Lock()
 
 
 class Token:
-    """A secret that is sent in a header and shown nowhere.
+    """A secret that is sent in a header and never shown.
 
-    Its value stands in no repr, no attribute, no pickle, no log and no error. The first endpoint
-    that a client sends it to is the only one it is ever sent to: the scheme, host and port of the
-    address; :meth:`unbound` gives a Token for another.
+    It does not appear in a repr, an attribute, a pickle, a log or an error message. It is sent only
+    to the first endpoint that a client sends it to (scheme, host and port of the URL);
+    :meth:`unbound` returns a Token for another endpoint.
 
     Parameters
     ----------
     value
-        The secret: printable ASCII without spaces. White space around it is dropped, since a
-        pasted token often ends in a newline. Or a function that returns it, for tokens that do not
-        last: called whenever one is sent, in whichever thread sends.
+        The secret: printable ASCII without spaces; surrounding white space is removed, since a
+        pasted token often ends in a newline. Or a function that returns it, for short-lived tokens:
+        called when a request is sent, in the sending thread.
     scheme
-        The word before it in the header, such as ``"Bearer"``, ``"token"`` or ``"Basic"``; empty
-        for none.
+        The authentication scheme, such as ``"Bearer"``, ``"token"`` or ``"Basic"``; empty for none.
     lifetime
-        Seconds for which what the function returned is used again; None to call it for every
-        request.
+        Seconds for which a value returned by the function is used again; None to call the function
+        for every request.
 
     Raises
     ------
     AuthError
-        If the value is empty or holds a space, a control or a non-ASCII character; the message
+        If the value is empty or contains a space, a control or a non-ASCII character; the message
         does not show it. If the function fails, when the token is sent.
 
     Examples
@@ -111,25 +106,26 @@ class Token:
         *,
         lifetime: float | None = None,
     ) -> None:
-        ask = value if callable(value) else None
-        if not _is_scheme(scheme):
+        get_token = value if callable(value) else None
+        word: object = scheme  # callers without a type checker may pass anything
+        if not isinstance(word, str) or not _SCHEME_PATTERN.fullmatch(word):
             msg = "The scheme of a token is one word such as 'Bearer', 'token' or 'Basic'."
             raise AuthError(msg)
-        if ask is None and lifetime is not None:
-            msg = "lifetime= is for a function that returns tokens; this one is given as text."
+        if get_token is None and lifetime is not None:
+            msg = "lifetime= requires a function that returns tokens; this token is a string."
             raise AuthError(msg)
-        texts = [] if ask else [seal_text(validate_token(value, "The token"))]
-        self._initialize(ask, texts, scheme, lifetime or 0.0)
+        sealed = [] if get_token else [seal_text(validate_token(value, "The token"))]
+        self._initialize(get_token, sealed, scheme, lifetime or 0.0)
 
     def _initialize(
         self,
-        ask: Callable[[], str] | None,
-        texts: list[Callable[[], str]],
+        get_token: Callable[[], str] | None,
+        sealed: list[Callable[[], str]],
         scheme: str,
         lifetime: float,
     ) -> None:
-        self._get_token = ask
-        self._sealed_values = deque(texts, _MAX_KEPT_VALUES)
+        self._get_token = get_token
+        self._sealed_values = deque(sealed, _MAX_KEPT_VALUES)
         self._sealed_parts: tuple[Callable[[], str], ...] = ()
         self._scheme = scheme
         self._lifetime = lifetime
@@ -143,7 +139,14 @@ class Token:
     @classmethod
     @hide_locals
     def from_env(cls, name: str, scheme: str = "Bearer") -> Token:
-        """Take the token from an environment variable.
+        """Return the token in an environment variable.
+
+        Parameters
+        ----------
+        name
+            The variable.
+        scheme
+            The authentication scheme.
 
         Raises
         ------
@@ -153,36 +156,43 @@ class Token:
         value = os.environ.get(name, "")
         if not value.strip():
             msg = (
-                f"Environment variable {sanitize_text(name, 80)} is not set, so there is no token to send. "
-                f"Set it before Jupyter starts, or pass token='prompt'."
+                f"Environment variable {sanitize_text(name, 80)} is not set, so there is no token "
+                f"to send. Set it before Jupyter starts, or pass token='prompt'."
             )
             raise AuthError(msg)
-        made = cls(validate_token(value, f"The token in environment variable {name}"), scheme)
-        return made.record_source(f"env:{name}")
+        token = cls(validate_token(value, f"The token in environment variable {name}"), scheme)
+        return token.record_source(f"env:{name}")
 
     @classmethod
     @hide_locals
     def from_keyring(cls, name: str, scheme: str = "Bearer") -> Token:
-        """Take the token from the keyring of the system, where it is filed under ``gqlnb``.
+        """Return a token in the system's keyring, under the service name ``gqlnb``.
+
+        Parameters
+        ----------
+        name
+            The user name of the entry.
+        scheme
+            The authentication scheme.
 
         Raises
         ------
         AuthError
-            If the keyring holds no such entry, or cannot be read.
+            If the keyring does not have the entry, or cannot be read.
         MissingExtraError
             If the optional dependency ``keyring`` is not installed.
         """
         keyring = import_optional("keyring", "keyring", "read a token from the system's keyring")
         try:
             value = keyring.get_password(_KEYRING_SERVICE, name)
-        except Exception as error:  # each backend has errors of its own
+        except Exception as error:  # each backend has its own exceptions
             reason = type(error).__name__
         else:
             if value:
-                made = cls(validate_token(value, f"The token {name!r} in the keyring"), scheme)
-                return made.record_source(f"keyring:{name}")
+                token = cls(validate_token(value, f"The token {name!r} in the keyring"), scheme)
+                return token.record_source(f"keyring:{name}")
             msg = (
-                f"The keyring holds no token {name!r}. Store it once in a terminal: "
+                f"The keyring does not have a token {name!r}. Store it once in a terminal: "
                 f"keyring set {_KEYRING_SERVICE} {name}"
             )
             raise AuthError(msg)
@@ -195,57 +205,73 @@ class Token:
     @classmethod
     @hide_locals
     def from_file(cls, path: str | os.PathLike[str], scheme: str = "Bearer") -> Token:
-        """Take the token from a file that holds nothing else.
+        """Return the token in a file that contains only the token.
 
         Parameters
         ----------
         path
-            The file; ``~`` is the home folder. On POSIX systems nobody but its owner may have any
-            right to it.
+            The file; ``~`` is the home folder. On POSIX systems its mode must be private to its
+            owner, such as 600.
+        scheme
+            The authentication scheme.
 
         Raises
         ------
         AuthError
-            If others may read it, or it can't be read; the message says what to do.
+            If other users may access the file, or it cannot be read.
         """
         file = Path(path).expanduser()
-        shown = sanitize_text(file, 120)
+        shown, fault, value = sanitize_text(file, 120), "", ""
         try:
             with file.open(encoding="ascii", errors="replace") as opened:
-                mode = os.fstat(opened.fileno()).st_mode  # of what was opened, whatever is moved
-                fault = _describe_file_fault(mode, shown)
-                value = "" if fault else opened.read(_MAX_FILE_LENGTH)
+                mode = os.fstat(opened.fileno()).st_mode  # not of a path that may be replaced
+                permissions = stat.S_IMODE(mode)
+                if not stat.S_ISREG(mode):
+                    fault = f"The token file {shown} is not a regular file."
+                elif os.name == "posix" and permissions & 0o077:
+                    fault = (
+                        f"The token file {shown} is open to others (mode {permissions:04o}). "
+                        f"Keep it to yourself: chmod 600 {shown}"
+                    )
+                else:
+                    value = opened.read(_MAX_FILE_LENGTH)
         except OSError as error:
-            fault, value = f"The token file {shown} can't be read: {error.strerror}.", ""
+            fault = f"The token file {shown} can't be read: {error.strerror}."
         if fault:
             raise AuthError(fault)
-        return cls(validate_token(value, f"The token in {shown}"), scheme).record_source(
-            f"file:{path}"
-        )
+        token = cls(validate_token(value, f"The token in {shown}"), scheme)
+        return token.record_source(f"file:{path}")
 
     @classmethod
     @hide_locals
     def prompt(cls, text: str = "Token: ", scheme: str = "Bearer") -> Token:
-        """Ask the person for the token; what is typed is not shown and not saved.
+        """Prompt for the token; the input is not echoed and not saved.
+
+        Parameters
+        ----------
+        text
+            The text of the prompt.
+        scheme
+            The authentication scheme.
 
         Raises
         ------
         AuthError
-            If nobody can be asked: a notebook run from the command line, a terminal that would show
-            what is typed.
+            If a prompt is not possible: in a notebook run from the command line, or in a terminal
+            that cannot turn off echo.
         """
         from getpass import GetPassWarning, getpass
 
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error", GetPassWarning)  # it would be shown
+                warnings.simplefilter("error", GetPassWarning)  # the input would be echoed
                 value: str | None = getpass(text)
         # RuntimeError: no stdin in a kernel
         except (EOFError, NotImplementedError, RuntimeError, GetPassWarning):
             value = None
         if value is None:
             msg = (
-                "There is nobody to ask for a token here. Set an environment variable and pass "
+                "A token cannot be prompted for here. Set an environment variable and pass "
                 "token='env:NAME'."
             )
             raise AuthError(msg)
@@ -254,49 +280,49 @@ class Token:
     @classmethod
     @hide_locals
     def from_header(cls, line: str) -> Token:
-        """Take the value of a header that is a secret, such as ``"Bearer abc"`` or cookies.
+        """Return a Token for a secret header value, such as ``"Bearer abc"`` or cookies.
 
         Parameters
         ----------
         line
-            The value as it is sent: printable ASCII, not empty. Each of its words and of the values
-            behind ``=`` in it is hidden too, where it has four characters or more.
+            The header value: printable ASCII, not empty. Its parts of four or more characters, such
+            as the values after ``=``, are masked in texts too.
         """
-        found = {part for part in _PART_SEPARATORS.split(line) if len(part) >= _MIN_HIDDEN_LENGTH}
+        parts = {part for part in _PART_SEPARATORS.split(line) if len(part) >= _MIN_HIDDEN_LENGTH}
         word, _, value = line.partition(" ")
         if value and " " not in value and word[:1].isalpha() and _SCHEME_PATTERN.fullmatch(word):
-            made, found = cls(value, word), found - {word}
+            token, parts = cls(value, word), parts - {word}
         else:
-            made = cls("".join(line.split()), "")
-            made._sealed_values = deque([seal_text(line)])
-        made._sealed_parts = tuple(map(seal_text, found))
-        return made
+            token = cls("".join(line.split()), "")
+            token._sealed_values = deque([seal_text(line)])
+        token._sealed_parts = tuple(map(seal_text, parts))
+        return token
 
     @classmethod
     @hide_locals
     def from_source(cls, source: object, scheme: str = "Bearer") -> Token | None:
-        """Return the token that a `token=` argument means.
+        """Return the token for a `token=` argument.
 
         Parameters
         ----------
         source
-            A Token, ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, something
-            that holds a Token as its ``.token``, or None for no token.
+            A Token, ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, an object
+            with a Token as its attribute ``token``, or None for no token.
         scheme
-            The word before it, where it is taken from a source.
+            The authentication scheme of a token given as text.
 
         Raises
         ------
         AuthError
-            If the source holds no token, or is something else; a literal token is refused
-            because it would be saved with the notebook.
+            If the source has no token, or is of another kind; a literal token is rejected because
+            it would be saved with the notebook.
         """
         if source is None or isinstance(source, Token):
             return source
-        word, _, name = str(source).partition(":") if isinstance(source, str) else ("", "", "")
-        made = {"env": cls.from_env, "keyring": cls.from_keyring, "file": cls.from_file}.get(word)
-        if made is not None and name.strip():
-            return made(name.strip(), scheme)
+        word, _, name = source.partition(":") if isinstance(source, str) else ("", "", "")
+        build = {"env": cls.from_env, "keyring": cls.from_keyring, "file": cls.from_file}.get(word)
+        if build is not None and name.strip():
+            return build(name.strip(), scheme)
         if source == "prompt":
             return cls.prompt(scheme=scheme)
         held = getattr(source, "token", None)  # a TokenBox
@@ -306,26 +332,26 @@ class Token:
 
     @property
     def scheme(self) -> str:
-        """The word before it in the header."""
+        """The authentication scheme."""
         return self._scheme
 
     @property
     def where(self) -> str | None:
-        """Where it was found, such as ``"env:NAME"``; None if it was given or typed in."""
+        """The source, such as ``"env:NAME"``; None for a token given as text or prompted for."""
         return self._source
 
     def record_source(self, where: str) -> Token:
-        """Note where another process may find the same secret, and return the Token."""
+        """Record the source from which another process can read the secret; return the Token."""
         self._source = where
         return self
 
     def build_header(self) -> str:
-        """Return the value of the header; call it only where it is sent.
+        """Return the header value with the secret, to send it.
 
         Raises
         ------
         AuthError
-            If the token comes from a function, and that failed.
+            If the function that returns the token failed.
         """
         value = self._reveal_value()
         return f"{self._scheme} {value}" if self._scheme else value
@@ -343,9 +369,9 @@ class Token:
             return self._sealed_values[-1]()
 
     def matches(self, header: str | None) -> bool:
-        """Tell, in constant time, whether an ``Authorization`` header carries this token.
+        """Return, in constant time, whether an ``Authorization`` header carries this token.
 
-        The words ``bearer`` and ``token`` count in any case, as GitHub takes them.
+        The schemes ``bearer`` and ``token``, in any case, are always accepted, as by GitHub.
         """
         word, _, value = (header or "").strip().partition(" ")
         known = word.lower() in ACCEPTED_SCHEMES or word.lower() == self._scheme.lower()
@@ -355,9 +381,9 @@ class Token:
         return known and same
 
     def compute_fingerprint(self) -> object:
-        """Return what Tokens of the same secret share in this process, and what does not tell it.
+        """Return a hashable object that is equal for Tokens of the same secret in this process.
 
-        Where a function gives the secret, a Token shares it with nobody.
+        The secret cannot be derived from it. A Token with a function is equal to itself only.
         """
         if self._get_token is not None:
             return self
@@ -376,7 +402,7 @@ class Token:
         Raises
         ------
         AuthError
-            If it is bound to another.
+            If it is bound to another origin.
         """
         with self._lock:
             if self._origin is None:
@@ -391,32 +417,26 @@ class Token:
             raise AuthError(msg)
 
     def unbound(self) -> Token:
-        """Return a Token of the same secret that no endpoint has been sent yet."""
-        made = Token.__new__(Token)
-        made._copy_from(self)  # noqa: SLF001 - the same class
-        return made
-
-    def _copy_from(self, other: Token) -> None:
-        self._initialize(
-            other._get_token, list(other._sealed_values), other._scheme, other._lifetime
+        """Return a Token of the same secret that is not bound to an endpoint."""
+        token = Token.__new__(Token)
+        token._initialize(  # noqa: SLF001 - the same class
+            self._get_token, list(self._sealed_values), self._scheme, self._lifetime
         )
-        self._sealed_parts, self._expires_at, self._source = (
-            other._sealed_parts,
-            other._expires_at,
-            other._source,
-        )
+        token._sealed_parts = self._sealed_parts  # noqa: SLF001
+        token._expires_at, token._source = self._expires_at, self._source  # noqa: SLF001
+        return token
 
     @hide_locals
     def redact(self, text: str) -> str:
-        """Return `text` with the secret replaced wherever it stands in it, however it is spelled.
+        """Return a text with the secret masked in any encoding.
 
-        Percent-encoded, escaped as in JSON or HTML, in base64 or in hexadecimal digits; where it
-        has less than eight characters, as it is alone.
+        Encodings are percent-encoding, JSON and HTML escapes, base64 and hexadecimal digits; a
+        secret of less than eight characters is only found as it is.
         """
         return redact_text(text, self._reveal_all())
 
     def _reveal_all(self) -> list[str]:
-        return [give() for give in (*self._sealed_values, *self._sealed_parts)]
+        return [reveal() for reveal in (*self._sealed_values, *self._sealed_parts)]
 
     def __repr__(self) -> str:
         return f"Token({MASK})"
@@ -428,18 +448,14 @@ class Token:
         return self
 
     def __reduce__(self) -> NoReturn:
-        msg = "A Token is not pickled: it stays in this process."
+        msg = "A Token cannot be pickled: the secret must not leave this process."
         raise TypeError(msg)
 
     __getstate__ = __reduce__
 
 
-def _is_scheme(scheme: object) -> bool:
-    return isinstance(scheme, str) and _SCHEME_PATTERN.fullmatch(scheme) is not None
-
-
 class TokenHolder(Protocol):
-    """What has a Token: a box that it was typed into."""
+    """An object with a Token, such as :class:`gqlnb.TokenBox`."""
 
     @property
     def token(self) -> Token:
@@ -447,12 +463,12 @@ class TokenHolder(Protocol):
 
 
 def validate_token(value: object, what: str) -> str:
-    """Return the text of a token without the white space around it.
+    """Return the text of a token without surrounding white space.
 
     Raises
     ------
     AuthError
-        If it can be none; the message does not show it.
+        If it is not a valid token; the message does not show it.
     """
     if not isinstance(value, str):
         msg = f"{what} must be text or a function that returns it, not {type(value).__name__}."
@@ -463,52 +479,40 @@ def validate_token(value: object, what: str) -> str:
         raise AuthError(msg)
     if any(not "!" <= character <= "~" for character in value):
         msg = (
-            f"{what} holds a space, a line break or a non-ASCII character. "
-            "Copy it again without what surrounds it."
+            f"{what} contains a space, a line break or a non-ASCII character. "
+            "Copy it again without the surrounding text."
         )
         raise AuthError(msg)
     return value
 
 
-def call_token_function(ask: Callable[[], object], hide: Callable[[str], str]) -> str:
-    """Return the token that a function of the user's gives.
+def call_token_function(get_token: Callable[[], object], redact: Callable[[str], str]) -> str:
+    """Return the token of a user's function.
 
     Raises
     ------
     AuthError
-        If the function fails, or what it gives can be no token; the message shows none.
+        If the function fails or returns an invalid token; the message does not show a token.
     """
-    what = "The token that the function returned"
     try:
-        given = ask()
+        token = get_token()
     except GqlnbError as error:
         reason = str(error)
-    except Exception as error:  # whatever the user's code raises
+    except Exception as error:
         reason = describe_exception(error)
     else:
-        if isinstance(given, Token):
-            return given._reveal_value()  # noqa: SLF001 - the same class
-        return validate_token(given, what)
-    msg = f"The function that returns the token failed: {redact_text(hide(reason))}"
+        if isinstance(token, Token):
+            return token._reveal_value()  # noqa: SLF001
+        return validate_token(token, "The token that the function returned")
+    msg = f"The function that returns the token failed: {redact_text(redact(reason))}"
     raise AuthError(msg)
 
 
-def _describe_file_fault(mode: int, shown: str) -> str:
-    """Say what is wrong with the kind and the permissions of a token file."""
-    if not stat.S_ISREG(mode):
-        return f"The token file {shown} is no regular file."
-    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        return (
-            f"The token file {shown} is open to others (mode {stat.S_IMODE(mode):04o}). "
-            f"Keep it to yourself: chmod 600 {shown}"
-        )
-    return ""
-
-
 def collect_secrets() -> list[str]:
-    """Return the secrets this process knows, to look for them in files.
+    """Return the secrets known to this process, to find them in files.
 
-    Those of the living Tokens, and those of environment variables whose names say that they are.
+    These are the secrets of all live Tokens, and of environment variables with names such as
+    ``API_KEY``.
     """
     with _live_tokens_lock:
         tokens = list(_live_tokens)

@@ -1,4 +1,4 @@
-"""What this process has open: its servers, its one background loop, threads that may wait."""
+"""Process-wide background resources: open servers, the event loop thread, worker threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from queue import SimpleQueue
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 __all__ = [
+    "ServerRegistry",
     "WorkerThread",
     "defer_interrupt",
     "iterate_completed",
     "open_thread_pool",
-    "open_worker_thread",
     "run",
     "run_in_thread",
     "servers",
@@ -29,35 +29,35 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-POLL_SECONDS = 1.0  # seconds after which who waits for a result looks whether it was interrupted
-MAX_WORKER_THREADS = 256  # functions that may wait in threads of their own; each costs some 50 kB
+POLL_SECONDS = 1.0  # how often a waiting thread checks for an interrupt
+MAX_WORKER_THREADS = 256  # of functions that may block; a thread costs about 50 kB
 
 
 class ServerLike(Protocol):
-    """What the registry knows of a server."""
+    """A server that can be registered."""
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The address of the server."""
 
     def close(self) -> None:
-        """Stop it."""
+        """Stop the server."""
 
 
 class ServerRegistry:
-    """The open servers of this process, oldest first; safe to use from any thread."""
+    """The open servers of this process, oldest first; thread-safe."""
 
     def __init__(self) -> None:
-        self._open: list[Any] = []
+        self._open: list[ServerLike] = []
         self._lock = threading.Lock()
 
     def add(self, server: ServerLike) -> None:
-        """Note a server that has just begun to answer."""
+        """Register a server that has started."""
         with self._lock:
             self._open.append(server)
 
     def remove(self, server: ServerLike) -> None:
-        """Forget a server that has closed; one that is not noted is no error."""
+        """Unregister a closed server; an unknown one is ignored."""
         with self._lock:
             self._open = [known for known in self._open if known is not server]
 
@@ -72,199 +72,180 @@ class ServerRegistry:
             return tuple(self._open)
 
     def close(self) -> None:
-        """Close them all, newest first."""
+        """Close all servers, newest first."""
         for server in reversed(self.list_open()):
             server.close()
 
 
 servers = ServerRegistry()
 
-
-class BackgroundLoop:
-    """One event loop in one daemon thread, started when first used."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._pid = 0
-
-    def get(self) -> asyncio.AbstractEventLoop:
-        """Return the running loop; a forked child gets one of its own."""
-        with self._lock:
-            if self._loop is None or self._pid != os.getpid():
-                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
-                threading.Thread(
-                    target=self._loop.run_forever, name="gqlnb-loop", daemon=True
-                ).start()
-            return self._loop
-
-    def start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine on the loop, to wait for its future; to cancel that cancels it."""
-        loop = self.get()
-        if _get_running_loop() is loop:
-            coroutine.close()
-            msg = (
-                "execute() was called from a resolver on gqlnb's own loop, which would wait for "
-                "itself for ever. Await aexecute() there."
-            )
-            raise RuntimeError(msg)
-        return asyncio.run_coroutine_threadsafe(coroutine, loop)
-
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop and wait for it; an interrupt cancels it."""
-        future: Future[T] | None = None
-        try:
-            future = self.start(coroutine)
-            return _wait_for_result(future)
-        except BaseException:
-            if future is not None:
-                future.cancel()
-            raise
-
-
-def _wait_for_result(future: Future[T]) -> T:
-    """Wait for a future.
-
-    Not in one go: Python sees an interrupt that comes just before a thread begins to wait only when
-    the wait is over.
-    """
-    while True:
-        try:
-            return future.result(POLL_SECONDS)
-        except TimeoutError:
-            if future.done():  # it is the coroutine's own
-                return future.result()
-
-
-def _get_running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-_background = BackgroundLoop()
-run = _background.run
-start = _background.start
-
-
-class WorkerThread:
-    """A daemon thread that runs one function after another, for who awaits them on a loop.
-
-    They are functions that may wait for ever, such as reading a socket: that keeps neither others
-    nor the end of the process waiting. The thread begins with the first one.
-
-    Parameters
-    ----------
-    places
-        How many more hands may have a thread.
-    """
-
-    def __init__(self, places: threading.Semaphore) -> None:
-        self._free_threads = places
-        self._queue: SimpleQueue[Callable[[], bool]] = SimpleQueue()  # each says if it is the last
-        self._is_started = False
-
-    async def run(self, function: Callable[[], T], *, last: bool = False) -> T:
-        """Run a function there and wait for it on the running loop; what it raises is raised here.
-
-        Parameters
-        ----------
-        function
-            The function.
-        last
-            Whether it is the last one, so that nobody needs to close the hand.
-
-        Raises
-        ------
-        RuntimeError
-            If 256 hands have a thread already.
-        """
-        if not self._is_started:
-            self._start_thread()
-        loop, context = asyncio.get_running_loop(), copy_context()
-        future: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
-
-        def run_function() -> bool:
-            try:
-                done: Any = context.run(function), None
-            except BaseException as error:
-                done = None, error
-            if last:
-                self._free_threads.release()
-            with suppress(RuntimeError):  # the loop has closed: nobody waits any more
-                loop.call_soon_threadsafe(_set_outcome, future, done)
-            return last
-
-        self._queue.put(run_function)
-        value, fault = await future
-        if fault is not None:
-            raise fault
-        return value  # type: ignore[return-value]
-
-    def _start_thread(self) -> None:
-        if not self._free_threads.acquire(blocking=False):
-            message = (
-                f"{MAX_WORKER_THREADS} functions wait in threads already; one more is not started."
-            )
-            raise RuntimeError(message)
-        self._is_started = True
-        threading.Thread(target=self._run_queue, name="gqlnb-aside", daemon=True).start()
-
-    def _run_queue(self) -> None:
-        while not self._queue.get()():
-            pass
-
-    def close(self) -> None:
-        """Let the thread end, as soon as the functions it was given are over."""
-        if self._is_started:
-            self._queue.put(self._release_thread)
-
-    def _release_thread(self) -> bool:
-        self._free_threads.release()
-        return True
-
-
-class WorkerThreads:
-    """The threads that functions of this process wait in."""
-
-    def __init__(self) -> None:
-        self._free_threads = threading.Semaphore(MAX_WORKER_THREADS)
-
-    async def run(self, function: Callable[[], T]) -> T:
-        """Run a function in a daemon thread of its own, as :meth:`WorkerThread.run` does."""
-        return await self.open_worker_thread().run(function, last=True)
-
-    def open_worker_thread(self) -> WorkerThread:
-        """Return a thread for several functions."""
-        return WorkerThread(self._free_threads)
-
-
-def _set_outcome(future: asyncio.Future[Any], done: Any) -> None:
-    """Hand an outcome over, unless nobody waits for it any more."""
-    if not future.done():
-        future.set_result(done)
-
-
-_worker_threads = WorkerThreads()
-run_in_thread = _worker_threads.run
-open_worker_thread = _worker_threads.open_worker_thread
+_loop: asyncio.AbstractEventLoop | None = None
+_loop_lock = threading.Lock()
+_thread_slots = threading.Semaphore(MAX_WORKER_THREADS)
 
 
 def _reset_after_fork() -> None:
-    """Give a forked child locks of its own: a thread of the parent may have held these."""
-    servers.__init__()  # type: ignore[misc]
-    _background.__init__()  # type: ignore[misc]
-    _worker_threads.__init__()  # type: ignore[misc]
+    # A thread of the parent may have held a lock at the fork, and its threads do not run here.
+    global _loop, _loop_lock, _thread_slots  # noqa: PLW0603
+    servers.__init__()  # type: ignore[misc]  # other modules may have imported it by name
+    _loop, _loop_lock = None, threading.Lock()
+    _thread_slots = threading.Semaphore(MAX_WORKER_THREADS)
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_after_fork)
 
 
+def _get_loop() -> asyncio.AbstractEventLoop:
+    """Return the running background loop; its daemon thread starts with the first call."""
+    global _loop  # noqa: PLW0603
+    with _loop_lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="gqlnb-loop", daemon=True).start()
+        return _loop
+
+
+def start(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start a coroutine on the background loop.
+
+    Returns
+    -------
+    concurrent.futures.Future
+        Its ``cancel()`` cancels the coroutine.
+
+    Raises
+    ------
+    RuntimeError
+        If called on the background loop itself, where waiting for the future would block it.
+    """
+    loop = _get_loop()
+    try:
+        blocks_itself = asyncio.get_running_loop() is loop
+    except RuntimeError:  # no loop runs in this thread
+        blocks_itself = False
+    if blocks_itself:
+        coroutine.close()
+        msg = (
+            "execute() was called from a resolver on gqlnb's own event loop, which would block "
+            "forever. Await aexecute() there."
+        )
+        raise RuntimeError(msg)
+    return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the background loop and wait for its result.
+
+    An interrupt cancels the coroutine. Exceptions of the coroutine are raised here; see
+    :func:`start` for RuntimeError.
+    """
+    future: Future[T] | None = None
+    try:
+        future = start(coroutine)
+        return _wait_for_result(future)
+    except BaseException:
+        if future is not None:
+            future.cancel()
+        raise
+
+
+def _wait_for_result(future: Future[T]) -> T:
+    # Polls: Python handles an interrupt that arrives just before a thread blocks only after the
+    # wait has ended.
+    while True:
+        try:
+            return future.result(POLL_SECONDS)
+        except TimeoutError:
+            if future.done():  # the coroutine itself raised TimeoutError
+                return future.result()
+
+
+class WorkerThread:
+    """A daemon thread that runs blocking functions one after another, awaited on an event loop.
+
+    A function that never returns, such as a read from a socket, then blocks neither other
+    functions nor the exit of the process. The thread starts with the first function.
+    """
+
+    def __init__(self) -> None:
+        self._slots = _thread_slots
+        self._queue: SimpleQueue[Callable[[], bool]] = SimpleQueue()  # True: it was the last one
+        self._is_started = False
+
+    async def run(self, function: Callable[[], T], *, last: bool = False) -> T:
+        """Run a function in the thread and return its result; its exceptions are raised here.
+
+        Parameters
+        ----------
+        function
+            The function, called with the context variables of the caller.
+        last
+            Whether to end the thread after this function, without :meth:`close`.
+
+        Raises
+        ------
+        RuntimeError
+            If 256 worker threads are running.
+        """
+        if not self._is_started:
+            if not self._slots.acquire(blocking=False):
+                message = (
+                    f"{MAX_WORKER_THREADS} functions are running in worker threads, which is the "
+                    "limit. Wait for one of them to return."
+                )
+                raise RuntimeError(message)
+            self._is_started = True
+            threading.Thread(target=self._run_queue, name="gqlnb-worker", daemon=True).start()
+        loop, context = asyncio.get_running_loop(), copy_context()
+        future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+        def run_function() -> bool:
+            try:
+                outcome: tuple[Any, BaseException | None] = context.run(function), None
+            except BaseException as error:
+                outcome = None, error
+            if last:
+                self._slots.release()
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(_set_outcome, future, outcome)
+            return last
+
+        self._queue.put(run_function)
+        value, error = await future
+        if error is not None:
+            raise error
+        found: T = value
+        return found
+
+    def _run_queue(self) -> None:
+        while not self._queue.get()():
+            pass
+
+    def close(self) -> None:
+        """End the thread after the functions already submitted."""
+
+        def release() -> bool:
+            self._slots.release()
+            return True
+
+        if self._is_started:
+            self._queue.put(release)
+
+
+def _set_outcome(future: asyncio.Future[T], outcome: T) -> None:
+    if not future.done():  # the awaiting task was not cancelled
+        future.set_result(outcome)
+
+
+async def run_in_thread(function: Callable[[], T]) -> T:
+    """Run a function in a daemon thread of its own, as :meth:`WorkerThread.run` does."""
+    return await WorkerThread().run(function, last=True)
+
+
 @contextmanager
 def open_thread_pool(width: int) -> Iterator[ThreadPoolExecutor]:
-    """Give threads; an interrupt does not wait for what they still do."""
+    """Return a context manager for a thread pool that does not wait for running tasks on exit."""
     executor = ThreadPoolExecutor(width, thread_name_prefix="gqlnb-pages")
     try:
         yield executor
@@ -272,27 +253,30 @@ def open_thread_pool(width: int) -> Iterator[ThreadPoolExecutor]:
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def iterate_completed(futures: Mapping[Future[Any], Any]) -> Iterator[Future[Any]]:
-    """Yield futures as they are done, those done together in the order they were given."""
+def iterate_completed(futures: Mapping[Future[Any], object]) -> Iterator[Future[Any]]:
+    """Yield futures as they complete, those completed together in the given order."""
     left = list(futures)
     while left:
         done, _ = wait(left, return_when="FIRST_COMPLETED")
-        yield from (each for each in left if each in done)
-        left = [each for each in left if each not in done]
+        yield from (future for future in left if future in done)
+        left = [future for future in left if future not in done]
 
 
 @contextmanager
 def defer_interrupt() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is over; only the main thread hears it at all."""
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+    """Return a context manager that defers Ctrl-C to the end of the block.
+
+    It has no effect outside the main thread, which alone receives signals.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield
         return
-    heard: list[tuple[int, Any]] = []
-    signal.signal(signal.SIGINT, lambda *args: heard.append(args))
+    received: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda *args: received.append(args))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
-        if heard:
-            usual(*heard[0])
+        signal.signal(signal.SIGINT, handler)
+        if received:
+            handler(*received[0])

@@ -1,4 +1,4 @@
-"""Files that are replaced in one step: who reads one finds it as it was, or as it is now."""
+"""Settings files in TOML: reading, tolerant reading, atomic replacement."""
 
 from __future__ import annotations
 
@@ -32,40 +32,40 @@ __all__ = [
 
 
 def replace_file(path: Path, data: bytes, *, keep_mode: bool) -> None:
-    """Put bytes in the place of a file, at once or not at all.
+    """Write a file atomically.
 
     Parameters
     ----------
     path
-        The file; a link is replaced itself, so resolve it first to keep it.
+        The file; a symbolic link is replaced itself, so resolve it first to keep it.
     data
-        What it is to hold.
+        The new contents.
     keep_mode
-        Whether to keep the permissions it has; else its owner alone may read it.
+        Whether to keep the permissions of the existing file; otherwise the mode is 600.
 
     Raises
     ------
     OSError
-        If it cannot be written; it is then as it was.
+        If the file cannot be written; it is unchanged.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # of mode 600
-    made = Path(name)
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if keep_mode:
-            shutil.copymode(path, made)
-        made.replace(path)
+            shutil.copymode(path, temporary)
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
-            made.unlink()
+            temporary.unlink()
         raise
 
 
-PROJECT_FILE = "pyproject.toml"
-SETTINGS_FORMAT = 1  # of the user's file, which says it in `version`
+PROJECT_FILE, PROJECT_TABLE = "pyproject.toml", ("tool", "gqlnb")
+SETTINGS_FORMAT = 1  # the key `version` of the user's file
 TABLE_HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$")
 KEY_LINE = re.compile(
     r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
@@ -76,18 +76,18 @@ AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings:
-    """What a settings file says to us.
+    """The settings of this package in a TOML file.
 
     Attributes
     ----------
     path
         The file.
     text
-        All of it.
+        Its contents.
     table
-        The keys that lead to our part of it.
+        The keys of the table with our settings; empty for the whole file.
     values
-        That part.
+        The settings in that table.
     """
 
     path: Path
@@ -96,38 +96,38 @@ class Settings:
     values: Mapping[str, Any]
 
     def locate_key(self, *keys: str) -> str:
-        """Return the file, and the line that the value of `keys` begins in."""
+        """Return the path of the file and the line of a key, as text."""
         return f"{shorten_path(self.path)}, line {find_line(self.text, (*self.table, *keys))}"
 
     def get_table(self, name: str) -> Mapping[str, Any]:
-        """Return a table within our part; empty if there is none.
+        """Return a table of the settings; empty if it is missing.
 
         Raises
         ------
         OptionError
-            If there is something else of that name.
+            If the value is not a table.
         """
-        found = self.values.get(name, {})
-        if isinstance(found, Mapping):
-            return found
+        value = self.values.get(name, {})
+        if isinstance(value, Mapping):
+            return value
         message = (
-            f"{self.locate_key(name)}: {name!r} must be a table, not a {type(found).__name__}."
+            f"{self.locate_key(name)}: {name!r} must be a table, not a {type(value).__name__}."
         )
         raise OptionError(message)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Salvage:
-    """The tables of a file that is not valid TOML as a whole.
+    """The valid tables of a file that is not valid TOML as a whole.
 
     Attributes
     ----------
     settings
-        Those that are valid by themselves.
+        The valid tables.
     broken
-        Why others are not, by their keys within our part.
+        Error messages of the invalid tables, by the keys within our table.
     fault
-        What is wrong with the file, if that is not in a table of ours.
+        Error message of the first invalid table that is not ours; "" if there is none.
     """
 
     settings: Settings
@@ -136,21 +136,26 @@ class Salvage:
 
 
 def salvage_user() -> Salvage | None:
-    """Return the valid tables of the user's own file; None if it cannot be read as text."""
+    """Return the valid tables of the user's file; None if the file is not readable text."""
     return salvage_tables(get_user_file(), ())
 
 
 def salvage_project() -> Salvage | None:
-    """Return the valid tables of the project's file; None if it cannot be read as text."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / PROJECT_FILE).exists():
-            return salvage_tables(folder / PROJECT_FILE, ("tool", "gqlnb"))
+    """Return the valid tables of the project's file; None if the file is not readable text."""
+    for path in iterate_project_files():
+        if path.exists():
+            return salvage_tables(path, PROJECT_TABLE)
     return None
 
 
+def iterate_project_files() -> Iterator[Path]:
+    """Yield the possible paths of ``pyproject.toml``, from the current folder upward."""
+    here = Path.cwd()
+    return (folder / PROJECT_FILE for folder in (here, *here.parents))
+
+
 def salvage_tables(path: Path, table: tuple[str, ...]) -> Salvage | None:
-    """Parse each table of a file by itself, so that a mistake in one does not hide the others."""
+    """Parse each table of a file on its own, so that an error in one does not hide the others."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -163,22 +168,18 @@ def salvage_tables(path: Path, table: tuple[str, ...]) -> Salvage | None:
         keys = split_key(head[1]) if head else ()
         ours = len(keys) > len(table) and keys[: len(table)] == table
         try:
-            found: Any = tomllib.loads(section)
+            merge_tables(values, get_subtable(tomllib.loads(section), table))
         except tomllib.TOMLDecodeError as error:
-            said = describe_toml_error(path, section, error, line)
+            message = describe_toml_error(path, section, error, line)
             if ours:
-                broken[keys[len(table) :]] = said
-            fault = fault or ("" if ours else said)
-            continue
-        for key in table:
-            found = found.get(key, {}) if isinstance(found, Mapping) else {}
-        if isinstance(found, Mapping):
-            merge_tables(values, found)
+                broken[keys[len(table) :]] = message
+            else:
+                fault = fault or message
     return Salvage(Settings(path, text, table, values), broken, fault)
 
 
 def split_tables(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the tables of a file, each with the number of lines before it."""
+    """Yield the text of each table of a file, with the number of lines before it."""
     start, lines = 0, text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         if number > start and TABLE_HEADER.match(line):
@@ -187,9 +188,16 @@ def split_tables(text: str) -> Iterator[tuple[int, str]]:
     yield start, "".join(lines[start:])
 
 
-def merge_tables(values: dict[str, Any], found: Mapping[str, Any]) -> None:
-    """Add the members of a table to those of other sections of the same file."""
-    for key, value in found.items():
+def get_subtable(values: object, keys: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return the table at a path of keys; empty if it is missing."""
+    for key in keys:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values if isinstance(values, Mapping) else {}
+
+
+def merge_tables(values: dict[str, Any], added: Mapping[str, Any]) -> None:
+    """Add the members of a table to `values`, recursively."""
+    for key, value in added.items():
         if isinstance(value, Mapping) and isinstance(values.get(key), dict):
             merge_tables(values[key], value)
         else:
@@ -199,60 +207,65 @@ def merge_tables(values: dict[str, Any], found: Mapping[str, Any]) -> None:
 def describe_toml_error(
     path: Path, text: str, error: tomllib.TOMLDecodeError, before: int = 0
 ) -> str:
-    """Return what is wrong with the TOML of a file, with the line."""
-    said = str(error)
-    place = AT_LINE.search(said)
-    line = before + (int(place[1]) if place else text.count("\n") + 1)
-    return f"{shorten_path(path)}, line {line}: invalid TOML. {sanitize_text(AT_LINE.sub('', said), 200)}."
+    """Return an error message with the line of a TOML syntax error."""
+    match = AT_LINE.search(str(error))
+    line = before + (int(match[1]) if match else text.count("\n") + 1)
+    reason = sanitize_text(AT_LINE.sub("", str(error)), 200)
+    return f"{shorten_path(path)}, line {line}: invalid TOML. {reason}."
 
 
 def load_project_settings() -> Settings | None:
-    """Return ``[tool.gqlnb]`` of the ``pyproject.toml`` nearest to the current folder, upward.
+    """Return ``[tool.gqlnb]`` of the nearest ``pyproject.toml``, from the current folder upward.
 
-    None if there is no such file, or it has no such table.
+    Returns
+    -------
+    Settings or None
+        None if the file or the table is missing.
 
     Raises
     ------
     OptionError
-        If the file is no TOML; it names file and line.
+        If the file is not valid TOML.
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        found = read_settings(folder / PROJECT_FILE, ("tool", "gqlnb"))
-        if found is not None:
-            return found if found.values else None
+    for path in iterate_project_files():
+        settings = read_settings(path, PROJECT_TABLE)
+        if settings is not None:
+            return settings if settings.values else None
     return None
 
 
 def get_user_file() -> Path:
-    """Return where the user's own connections are listed; the file need not exist."""
+    """Return the path of the user's list of connections, which need not exist."""
     from platformdirs import user_config_path
 
     return user_config_path("gqlnb") / "connections.toml"
 
 
 def load_user_settings() -> Settings | None:
-    """Return the user's own file; None if there is none.
+    """Return the settings of the user's file; None if the file is missing.
 
     Raises
     ------
     OptionError
-        If it is no TOML, or of another format than ours.
+        If the file is not valid TOML, or has another format version.
     """
-    found = read_settings(get_user_file(), ())
-    if found is not None and found.values.get("version", SETTINGS_FORMAT) != SETTINGS_FORMAT:
-        message = f"{found.locate_key('version')}: the format must be {SETTINGS_FORMAT}: version = {SETTINGS_FORMAT}."
+    settings = read_settings(get_user_file(), ())
+    if settings and settings.values.get("version", SETTINGS_FORMAT) != SETTINGS_FORMAT:
+        message = (
+            f"{settings.locate_key('version')}: the format must be {SETTINGS_FORMAT}: "
+            f"version = {SETTINGS_FORMAT}."
+        )
         raise OptionError(message)
-    return found
+    return settings
 
 
 def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
-    """Return a part of a TOML file; None if there is no such file.
+    """Return the settings in a table of a TOML file; None if the file is missing.
 
     Raises
     ------
     OptionError
-        If it cannot be read.
+        If the file cannot be read, or is not valid TOML.
     """
     try:
         state = path.stat()
@@ -266,28 +279,20 @@ def read_settings(path: Path, table: tuple[str, ...]) -> Settings | None:
 
 
 @lru_cache(maxsize=8)
-def parse_settings(path: Path, table: tuple[str, ...], _written: int, _size: int) -> Settings:
-    """Parse a file; remembered until it is written again.
-
-    Raises
-    ------
-    OptionError
-        If it is no TOML.
-    """
+def parse_settings(path: Path, table: tuple[str, ...], _mtime: int, _size: int) -> Settings:
+    """Parse a file; cached until its modification time or size changes."""
     text = path.read_text(encoding="utf-8")
     try:
-        found: Any = tomllib.loads(text)
+        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = describe_toml_error(path, text, error)
     else:
-        for key in table:
-            found = found.get(key, {}) if isinstance(found, Mapping) else {}
-        return Settings(path, text, table, found if isinstance(found, Mapping) else {})
+        return Settings(path, text, table, get_subtable(values, table))
     raise OptionError(message)
 
 
 def shorten_path(path: Path) -> str:
-    """Return a path as people write it: from here, or from their home."""
+    """Return a path relative to the current folder or, with ``~``, to the home folder."""
     for top, mark in ((Path.cwd(), ""), (Path.home(), f"~{os.sep}")):
         if path.is_relative_to(top):
             return f"{mark}{path.relative_to(top)}"
@@ -295,7 +300,7 @@ def shorten_path(path: Path) -> str:
 
 
 def find_line(text: str, keys: tuple[str, ...]) -> int:
-    """Return the line that comes nearest to the value of `keys`, counted from 1."""
+    """Return the line of a key, or of the innermost table found of it; counted from 1."""
     best, nearest = 1, 0
     header: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
@@ -319,6 +324,6 @@ def split_key(dotted: str) -> tuple[str, ...]:
 
 
 def suggest_name(word: str, known: Iterable[str]) -> str:
-    """Return what was meant by a word that is not known, and what is known."""
+    """Return a suggestion for an unknown name, or the list of known names."""
     known = list(known)
     return suggest(word, known).strip() or f"There are: {', '.join(known)}."

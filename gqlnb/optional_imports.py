@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where used, and missed in one clear sentence."""
+"""Import optional dependencies, with an installation hint if one is missing."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ def import_optional(module: str, extra: str, purpose: str) -> ModuleType:
     Parameters
     ----------
     module
-        Full dotted name.
+        The full dotted name.
     extra
         The extra of this package that installs it.
     purpose
-        What it is needed for, as the end of "... is needed to".
+        The use of the module; it completes the sentence "... is needed to".
 
     Raises
     ------
     MissingExtraError
-        If it is not installed; the message holds the command that installs it.
+        If it is not installed; the message has the installation command.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         top = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != top:
-            raise  # it is installed, and something of its own is missing: not ours to explain
+            raise  # the module is installed, but one of its own dependencies is missing
     msg = (
         f"{top} is needed to {purpose}, and it is not installed. "
         f"Install it with: pip install 'gqlnb[{extra}]'"

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 import pytest
 
 from gqlnb import background
-from gqlnb.background import BackgroundLoop, ServerRegistry, WorkerThreads
+from gqlnb.background import ServerRegistry, WorkerThread
 from gqlnb.optional_imports import import_optional
 from tests.client.subscriptions.tickers import functions
 
@@ -78,16 +78,15 @@ def test_an_exception_comes_back_as_it_was():
 
 def test_waiting_for_itself_is_refused():
     """A resolver on the loop that runs the loop would never end."""
-    loop = BackgroundLoop()
 
     async def inner():
         return 1
 
     async def outer():
-        return loop.run(inner())
+        return background.run(inner())
 
     with pytest.raises(RuntimeError, match="aexecute"):
-        loop.run(outer())
+        background.run(outer())
 
 
 def test_a_module_that_is_installed_is_returned():
@@ -123,18 +122,19 @@ def test_what_a_function_raises_aside_is_raised_here():
         asyncio.run(background.run_in_thread(leave))
 
 
-def test_a_hand_runs_what_it_is_given_in_one_thread():
+def test_a_worker_thread_runs_its_functions_in_one_thread(monkeypatch):
     """In order, whatever one of them raises; its thread ends with it, and begins with the first."""
-    aside = WorkerThreads()
-    aside.open_worker_thread().close()  # one that was never used has no thread to end
+    slots = threading.Semaphore(1)
+    monkeypatch.setattr(background, "_thread_slots", slots)
+    WorkerThread().close()  # a thread that was never used has not started
 
     async def there():
-        hand = aside.open_worker_thread()
-        found = [await hand.run(threading.current_thread) for _ in range(3)]
+        worker = WorkerThread()
+        found = [await worker.run(threading.current_thread) for _ in range(3)]
         with pytest.raises(ZeroDivisionError):
-            await hand.run(lambda: 1 / 0)
-        found.append(await hand.run(threading.current_thread))
-        hand.close()
+            await worker.run(lambda: 1 / 0)
+        found.append(await worker.run(threading.current_thread))
+        worker.close()
         return found
 
     threads = asyncio.run(there())
@@ -142,22 +142,23 @@ def test_a_hand_runs_what_it_is_given_in_one_thread():
     assert threads[0] is not threading.current_thread()
     threads[0].join(20)
     assert not threads[0].is_alive()
-    assert aside._free_threads._value == background.MAX_WORKER_THREADS
+    assert slots._value == 1
 
 
 def test_functions_aside_are_counted(monkeypatch):
     """Those that wait for ever must not fill the process; one that comes back makes room."""
     monkeypatch.setattr(background, "MAX_WORKER_THREADS", 1)
-    aside, go = WorkerThreads(), threading.Event()
+    monkeypatch.setattr(background, "_thread_slots", threading.Semaphore(1))
+    go = threading.Event()
 
     async def one_more():
-        waiting = asyncio.ensure_future(aside.run(lambda: go.wait(20)))
+        waiting = asyncio.ensure_future(background.run_in_thread(lambda: go.wait(20)))
         await asyncio.sleep(0)
-        with pytest.raises(RuntimeError, match="1 functions wait"):
-            await aside.run(int)
+        with pytest.raises(RuntimeError, match="1 functions are running"):
+            await background.run_in_thread(int)
         go.set()
         assert await waiting
-        return await aside.run(int)
+        return await background.run_in_thread(int)
 
     assert asyncio.run(one_more()) == 0
 
@@ -198,7 +199,7 @@ def test_an_interrupt_that_came_before_the_wait_ends_it(monkeypatch):
 
     def interrupt():
         assert waiting.wait(20)
-        while "_waited" not in functions(sys._current_frames()[main]):
+        while "_wait_for_result" not in functions(sys._current_frames()[main]):
             cancelled.wait(0.001)
         _thread.interrupt_main()  # as a signal that wakes nobody
 

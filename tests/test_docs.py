@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import doctest
 import importlib
 import pkgutil
@@ -12,10 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import gqlnb
-from gqlnb.cli.main import build_parser
+from gqlnb.cli.main import command_line
 
 INSTALL_AND_OPEN = "pip install '.[lab]' && gqlnb lab"
 INSTALL_AND_TEST = "pip install -e '.[test]' && pytest"
@@ -27,32 +27,37 @@ FOLDERS = re.compile(
 )
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
-    """Return the parser of each command."""
-    return next(
-        dict(action.choices)
-        for action in build_parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    )
+def commands() -> dict[str, click.Command]:
+    """Return the commands by name."""
+    context = click.Context(command_line)
+    return {
+        name: command_line.get_command(context, name)
+        for name in command_line.list_commands(context)
+    }
 
 
 @pytest.mark.parametrize("command", commands())
 def test_each_command_is_explained(command: str, root: Path) -> None:
     """The README names the command; its help explains each of its options."""
     assert f"gqlnb {command}" in (root / "README.md").read_text()
-    parser = commands()[command]
-    for action in parser._actions:
-        assert action.help, action.dest
-        assert {*action.option_strings} <= set(re.findall(r"-[\w-]+", parser.format_help()))
+    found = commands()[command]
+    text = found.get_help(click.Context(found, info_name=command))
+    for parameter in found.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+            assert {*parameter.opts} <= set(re.findall(r"-[\w-]+", text))
+        else:
+            assert parameter.make_metavar(click.Context(found)) in text
 
 
 def test_the_examples_of_the_help_can_be_read() -> None:
     """Each command line that a help shows is one that the command takes."""
-    helps = [parser.format_help() for parser in commands().values()]
-    lines = [line for text in helps for line in re.findall(r"^  gqlnb (.+)$", text, re.MULTILINE)]
+    helps = [command.help for command in commands().values()]
+    lines = [line for text in helps for line in re.findall(r"^ +gqlnb (.+)$", text, re.MULTILINE)]
     assert len(lines) >= 5
     for line in lines:
-        assert build_parser().parse_args(shlex.split(line.partition(" > ")[0])).run
+        name, *arguments = shlex.split(line.partition(" > ")[0])
+        assert commands()[name].make_context(name, arguments)
 
 
 @pytest.mark.parametrize("line", [INSTALL_AND_OPEN, INSTALL_AND_TEST])

@@ -9,6 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
+from gqlnb.cli.options import PORT
 from gqlnb.errors import GqlnbError
 from gqlnb.optional_imports import import_optional
 
@@ -22,15 +25,15 @@ __all__ = [
     "build_environment",
     "copy_notebooks",
     "find_notebooks",
-    "start_lab",
+    "lab",
 ]
 
 DEFAULT_FOLDER = "gqlnb-notebooks"
 FIRST_NOTEBOOK = "01_hello.ipynb"
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
-# Option of JupyterLab -> its value and the other spelling a person may give it in; what a person
-# gives wins, and must then stand alone: traitlets takes no option twice.
+# Option of JupyterLab -> its value and the option's other spelling. An option given by the user
+# replaces ours: traitlets takes no option twice.
 _LAB_DEFAULTS = {
     "--ServerApp.ip": ("127.0.0.1", "--ip"),
     "--LabApp.default_url": (f"/lab/tree/{FIRST_NOTEBOOK}", None),
@@ -39,13 +42,47 @@ _LAB_DEFAULTS = {
 }
 
 
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_FOLDER,
+    show_default=True,
+    metavar="FOLDER",
+    help="Working folder. Missing notebooks are copied there; existing ones are not overwritten.",
+)
+@click.option(
+    "--port", type=PORT, help="TCP port (default: 8888, or the next free one; 0: any free one)."
+)
+@click.option("--no-browser", is_flag=True, help="Open no web browser.")
+@click.argument("rest", metavar="[JUPYTERLAB ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
+def lab(folder: Path, *, port: int | None, no_browser: bool, rest: tuple[str, ...]) -> int:
+    """Open JupyterLab on the notebooks.
+
+    Every further argument goes to JupyterLab.
+    """
+    if find_spec("jupyterlab") is None:  # importing it takes as long as starting it
+        import_optional("jupyterlab", "lab", "open the notebooks")
+    copied, kept = copy_notebooks(find_notebooks(), folder)
+    if copied:
+        click.echo(f"Copied to {folder}: {', '.join(copied)}")
+    if kept:
+        click.echo(f"Kept as they are in {folder}: {', '.join(kept)}")
+    line = build_command(folder, port=port, browser=not no_browser, rest=rest)
+    environment = build_environment(os.environ)
+    if os.name == "posix":  # one process, so that Ctrl-C and signals reach JupyterLab itself
+        os.execve(line[0], line, environment)  # noqa: S606
+    return subprocess.call(line, env=environment)  # noqa: S603
+
+
 def find_notebooks(package: Path = _PACKAGE_FOLDER) -> Path:
     """Return the folder of the shipped notebooks: in the package, or beside it in a checkout.
 
     Raises
     ------
     GqlnbError
-        If there is neither.
+        If there are none.
     """
     for folder in (package / "notebooks", package.parent / "notebooks"):
         if (folder / FIRST_NOTEBOOK).is_file():
@@ -65,8 +102,8 @@ def copy_notebooks(source: Path, folder: Path) -> tuple[list[str], list[str]]:
     source
         The folder of the shipped notebooks.
     folder
-        The working folder; made if it is missing. A file that is there is never touched: it may
-        hold a person's work.
+        The working folder; created if it is missing. Existing files are never changed: they may
+        hold the user's work.
 
     Returns
     -------
@@ -106,13 +143,13 @@ def build_command(
     Parameters
     ----------
     folder
-        The working folder, which JupyterLab shows.
+        The working folder.
     port
         TCP port; 0 lets the system choose, None leaves it to JupyterLab (8888 or the next free).
     browser
         Whether to open the system's web browser.
     rest
-        Further arguments of JupyterLab; they win over ours.
+        Further arguments of JupyterLab; they override ours.
     """
     line = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
     given = {argument.partition("=")[0] for argument in rest}
@@ -124,48 +161,22 @@ def build_command(
     if not browser:
         line.append("--no-browser")
     if _is_superuser() and "--allow-root" not in given:
-        # Jupyter refuses the superuser unless told. In a container there is often nobody else; we
-        # listen on loopback, behind Jupyter's own token.
+        # Jupyter refuses the superuser by default, often the only user of a container. We listen on
+        # loopback, behind Jupyter's own token.
         line.append("--allow-root")
     return [*line, *rest]
 
 
 def build_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables JupyterLab starts with: those given, and where our defaults are.
+    """Return the environment of JupyterLab, with our folder of default settings.
 
     The folder ``labconfig`` beside this file holds defaults of JupyterLab's settings: it does not
-    ask whether to fetch news. What a person has chosen in the settings wins.
+    ask whether to fetch news. The user's own settings override them.
     """
-    name = "JUPYTER_CONFIG_PATH"  # a list of folders, searched after the person's own
+    name = "JUPYTER_CONFIG_PATH"  # a list of folders, searched after the user's own
     paths = [str(Path(__file__).parent), *filter(None, [variables.get(name)])]
     return {**variables, name: os.pathsep.join(paths)}
 
 
 def _is_superuser() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
-
-
-def start_lab(
-    folder: Path, *, port: int | None = None, browser: bool = True, rest: Sequence[str] = ()
-) -> int:
-    """Copy the notebooks and become JupyterLab; return its exit code where that is impossible.
-
-    Raises
-    ------
-    MissingExtraError
-        If JupyterLab is not installed for this interpreter.
-    GqlnbError
-        If the notebooks cannot be copied.
-    """
-    if find_spec("jupyterlab") is None:  # to import it would take as long as to start it
-        import_optional("jupyterlab", "lab", "open the notebooks")
-    copied, kept = copy_notebooks(find_notebooks(), folder)
-    if copied:
-        sys.stdout.write(f"Copied to {folder}: {', '.join(copied)}\n")
-    if kept:
-        sys.stdout.write(f"Kept as they are in {folder}: {', '.join(kept)}\n")
-    sys.stdout.flush()
-    line = build_command(folder, port=port, browser=browser, rest=rest)
-    if os.name == "posix":  # one process, so that Ctrl-C and signals reach JupyterLab itself
-        os.execve(line[0], line, build_environment(os.environ))  # noqa: S606
-    return subprocess.call(line, env=build_environment(os.environ))  # noqa: S603

@@ -1,4 +1,4 @@
-"""``gqlnb serve``: a schema over HTTP in the foreground."""
+"""``gqlnb serve``: serve a schema over HTTP in the foreground."""
 
 from __future__ import annotations
 
@@ -10,115 +10,140 @@ from importlib import import_module
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from gqlnb.cli.options import Command, address_options, parse_assignments
 from gqlnb.document.limits import Limits
 from gqlnb.engine.schema import reference_schema
-from gqlnb.errors import GqlnbError, OptionError, sanitize_text
+from gqlnb.errors import GqlnbError
 from gqlnb.http.server_rules import Access
-from gqlnb.server.background_server import serve
+from gqlnb.server import background_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import FrameType
+    from collections.abc import Callable, Iterable
 
     from gqlnb.server.background_server import Server
 
-__all__ = ["load_schema", "parse_limits", "run_server", "serve_until_stopped"]
+__all__ = ["load_schema", "parse_limits", "serve", "serve_until_stopped"]
+
+# `answer` and `wait` limit a client.
+_LIMIT_NAMES = [field.name for field in fields(Limits) if field.name not in {"answer", "wait"}]
 
 
-def run_server(
-    target: str | None,
-    port: int,
+def _negative_flag(name: str, about: str) -> Callable[[Command], Command]:
+    """Return the option ``--no-NAME``, given to the command as `name`, true by default."""
+    return click.option(
+        f"--no-{name}", name, is_flag=True, callback=lambda _context, _self, on: not on, help=about
+    )
+
+
+@click.command()
+@click.argument("schema", metavar="[MODULE:SCHEMA]", required=False)
+@address_options(4000)
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Answer the pages of this origin, such as http://localhost:5173; may be repeated.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Answer requests for this host name too, such as a proxy's; may be repeated.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change a limit, such as depth=30, or depth=off; may be repeated.",
+)
+@click.option("--get", is_flag=True, help="Answer queries by GET too.")
+@_negative_flag("page", "Serve no page to browsers.")
+@_negative_flag("introspection", "Do not answer __schema and __type.")
+@_negative_flag("hints", "Suggest no names in error messages.")
+@click.option(
+    "--profile",
+    type=click.Choice(["audit", "draft"]),
+    default="audit",
+    show_default=True,
+    help="HTTP statuses of the published audits, or of the newest draft.",
+)
+def serve(
+    schema: str | None,
     *,
     host: str,
+    port: int,
     token: str | None,
-    limits: Limits | None = None,
-    access: Access | None = None,
+    limits: tuple[str, ...],
+    **access: Any,
 ) -> int:
-    """Serve until the process is interrupted or asked to end.
+    """Serve a schema over HTTP until Ctrl-C.
 
-    Parameters
-    ----------
-    target
-        ``"module:name"`` of a schema, or None for the reference schema.
-    port
-        TCP port; 0 lets the system choose.
-    host
-        Address to listen on.
-    token
-        Where the token is that every request must send, or None to ask for none.
-    limits, access
-        As for :func:`gqlnb.serve`.
+    At /graphql, with a page for browsers. A module is looked for in the current folder too;
+    without one the reference schema is served, which answers { hello }.
 
-    Returns
-    -------
-    int
-        0, once the process was asked to end (SIGTERM).
-
-    Raises
-    ------
-    GqlnbError
-        If there is no such schema, or the server cannot start.
-    KeyboardInterrupt
-        When a person presses Ctrl-C; the server is closed.
-    """
-    logging.basicConfig(format="%(message)s")  # what is masked for clients is told here
-    schema = reference_schema() if target is None else load_schema(target)
+    \b
+    Example:
+      gqlnb serve shop:schema --port 8000
+    """  # noqa: D301
+    loaded = reference_schema() if schema is None else load_schema(schema)
+    bounds, rules = parse_limits(limits), Access(**access)
     return serve_until_stopped(
-        lambda: serve(schema, port, host=host, token=token, limits=limits, access=access)
+        lambda: background_server.serve(
+            loaded, port, host=host, token=token, limits=bounds, access=rules
+        )
     )
 
 
 def serve_until_stopped(start: Callable[[], Server], about: str = "") -> int:
-    """Start a server, say where it is, and return 0 when the process is asked to end (SIGTERM).
+    """Start a server, print its address, and return 0 when the process gets SIGTERM.
 
     Parameters
     ----------
     start
-        Starts it.
+        Starts the server.
     about
-        What to say behind its address.
+        Text to print behind its address.
 
     Raises
     ------
-    GqlnbError
-        If it cannot start.
     KeyboardInterrupt
-        When a person presses Ctrl-C; the server is closed.
+        On Ctrl-C; the server is closed.
     """
-    ended = Event()
-
-    def handle_sigterm(_signal: int, _frame: FrameType | None) -> None:
-        ended.set()
-
-    signal.signal(signal.SIGTERM, handle_sigterm)
+    logging.basicConfig(format="%(message)s")  # exceptions that are masked for clients
+    stopped = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with start() as server:
-        sys.stdout.write(f"Serving on {server.url}{about} (Ctrl-C stops it)\n")
-        sys.stdout.flush()
-        ended.wait()
+        click.echo(f"Serving on {server.url}{about} (Ctrl-C stops it)")
+        stopped.wait()
     return 0
 
 
 def load_schema(target: str) -> Any:
-    """Import the schema that ``"module:name"`` names, from the working folder or what is installed.
+    """Import a schema by ``"module:name"``, from the working folder or an installed package.
 
     Raises
     ------
     GqlnbError
-        If the text has another form, or there is no such module or name. What a module raises
-        itself is not caught: its traceback is what its author needs.
+        If the text has another form, or there is no such module or name. An error of the module
+        itself is not caught: its author needs the traceback.
     """
     module_name, _, name = target.partition(":")
     if not module_name or not name or module_name.endswith(".py"):
         example = f"{module_name.removesuffix('.py') or 'app'}:{name or 'schema'}"
-        msg = f"{target!r} names no schema. Write MODULE:NAME, for example {example}"
+        msg = f"{target!r} does not name a schema. Write MODULE:NAME, for example {example}"
         raise GqlnbError(msg)
     sys.path.insert(0, "")  # as `python -m` does; the `gqlnb` script would not see the folder
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise  # the module is there, and something that it imports is missing
-        msg = f"There is no module {module_name!r} here or among what is installed."
+            raise  # the module exists; one that it imports is missing
+        msg = f"There is no module {module_name!r} in this folder or among the installed packages."
         raise GqlnbError(msg) from error
     try:
         return getattr(module, name)
@@ -127,35 +152,23 @@ def load_schema(target: str) -> Any:
         raise GqlnbError(msg) from error
 
 
-def parse_limits(bounds: Sequence[str]) -> Limits:
-    """Return the limits that ``"name=value"`` texts give; ``off`` switches one off.
+def parse_limits(assignments: Iterable[str]) -> Limits:
+    """Return the limits of ``--limit``; ``off`` switches one off.
 
     Raises
     ------
     OptionError
-        If a text has another form, names no limit, or gives no number.
+        If an assignment is not valid.
     """
-    given: dict[str, Any] = {}
-    for bound in bounds:
-        name, equals, text = bound.partition("=")
-        if not equals or name not in LIMIT_NAMES:
-            msg = f"--limit {sanitize_text(bound, 80)!r}: write NAME=VALUE with one of {', '.join(LIMIT_NAMES)}."
-            raise OptionError(msg)
-        try:
-            given[name] = None if text == "off" else parse_number(text)
-        except ValueError:
-            msg = f"--limit {sanitize_text(bound, 80)!r}: the value is a number above 0, or off."
-            raise OptionError(msg) from None
-    return Limits(**given)
+    parsers = dict.fromkeys(_LIMIT_NAMES, _parse_limit_value)
+    return Limits(**parse_assignments("--limit", assignments, parsers))
 
 
-def parse_number(text: str) -> float:
-    """Return a number as what it is: whole, or not."""
+def _parse_limit_value(text: str) -> float | None:
+    if text == "off":
+        return None
     try:
-        return int(text)
+        return int(text) if text.isdecimal() else float(text)
     except ValueError:
-        return float(text)
-
-
-# Those of a client have no meaning here.
-LIMIT_NAMES = tuple(field.name for field in fields(Limits) if field.name not in {"answer", "wait"})
+        reason = "a number above 0, or off"
+        raise ValueError(reason) from None

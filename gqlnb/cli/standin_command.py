@@ -1,104 +1,120 @@
-"""``gqlnb github``: the stand-in for GitHub over HTTP in the foreground."""
+"""``gqlnb github``: serve the stand-in for GitHub in the foreground."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
 
+import click
+
+from gqlnb.cli.options import address_options, parse_assignments
 from gqlnb.cli.serve_command import serve_until_stopped
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.github.standin import http_app
 from gqlnb.github.standin.github_schema import service
-from gqlnb.github.standin.http_app import serve
-from gqlnb.github.standin.repository_columns import Population
 from gqlnb.github.standin.simulation import Simulation
-from gqlnb.github.standin.synthetic_data import population
+from gqlnb.github.standin.synthetic_data import population as create_population
 
-__all__ = ["parse_simulation", "run_standin"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["github", "parse_simulation"]
 
 
-def run_standin(
+def _parse_repository_count(text: str) -> int:
+    try:
+        return int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        message = f"{text!r} is not a number of repositories"
+        raise click.BadParameter(message) from None
+
+
+@click.command()
+@address_options(4001)
+@click.option(
+    "--viewer", default="demo", show_default=True, metavar="LOGIN", help="Owner of the token."
+)
+@click.option(
+    "--population",
+    type=_parse_repository_count,
+    metavar="N",
+    help="Generate N repositories (default: a snapshot of 3,449 real ones).",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the generated repositories and of the simulated faults.",
+)
+@click.option(
+    "--simulate",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Simulate a fault of GitHub, such as restricted, or budget=5000; may be repeated.",
+)
+def github(
     *,
-    port: int,
     host: str,
+    port: int,
     token: str | None,
     viewer: str,
-    size: int | None,
+    population: int | None,
     seed: int,
-    faults: Sequence[str],
+    simulate: tuple[str, ...],
 ) -> int:
-    """Serve until the process is interrupted or asked to end.
+    """Serve a stand-in for GitHub until Ctrl-C.
 
-    Parameters
-    ----------
-    port, host, token
-        As for :func:`gqlnb.github.serve`.
-    viewer
-        The login that the token was issued to.
-    size
-        How many repositories to make up; None for the embedded snapshot.
-    seed
-        Of the population and of the faults.
-    faults
-        Members of a :class:`~gqlnb.github.standin.simulation.Simulation`, as ``"name=value"``.
+    It has the shape of GitHub's GraphQL API and answers from real repositories, or from generated
+    ones; on request with the faults that harvesters meet there, which gqlnb.github.Simulation
+    explains.
 
-    Returns
-    -------
-    int
-        0, once the process was asked to end (SIGTERM).
-
-    Raises
-    ------
-    GqlnbError
-        If an option is wrong, or the server cannot start.
-    KeyboardInterrupt
-        When a person presses Ctrl-C; the server is closed.
-    """
-    logging.basicConfig(format="%(message)s")  # what is masked for clients is told here
-    simulation = parse_simulation(faults, seed)
-    made: Population | None = None if size is None else population(size, seed)
-    standin = service(population=made, viewer=viewer, simulation=simulation)
+    \b
+    Example:
+      gqlnb github --population 3000000 --simulate ties --simulate gateway=0.01
+    """  # noqa: D301
+    simulation = parse_simulation(simulate, seed)
+    generated = None if population is None else create_population(population, seed)
+    standin = service(population=generated, viewer=viewer, simulation=simulation)
     return serve_until_stopped(
-        lambda: serve(standin, port, host=host, token=token), f": {standin.source}"
+        lambda: http_app.serve(standin, port, host=host, token=token), f": {standin.source}"
     )
 
 
-def parse_simulation(faults: Sequence[str], seed: int = 0) -> Simulation:
-    """Return the simulation that ``"name=value"`` texts give; a name alone is switched on.
+def parse_simulation(assignments: Iterable[str], seed: int = 0) -> Simulation:
+    """Return the simulation of ``--simulate``; the name of a switch alone turns it on.
 
     Raises
     ------
     OptionError
-        If a text names no fault, or gives it a value that does not fit.
+        If an assignment is not valid.
     """
-    given: dict[str, Any] = {}
-    for fault in faults:
-        name, equals, text = fault.partition("=")
-        if name not in _FAULT_KINDS:
-            known = ", ".join(_FAULT_KINDS)
-            msg = f"--simulate {sanitize_text(fault, 80)!r}: write NAME=VALUE with one of {known}."
-            raise OptionError(msg)
-        kind = _FAULT_KINDS[name]
-        if not equals and kind != "bool":
-            msg = f"--simulate {sanitize_text(fault, 80)!r}: give it a number, as in {name}=..."
-            raise OptionError(msg)
-        given[name] = _parse_fault_value(text.lower(), kind, fault) if equals else True
-    return Simulation(seed=seed, **given)
+    kinds = {it.name: str(it.type) for it in fields(Simulation) if it.name not in {"seed", "clock"}}
+    parsers = {name: _VALUE_PARSERS.get(kind, _parse_int) for name, kind in kinds.items()}
+    switches = [name for name, kind in kinds.items() if kind == "bool"]
+    return Simulation(seed=seed, **parse_assignments("--simulate", assignments, parsers, switches))
 
 
-def _parse_fault_value(text: str, kind: str, fault: str) -> Any:
-    """Return the value of a fault, which is of the kind that its annotation says."""
+def _parse_bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        reason = "true or false"
+        raise ValueError(reason)
+    return text.lower() == "true"
+
+
+def _parse_float(text: str) -> float:
     try:
-        if kind == "bool":
-            return {"true": True, "false": False}[text]
-        return float(text) if kind == "float" else int(text)
-    except (KeyError, ValueError):
-        wanted = {"bool": "true or false", "float": "a share, 0 to 1"}.get(kind, "a whole number")
-    msg = f"--simulate {sanitize_text(fault, 80)!r}: the value is {wanted}."
-    raise OptionError(msg)
+        return float(text)
+    except ValueError:
+        reason = "a share, 0 to 1"
+        raise ValueError(reason) from None
 
 
-_FAULT_KINDS = {
-    each.name: str(each.type) for each in fields(Simulation) if each.name not in {"seed", "clock"}
-}
+def _parse_int(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        reason = "a whole number"
+        raise ValueError(reason) from None
+
+
+_VALUE_PARSERS = {"bool": _parse_bool, "float": _parse_float}

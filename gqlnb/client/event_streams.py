@@ -264,7 +264,7 @@ async def stream_events(
         If no response came, or the stream breaks off.
     """
     reading = StreamedAnswer(http, request.encode(), seconds, accept)
-    hand = background.open_worker_thread()  # one thread for the whole stream
+    hand = background.WorkerThread()  # one thread for the whole stream
     try:
         begun = await hand.run(reading.begin_stream)
         if isinstance(begun, BaseException):

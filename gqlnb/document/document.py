@@ -1,8 +1,8 @@
-"""A document: query text, parsed, checked against a schema, with its operation chosen."""
+"""Documents: query text that is parsed, validated, and has its operation selected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,15 +28,14 @@ from graphql import (
     visit,
 )
 from graphql import NoSchemaIntrospectionCustomRule as NoIntrospectionRule
-from graphql.pyutils import did_you_mean, suggestion_list
 
 from gqlnb.document.complexity import check_limits, parse_within_limits
 from gqlnb.document.syntax import parse_source
 from gqlnb.document.validation import FiniteFloatsRule, can_be_infinite, validate_document
-from gqlnb.errors import Problem, QueryError, sanitize_text
+from gqlnb.errors import Problem, QueryError, sanitize_text, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from graphql import (
         ASTValidationRule,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
         GraphQLAbstractType,
         GraphQLSchema,
         ObjectFieldNode,
+        SelectionSetNode,
         VariableDefinitionNode,
     )
 
@@ -55,43 +55,38 @@ __all__ = [
     "Document",
     "build_problems",
     "find_errors",
-    "find_selected_field",
     "format_variable_type",
-    "locate_response_path",
     "parse_document",
 ]
 
 MAX_FIELDS_SHOWN = 12  # two lines of a notebook cell; the schema browser shows the rest
 MAX_EXAMPLE_FIELDS = 3
-MAX_COMPARED_LENGTH = 80  # characters
-MAX_COMPARED_NAMES = 100
 INCREMENTAL_DIRECTIVES = ("defer", "stream")
-FAMILIAR_FIELDS = frozenset({"id", "name", "title", "login"})  # what most begin with
+FAMILIAR_FIELDS = frozenset({"id", "name", "title", "login"})  # listed first in examples
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Document:
-    """Query text that has been parsed, with the one operation to run.
+    """Parsed query text with the operation to run.
 
     Attributes
     ----------
     text
-        The text as it was written.
+        The query text.
     ast
         graphql-core's document node.
     operation
         The operation to run.
     schema
-        The schema it was checked against; None if it was not.
+        The schema it was validated against; None if it was not validated.
     name
-        The name of the operation; None if it has none.
+        The name of the operation; None if it is anonymous.
     kind
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     variables
-        The variables the operation declares, by name without the ``$``.
+        The variable definitions of the operation, by name without the ``$``.
     builtin_leaves
-        Whether its answers hold enums and the five scalars that GraphQL names alone; None until
-        the engine has looked.
+        A cache of the engine: whether the selected leaves are enums and built-in scalars only.
     """
 
     text: str
@@ -104,7 +99,7 @@ class Document:
     builtin_leaves: bool | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Read from the operation what every execution asks for."""
+        """Set the attributes that are derived from the operation."""
         node = self.operation
         declared = {v.variable.name.value: v for v in node.variable_definitions or ()}
         object.__setattr__(self, "name", node.name.value if node.name else None)
@@ -120,31 +115,31 @@ class Document:
         limits: Limits | None = None,
         introspection: bool = True,
     ) -> Document:
-        """Parse `text`, check it against `schema` if there is one, and choose the operation.
+        """Parse and validate a text, and select the operation.
 
         Parameters
         ----------
         text
             One or more operations with their fragments.
         schema
-            What to check against; None checks the syntax alone.
+            The schema to validate against; None to check only the syntax.
         operation
-            The name of the operation to run; None where there is only one.
+            The name of the operation to run; None if the text has only one.
         limits
-            How much the text may ask for, which is found before it is checked; None for no limit.
+            Limits on the complexity of the text, checked before validation; None for no limits.
         introspection
-            Whether ``__schema`` and ``__type`` may be asked for; ``__typename`` always may.
+            Whether ``__schema`` and ``__type`` are allowed; ``__typename`` always is.
 
         Raises
         ------
         QueryError
-            With a line, a column and a caret for everything that is wrong, or the first limit that
-            is passed.
+            With line, column and caret for each error, or for the first limit exceeded.
         """
         ast = parse_document(text, limits)
-        if schema is not None and (found := find_errors(text, ast, schema, limits, introspection)):
+        errors = find_errors(text, ast, schema, limits, introspection) if schema else []
+        if schema is not None and errors:
             hints = collect_hints(ast, schema) if introspection else None
-            raise QueryError(text=text, problems=build_problems(found, hints))
+            raise QueryError(text=text, problems=build_problems(errors, hints))
         return cls(text, ast, select_operation(ast, text, operation), schema)
 
     @property
@@ -158,16 +153,87 @@ class Document:
 
     @property
     def incremental_directives(self) -> Sequence[DirectiveNode]:
-        """Its ``@defer`` and ``@stream``: where it has any, its answer may come in parts."""
-        found: list[DirectiveNode] = []
+        """The ``@defer`` and ``@stream`` directives; with any, the response may come in parts."""
+        collector = _IncrementalDirectiveCollector()
+        visit(self.ast, collector)
+        return collector.found
 
-        class DirectiveCollector(Visitor):
-            def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-                if node.name.value in INCREMENTAL_DIRECTIVES:
-                    found.append(node)
+    def find_field(self, path: object) -> FieldNode | None:
+        """Return the field at a response path, or the last known field on the way.
 
-        visit(self.ast, DirectiveCollector())
+        Parameters
+        ----------
+        path
+            Response names and list indices, as in the path of an error; anything else returns None.
+        """
+        if not isinstance(path, Sequence) or isinstance(path, str):
+            return None
+        sets: list[SelectionSetNode] = [self.operation.selection_set]
+        found: FieldNode | None = None
+        for step in path:
+            if not isinstance(step, str):
+                continue
+            matching = [
+                node
+                for node in self._iterate_fields(sets)
+                if (node.alias or node.name).value == step
+            ]
+            if not matching:
+                break
+            found = matching[0]
+            sets = [node.selection_set for node in matching if node.selection_set is not None]
         return found
+
+    def _iterate_fields(self, sets: Iterable[SelectionSetNode]) -> Iterator[FieldNode]:
+        """Yield the fields of selection sets and of the fragments spread in them."""
+        fragments, seen, waiting = self.fragments, set[str](), list(sets)[::-1]
+        while waiting:
+            for node in waiting.pop().selections:
+                if isinstance(node, FieldNode):
+                    yield node
+                elif not isinstance(node, FragmentSpreadNode):
+                    waiting.append(node.selection_set)  # type: ignore[attr-defined]
+                elif node.name.value in fragments and node.name.value not in seen:
+                    seen.add(node.name.value)
+                    waiting.append(fragments[node.name.value].selection_set)
+
+    def locate_path(
+        self, path: object, above: int, label: str = "line", own: int | None = None
+    ) -> str:
+        """Return the line that selects the field at a response path, as text; "" if unknown.
+
+        Parameters
+        ----------
+        path
+            As in :meth:`find_field`.
+        above
+            The number of lines above the text in its notebook cell.
+        label
+            The word before the line number.
+        own
+            The number of lines of the text that are in the cell; saved fragments follow them. None
+            for all lines.
+        """
+        node = self.find_field(path)
+        if node is None or node.loc is None:
+            return ""
+        line = node.loc.start_token.line
+        if own is None or line <= own:
+            return f"{label} {line + above}"
+        for name, fragment in self.fragments.items():
+            if fragment.loc and fragment.loc.start <= node.loc.start < fragment.loc.end:
+                return f"saved fragment {name}"
+        return ""
+
+
+class _IncrementalDirectiveCollector(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[DirectiveNode] = []
+
+    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
+        if node.name.value in INCREMENTAL_DIRECTIVES:
+            self.found.append(node)
 
 
 def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
@@ -176,10 +242,10 @@ def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
     Raises
     ------
     QueryError
-        If it has a syntax error, is nested deeper than a parser can follow, or passes a limit.
+        If it has a syntax error, is nested too deeply for the parser, or exceeds a limit.
     """
     if not isinstance(text, str):
-        msg = f"A query is text; got {type(text).__name__}."
+        msg = f"A query must be a string, not {type(text).__name__}."
         raise QueryError(msg)
     if not text.strip():
         msg = "The query is empty. Write one, for example: { __typename }"
@@ -187,14 +253,14 @@ def parse_document(text: str, limits: Limits | None = None) -> DocumentNode:
     try:
         ast = parse_source(text) if limits is None else parse_within_limits(text, limits)
     except GraphQLError as error:
-        found = error
+        failure = error
     except RecursionError:
-        found = GraphQLError("The query is nested too deeply to parse.")
+        failure = GraphQLError("The query is nested too deeply to parse.")
     else:
         if limits is not None:
             check_limits(ast, text, limits)
         return ast
-    raise QueryError(text=text, problems=build_problems([found]))
+    raise QueryError(text=text, problems=build_problems([failure]))
 
 
 def find_errors(
@@ -204,11 +270,11 @@ def find_errors(
     limits: Limits | None,
     introspection: bool,
 ) -> list[GraphQLError]:
-    """Return the errors of a parsed text on a schema, no more than `limits` lets be told."""
+    """Return the validation errors of a parsed text, at most `limits.errors` of them."""
     most = None if limits is None else limits.errors
     if not all(isinstance(node, ExecutableDefinitionNode) for node in ast.definitions):
-        # The other rules would compare names with those of the text's own types, character by
-        # character: two names of 40 kB take a quarter of an hour.
+        # The other rules would look for similar names among the types defined in the text, by
+        # edit distance: two names of 40 kB take a quarter of an hour.
         return validate(schema, ast, [ExecutableDefinitionsRule])[:most]
     more: list[type[ASTValidationRule]] = []
     if can_be_infinite(text):
@@ -217,93 +283,80 @@ def find_errors(
         more.append(NoIntrospectionRule)
     if most is None:
         return validate_document(schema, ast, more=more)
-    # Cut: one error more says that there are more.
+    # graphql-core appends one more error to say that it stopped.
     return validate_document(schema, ast, more=more, max_errors=most)[:most]
 
 
 def select_operation(ast: DocumentNode, text: str, name: str | None) -> OperationDefinitionNode:
-    """Return the operation to run.
+    """Return the operation with a name, or the only operation.
 
     Raises
     ------
     QueryError
-        If there is none of that name, none at all, or several and no name.
+        If the name is unknown, or is missing although there are several operations, or if there is
+        no operation.
     """
     if not isinstance(name, (str, type(None))):
-        msg = f"The name of an operation is text; got {type(name).__name__}."
+        msg = f"The name of an operation must be a string, not {type(name).__name__}."
         raise QueryError(msg)
-    found = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
-    names = [node.name.value for node in found if node.name]
-    if name is None and len(found) == 1:
-        return found[0]
+    operations = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
+    names = [node.name.value for node in operations if node.name]
+    if name is None and len(operations) == 1:
+        return operations[0]
     if name is not None:
-        for node in found:
+        for node in operations:
             if node.name and node.name.value == name:
                 return node
-        message = f"Unknown operation named '{name}'.{did_you_mean(suggest_names(name, names))}"
+        message = f"Unknown operation named '{name}'.{suggest(name, names)}"
         hint = f"The document has: {', '.join(names) or 'no named operation'}."
-    elif found:
+    elif operations:
         message = "Must provide operation name if query contains multiple operations."
         hint = f"Name one of: {', '.join(names)}."
     else:
         message = "Must provide an operation."
-        hint = "The document holds only fragments or definitions. Add an operation: query { ... }"
+        hint = "The document has only fragments or definitions. Add an operation: query { ... }"
     raise QueryError(text=text, problems=[Problem(message, hint=hint)])
 
 
-def suggest_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return the names that may have been meant.
-
-    Comparing two names takes the product of their lengths, so long names, and more than some, are
-    not compared.
-    """
-    if len(name) > MAX_COMPARED_LENGTH:
-        return []
-    return suggestion_list(
-        name, [n for n in names if len(n) <= MAX_COMPARED_LENGTH][:MAX_COMPARED_NAMES]
-    )
-
-
 def build_problems(
-    errors: Sequence[GraphQLError | Mapping[str, Any]],
+    errors: Iterable[GraphQLError | Mapping[str, Any]],
     hints: Mapping[tuple[int, int], str] | None = None,
 ) -> list[Problem]:
-    """Return errors of graphql-core, or of a response, as problems with a place."""
-    return [_build_problem(_get_error_members(error), hints or {}) for error in errors]
+    """Return GraphQL errors as problems.
 
-
-def _get_error_members(error: GraphQLError | Mapping[str, Any]) -> Mapping[str, Any]:
-    return dict(error.formatted) if isinstance(error, GraphQLError) else error
-
-
-def _build_problem(error: Mapping[str, Any], hints: Mapping[tuple[int, int], str]) -> Problem:
-    message = error.get("message")
-    places = error.get("locations")
-    first = places[0] if isinstance(places, (list, tuple)) and places else None
-    line, column = (first.get("line"), first.get("column")) if isinstance(first, dict) else (0, 0)
-    text = message if isinstance(message, str) else "The endpoint gave an error without a message."
-    if not (isinstance(line, int) and isinstance(column, int) and line > 0 and column > 0):
-        return Problem(text, hint=_get_hint(error))  # GitHub sends line 0, or no location
-    return Problem(text, line, column, hints.get((line, column)) or _get_hint(error))
-
-
-def _get_hint(error: Mapping[str, Any]) -> str | None:
-    """Return the hint that our own server puts beside an error."""
-    extensions = error.get("extensions")
-    hint = extensions.get("hint") if isinstance(extensions, dict) else None
-    return sanitize_text(hint) if isinstance(hint, str) else None
+    Parameters
+    ----------
+    errors
+        Errors of graphql-core, or of a response.
+    hints
+        Hints by line and column; they take precedence over a hint in the error's extensions.
+    """
+    problems = []
+    for error in errors:
+        members: Any = error.formatted if isinstance(error, GraphQLError) else error
+        message = members.get("message")
+        if not isinstance(message, str):
+            message = "The endpoint gave an error without a message."
+        extensions = members.get("extensions")
+        hint = extensions.get("hint") if isinstance(extensions, dict) else None
+        hint = sanitize_text(hint) if isinstance(hint, str) else None
+        match members.get("locations"):
+            case [{"line": int(line), "column": int(column)}, *_] if line > 0 and column > 0:
+                hint = (hints or {}).get((line, column)) or hint
+                problems.append(Problem(message, line, column, hint))
+            case _:  # GitHub sends line 0 where it has no location
+                problems.append(Problem(message, hint=hint))
+    return problems
 
 
 class _HintVisitor(Visitor):
-    """Finds selections left out, and input fields that do not exist; says what there is."""
+    """Collects hints for missing selection sets and unknown input fields."""
 
-    def __init__(
-        self, schema: GraphQLSchema, types: TypeInfo, hints: dict[tuple[int, int], str]
-    ) -> None:
+    def __init__(self, schema: GraphQLSchema, types: TypeInfo) -> None:
         super().__init__()
         self.schema = schema
         self.types = types
-        self.hints = hints
+        self.hints: dict[tuple[int, int], str] = {}
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         kind = self.types.get_type()
@@ -311,11 +364,11 @@ class _HintVisitor(Visitor):
         if node.selection_set is not None or not is_composite_type(named) or node.loc is None:
             return
         fields = getattr(named, "fields", None)  # a union has none
-        said = [f"{named} has: {_join_names(list(fields))}."] if fields else []
+        sentences = [f"{named} has: {_join_names(list(fields))}."] if fields else []
         if is_abstract_type(named):
-            said.extend(_describe_possible_types(named, self.schema))
+            sentences.extend(_describe_possible_types(named, self.schema))
         place = node.loc.start_token
-        self.hints[place.line, place.column] = " ".join(said)
+        self.hints[place.line, place.column] = " ".join(sentences)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
         kind = self.types.get_parent_input_type()
@@ -332,106 +385,32 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _describe_possible_types(kind: GraphQLAbstractType, schema: GraphQLSchema) -> Iterator[str]:
-    """Say which object types a union or an interface may be, and how to choose from one."""
+    """Yield the object types of a union or an interface, and an example of a selection."""
     kinds = schema.get_possible_types(kind)
     if not kinds:
         return
-    yield f"{kind.name} is one of: {_join_names([str(each) for each in kinds])}."
-    example = max(kinds, key=lambda each: len(each.fields))  # it has most to choose from
+    yield f"{kind.name} is one of: {_join_names([str(possible) for possible in kinds])}."
+    example = max(kinds, key=lambda possible: len(possible.fields))
     leaves = [
         name
-        for name, field in example.fields.items()
-        if is_leaf_type(get_named_type(field.type))
-        and not any(map(is_required_argument, field.args.values()))
+        for name, declared in example.fields.items()
+        if is_leaf_type(get_named_type(declared.type))
+        and not any(map(is_required_argument, declared.args.values()))
     ]
-    leaves.sort(key=lambda name: name not in FAMILIAR_FIELDS)  # stable: the rest as it is declared
+    leaves.sort(key=lambda name: name not in FAMILIAR_FIELDS)  # stable: then in declared order
     shown = leaves[:MAX_EXAMPLE_FIELDS] or ["__typename"]
     more = ", ..." if example.fields.keys() - set(shown) else ""
     yield f"Choose with: ... on {example} {{ {', '.join(shown)}{more} }}"
 
 
 def collect_hints(ast: DocumentNode, schema: GraphQLSchema) -> dict[tuple[int, int], str]:
-    """Return the fields to choose from where one is missing or wrong, by line and column."""
-    hints: dict[tuple[int, int], str] = {}
+    """Return lists of valid fields for missing or unknown ones, by line and column."""
     types = TypeInfo(schema)
-    visit(ast, TypeInfoVisitor(types, _HintVisitor(schema, types, hints)))
-    return hints
+    visitor = _HintVisitor(schema, types)
+    visit(ast, TypeInfoVisitor(types, visitor))
+    return visitor.hints
 
 
 def format_variable_type(node: VariableDefinitionNode) -> str:
     """Return the declared type of a variable as GraphQL text."""
     return print_ast(node.type)
-
-
-def find_selected_field(document: Document, path: Any) -> FieldNode | None:
-    """Return the field that a response path leads to, or the last one on the way that is known.
-
-    Parameters
-    ----------
-    document
-        What was executed.
-    path
-        Names of the response and positions in lists, as an error gives them; anything else has no
-        field.
-    """
-    if not isinstance(path, Sequence) or isinstance(path, str):
-        return None
-    sets: list[Any] = [document.operation.selection_set]
-    found: FieldNode | None = None
-    for step in path:
-        if not isinstance(step, str):
-            continue
-        here = [
-            node
-            for node in iterate_selected_fields(document, sets)
-            if (node.alias or node.name).value == step
-        ]
-        if not here:
-            break
-        found = here[0]
-        sets = [node.selection_set for node in here if node.selection_set is not None]
-    return found
-
-
-def iterate_selected_fields(document: Document, sets: list[Any]) -> Iterator[FieldNode]:
-    """Yield the fields of selection sets, those of their fragments too."""
-    fragments, seen, waiting = document.fragments, set[str](), list(reversed(sets))
-    while waiting:
-        for node in waiting.pop().selections:
-            if isinstance(node, FieldNode):
-                yield node
-            elif not isinstance(node, FragmentSpreadNode):
-                waiting.append(node.selection_set)
-            elif node.name.value in fragments and node.name.value not in seen:
-                seen.add(node.name.value)
-                waiting.append(fragments[node.name.value].selection_set)
-
-
-def locate_response_path(
-    document: Document, path: Any, above: int, place: str, own: int | None = None
-) -> str:
-    """Return where a text selects what a response path leads to; "" if that is unknown.
-
-    Parameters
-    ----------
-    document, path
-        As for :func:`find_selected_field`.
-    above
-        How many lines stand above the text.
-    place
-        The word before a line number.
-    own
-        How many lines of the text were written there; below them are saved fragments.
-    """
-    node = find_selected_field(document, path)
-    if node is None or node.loc is None:
-        return ""
-    line = node.loc.start_token.line
-    if own is None or line <= own:
-        return f"{place} {line + above}"
-    within = [
-        name
-        for name, fragment in document.fragments.items()
-        if fragment.loc is not None and fragment.loc.start <= node.loc.start < fragment.loc.end
-    ]
-    return f"saved fragment {within[0]}" if within else ""

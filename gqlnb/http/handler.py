@@ -1,15 +1,12 @@
-"""GraphQL over HTTP as rules: a request in, a response out, no socket and no clock.
+"""GraphQL over HTTP: one request in, one response out, without I/O.
 
-The way of a request::
+The steps are: check the head (:mod:`gqlnb.http.preconditions`), check the size of the body, parse it
+(:mod:`gqlnb.http.messages`), execute, encode the result (:mod:`gqlnb.http.response_encoder`).
 
-    screen (the head alone)  > size > members > execute > write
-
-:mod:`gqlnb.http.preconditions` has the steps of the head, so that a server refuses before it reads a
-body; :mod:`gqlnb.http.messages` reads members, :mod:`gqlnb.http.response_encoder` decides what is told of
-errors, and :mod:`gqlnb.http.response_encoder` makes the bytes. The published audits are the measure (npm
-``graphql-http``, 61 of them): where they differ from the newest draft, a client of plain JSON gets
-200 with `errors` and no `data`. ``Access(profile="draft")`` follows the draft;
-:data:`gqlnb.http.server_rules.STATUS_PROFILES` has what differs.
+The statuses are those of the published audits (npm ``graphql-http``, 61 of them): where they differ
+from the newest draft, a client of plain JSON gets 200 with `errors` and no `data`.
+``Access(profile="draft")`` follows the draft; :data:`gqlnb.http.server_rules.STATUS_PROFILES` has
+the differences.
 """
 
 from __future__ import annotations
@@ -39,8 +36,6 @@ from gqlnb.http.response_encoder import encode_members, mask_exception
 from gqlnb.http.server_rules import ServerRules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gqlnb.http.response_encoder import MaskedErrors
 
 __all__ = [
@@ -53,14 +48,8 @@ __all__ = [
 ]
 
 ExecuteRequest = Callable[[Request], Awaitable[Response]]
-
-ONLY_QUERIES_MESSAGE = "Only a query may be asked by GET. Send mutations and subscriptions by POST."
-RESOLVER_EXCEPTIONS = (
-    Exception,
-    SystemExit,
-    KeyboardInterrupt,
-)  # exit() in a resolver ends no server
-NO_STORE_HEADERS = {"cache-control": "no-store"}  # what a GET answers is no document
+# exit() or Ctrl-C inside a resolver must not end the server.
+RESOLVER_EXCEPTIONS = (Exception, SystemExit, KeyboardInterrupt)
 
 
 async def handle_request(
@@ -73,16 +62,16 @@ async def handle_request(
     request
         The whole request.
     execute
-        Runs one GraphQL request: ``Response.members``, and ``Response.causes`` in the order of
-        its errors. A request error is an answer without `data`.
+        Runs one GraphQL request. Its Response has `members`, and `causes` in the order of the
+        errors; a request error has no `data`.
     rules
-        What is let through; by default, loopback without a token.
+        The rules of the server; by default, loopback without a token.
 
     Returns
     -------
     Response
-        Status, headers and bytes. Whatever the request holds, nothing is raised; a fault of
-        `execute` is 500, named by an id under which the log has it.
+        Status, headers and bytes. Nothing is raised: an exception of `execute` becomes status 500
+        with an id, under which it is logged.
     """
     rules = rules or ServerRules()
     return check_preconditions(request, rules) or await handle_checked_request(
@@ -93,68 +82,63 @@ async def handle_request(
 async def handle_checked_request(
     request: HttpRequest, execute: ExecuteRequest, rules: ServerRules
 ) -> Response:
-    """Answer a request whose head has passed :func:`gqlnb.http.preconditions.check_preconditions`."""
-    return add_cors_headers(await execute_request(request, execute, rules), request, rules)
+    """Answer a request whose head was checked with :func:`check_preconditions`."""
+    return add_cors_headers(await _execute(request, execute, rules), request, rules)
 
 
-async def execute_request(
-    request: HttpRequest, execute: ExecuteRequest, rules: ServerRules
-) -> Response:
-    """Read the members of a request, execute it, and write down what came of it."""
+async def _execute(request: HttpRequest, execute: ExecuteRequest, rules: ServerRules) -> Response:
     most = rules.limits.body
     if most is not None and len(request.body) > most:
         return build_too_large_error(rules)
-    safe = request.method == "GET"
+    by_get = request.method == "GET"
     try:
-        wanted = (
-            parse_query_string(request.query_string) if safe else parse_request_body(request.body)
+        parsed = (
+            parse_query_string(request.query_string) if by_get else parse_request_body(request.body)
         )
     except BadRequestError as error:
         return build_error_response(rules.statuses.malformed if error.is_json else 400, str(error))
-    faults: MaskedErrors = []
+    masked: MaskedErrors = []
     try:
-        done = await execute(wanted)
+        done = await execute(parsed)
         if done.status == 405:
-            return build_error_response(405, ONLY_QUERIES_MESSAGE, {"allow": "POST"})
-        made = encode_response(
-            done, negotiate_media_type(request.headers.get("accept")), rules, faults
-        )
+            message = "Only queries are allowed by GET. Send mutations and subscriptions by POST."
+            return build_error_response(405, message, {"allow": "POST"})
+        media_type = negotiate_media_type(request.headers.get("accept"))
+        response = encode_response(done, media_type, rules, masked)
     except RESOLVER_EXCEPTIONS as error:
-        return build_internal_error(error, wanted.operation_name, faults)
-    return replace(made, headers={**made.headers, **NO_STORE_HEADERS}) if safe else made
+        return build_internal_error(error, parsed.operation_name, masked)
+    if by_get:  # caches may otherwise store the response to a GET
+        return replace(response, headers={**response.headers, "cache-control": "no-store"})
+    return response
 
 
 def build_internal_error(
-    error: BaseException, operation: str | None, faults: MaskedErrors
+    error: BaseException, operation: str | None, masked: MaskedErrors
 ) -> Response:
-    """Return the answer to a request at which the server itself failed."""
-    refused = build_error_response(500, mask_exception(error, "the request", faults))
-    return replace(refused, operation=operation, masked_errors=tuple(faults))
+    """Return the response to a request at which the server itself failed."""
+    response = build_error_response(500, mask_exception(error, "the request", masked))
+    return replace(response, operation=operation, masked_errors=tuple(masked))
 
 
 def encode_response(
-    done: Response, media: str, rules: ServerRules, faults: MaskedErrors
+    done: Response, media_type: str, rules: ServerRules, masked: MaskedErrors
 ) -> Response:
-    """Return what an engine answered as status, headers and bytes."""
-    body = encode_members(done, rules.limits, faults)
-    graphql = media == GRAPHQL_CONTENT_TYPE
+    """Return the response of an engine as status, headers and bytes."""
+    members, statuses = done.members or {}, rules.statuses
+    graphql = media_type == GRAPHQL_CONTENT_TYPE
+    if "errors" not in members:
+        status = 200
+    elif "data" in members:
+        status = statuses.partial if graphql else 200
+    elif statuses.uses_legacy_errors:
+        status = 400 if graphql else 200
+    else:
+        status = done.status if done.status >= 400 else 422
+    body = encode_members(done, rules.limits, masked)
     return Response(
-        choose_status(done, rules, graphql=graphql),
+        status,
         GRAPHQL_HEADERS if graphql else JSON_HEADERS,
         body,
         operation=done.operation,
-        masked_errors=tuple(faults),
+        masked_errors=tuple(masked),
     )
-
-
-def choose_status(done: Response, rules: ServerRules, *, graphql: bool) -> int:
-    """Return the status of what an engine answered, to who takes GraphQL's media type or not."""
-    members: Mapping[str, object] = done.members or {}
-    if "errors" not in members:
-        return 200
-    statuses = rules.statuses
-    if "data" in members:
-        return statuses.partial if graphql else 200
-    if statuses.uses_legacy_errors:
-        return 400 if graphql else 200
-    return done.status if done.status >= 400 else 422

@@ -1,4 +1,4 @@
-"""A GraphQL request as a plain value, and its JSON form."""
+"""GraphQL requests and responses as plain values, and the parsing of requests."""
 
 from __future__ import annotations
 
@@ -27,19 +27,27 @@ __all__ = [
     "parse_request_body",
 ]
 
-MAX_PARAMETERS = 100  # of a query string; four are known
+_MAX_PARAMETERS = 100  # of a query string; GraphQL over HTTP defines four
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_OPTIONAL_MEMBERS: tuple[tuple[str, type, str], ...] = (
+    ("variables", Mapping, "an object"),
+    ("operationName", str, "a string"),
+    ("extensions", Mapping, "an object"),
+)
+JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE = "application/json", "application/graphql-response+json"
+JSON_CONTENT_TYPE = f"{JSON_MEDIA_TYPE}; charset=utf-8"
+GRAPHQL_CONTENT_TYPE = f"{GRAPHQL_MEDIA_TYPE}; charset=utf-8"
 
 
 class BadRequestError(Exception):
-    """What is no GraphQL request; its text goes to whoever sent it.
+    """A request is not a GraphQL request; the text is sent to the client.
 
     Parameters
     ----------
     message
-        What is wrong, and what would be right.
+        The reason, and the correct form.
     is_json
-        Whether it could be read as JSON, and says something else.
+        Whether the body was valid JSON.
     """
 
     def __init__(self, message: str, *, is_json: bool = False) -> None:
@@ -49,7 +57,7 @@ class BadRequestError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One operation to execute, as every transport takes it.
+    """One operation to execute, the input of every transport.
 
     Attributes
     ----------
@@ -58,17 +66,17 @@ class Request:
     variables
         JSON-like values by variable name, without the ``$``.
     operation_name
-        Which operation of the document to run; None where there is only one.
+        Name of the operation to run; None where the document has only one.
     document
-        The same text parsed, where the sender has it: spares an in-process engine the parse, and
-        says whether it may be sent twice.
+        The parsed text, if the sender has it. It saves an in-process engine the parsing, and tells
+        transports whether the request may be sent twice.
     safe
-        Whether it came by a method that changes nothing, so that only a query may be run.
+        Whether the HTTP method allows only queries.
     raw
-        The JSON it was read from; empty where there is none.
+        The JSON body it was parsed from; empty where there is none.
     deadline
-        The moment, of :func:`time.monotonic`, by which the response must be there; None for what
-        the transport grants by itself. It is not sent.
+        Time, on the clock of :func:`time.monotonic`, by which the response must be complete; None
+        for the transport's own timeout. It is not sent.
     """
 
     query: str
@@ -85,7 +93,7 @@ class Request:
         Raises
         ------
         JSONError
-            If a variable is no JSON value; the message names its path.
+            If a variable is not a JSON value; the message names its path.
         """
         members: dict[str, Any] = {"query": self.query}
         if self.variables:
@@ -96,17 +104,17 @@ class Request:
 
 
 def parse_request_body(body: bytes) -> Request:
-    """Read the JSON body of a POST.
+    """Parse the JSON body of a POST.
 
     Raises
     ------
     BadRequestError
-        If it is no JSON object with a string `query` and members of the right types.
+        If it is not a JSON object with a string `query` and members of the right types.
 
     Notes
     -----
-    Members we do not know are ignored, null optional members count as absent (GraphQL over HTTP,
-    "Request Parameters").
+    Unknown members are ignored, null optional members count as absent (GraphQL over HTTP, "Request
+    Parameters").
     """
     if not body:
         msg = 'The body is empty. Send JSON such as {"query": "{ hello }"}.'
@@ -120,23 +128,23 @@ def parse_request_body(body: bytes) -> Request:
 
 
 def parse_query_string(query_string: bytes) -> Request:
-    """Read the parameters of a GET, as strictly as a body.
+    """Parse the parameters of a GET, as strictly as a body.
 
     Raises
     ------
     BadRequestError
-        If there is no `query`, a parameter is given twice, or one has not the form it should have.
+        If there is no `query`, or a parameter is malformed or given twice.
 
     Notes
     -----
-    `variables` and `extensions` are JSON, an empty `operationName` is none, and what we do not know
-    is ignored (GraphQL over HTTP, "GET").
+    `variables` and `extensions` are JSON, an empty `operationName` counts as absent, and unknown
+    parameters are ignored (GraphQL over HTTP, "GET").
     """
-    given = parse_parameters(query_string)
-    members: dict[str, Any] = {"query": given.get("query")}
-    members["operationName"] = given.get("operationName") or None
+    parameters = _parse_parameters(query_string)
+    members: dict[str, object] = {"query": parameters.get("query")}
+    members["operationName"] = parameters.get("operationName") or None
     for name in ("variables", "extensions"):
-        text = given.get(name)
+        text = parameters.get(name)
         if text is not None:
             try:
                 members[name] = load_json(text.encode())
@@ -146,14 +154,7 @@ def parse_query_string(query_string: bytes) -> Request:
     return build_request(members, "parameter", safe=True)
 
 
-def parse_parameters(query_string: bytes) -> dict[str, str]:
-    """Return the parameters of a query string by name.
-
-    Raises
-    ------
-    BadRequestError
-        If it is not percent-encoded UTF-8, or names one of ours twice.
-    """
+def _parse_parameters(query_string: bytes) -> dict[str, str]:
     msg = "The query string is not UTF-8, percent-encoded."
     if _BAD_ESCAPE.search(query_string) or not query_string.isascii():
         raise BadRequestError(msg)
@@ -162,42 +163,42 @@ def parse_parameters(query_string: bytes) -> dict[str, str]:
             query_string.decode(),
             keep_blank_values=True,
             errors="strict",
-            max_num_fields=MAX_PARAMETERS,
+            max_num_fields=_MAX_PARAMETERS,
         )
     except UnicodeDecodeError:
         raise BadRequestError(msg) from None
     except ValueError:
-        msg = f"The query string has more than {MAX_PARAMETERS} parameters."
+        msg = f"The query string has more than {_MAX_PARAMETERS} parameters."
         raise BadRequestError(msg) from None
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in pairs:
-        if name in given:
+        if name in parameters:
             msg = f"The parameter {sanitize_text(repr(name), 80)} is given more than once."
             raise BadRequestError(msg)
-        given[name] = value
-    return given
+        parameters[name] = value
+    return parameters
 
 
 def build_request(
     members: object, word: str = "member", *, safe: bool = False, raw: bytes = b""
 ) -> Request:
-    """Check the members of a request.
+    """Return a request with checked members.
 
     Parameters
     ----------
     members
-        What was sent.
+        The decoded JSON.
     word
-        What a member is called where it came from.
+        The word for a member in error messages.
     safe
-        Whether only a query may be run.
+        Whether the HTTP method allows only queries.
     raw
-        What they were read from.
+        The JSON body.
 
     Raises
     ------
     BadRequestError
-        If it is no mapping with a string `query` and members of the right types.
+        If it is not a mapping with a string `query` and members of the right types.
     """
     if isinstance(members, list):
         msg = "A batch of requests is not accepted. Send one request at a time."
@@ -209,26 +210,12 @@ def build_request(
     if not isinstance(query, str):
         msg = f"The {word} 'query' must be there and be a string."
         raise BadRequestError(msg, is_json=True)
-    for name, kind, kind_word in OPTIONAL_MEMBERS:
+    for name, kind, kind_word in _OPTIONAL_MEMBERS:
         if not isinstance(members.get(name), (kind, type(None))):
             msg = f"The {word} {name!r} must be {kind_word} or null."
             raise BadRequestError(msg, is_json=True)
     variables, operation = members.get("variables"), members.get("operationName")
     return Request(query, variables, operation, safe=safe, raw=raw)
-
-
-OPTIONAL_MEMBERS: tuple[tuple[str, type, str], ...] = (
-    ("variables", Mapping, "an object"),
-    ("operationName", str, "a string"),
-    ("extensions", Mapping, "an object"),
-)
-
-# The two media types of answers, by themselves and as a Content-Type.
-JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE = "application/json", "application/graphql-response+json"
-JSON_CONTENT_TYPE, GRAPHQL_CONTENT_TYPE = (
-    f"{JSON_MEDIA_TYPE}; charset=utf-8",
-    f"{GRAPHQL_MEDIA_TYPE}; charset=utf-8",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,25 +225,25 @@ class Response:
     Attributes
     ----------
     status
-        HTTP status. Of an engine in this process 200, or where it refused a request what was
-        wrong with it: 400, its syntax, or 422, anything else.
+        HTTP status. Of an engine in this process: 200, or 400 for a syntax error, or 422 for any
+        other request error.
     headers
         Header values by lower-case name.
     body
         The bytes, empty where `members` are set.
     members
-        The GraphQL response as a mapping (`data`, `errors`, `extensions`) where no bytes were
-        made: an engine in this process.
+        The GraphQL response as a mapping (`data`, `errors`, `extensions`), of an engine in this
+        process.
     causes
-        The exception behind each of the errors, in their order, where they arose in this process.
+        The exceptions behind the errors, in the same order, of an engine in this process.
     operation
-        The name of the operation that was executed, None where it has none.
+        The name of the executed operation, None where it has none.
     masked_errors
-        The exceptions whose words were kept from a client, each with the id it got instead.
+        The exceptions hidden from the client, each with the id that the client got instead.
     is_json_safe
-        Whether the types of its leaves let it hold only what JSON can, so that nobody need look.
+        Whether all leaf types are built-in, so that the values need no check before encoding.
     replayed
-        Whether it comes from a recording: what it says of budgets and waits is past.
+        Whether it comes from a recording, so that its budgets and waits are past.
     """
 
     status: int

@@ -1,11 +1,10 @@
-"""The head of a request, judged step by step before a byte of the body is read.
+"""Checks of the head of a request, before the body is read.
 
-Each step answers, which ends it, or lets pass; they stand in :data:`PRECONDITIONS` in the order in which
-they are asked::
+Each check returns None, or a response that ends the request. :data:`PRECONDITIONS` has them in
+order::
 
-    small_head 431 > known_path 404 > known_method 405 > own_host 400, 403 > own_origin 403
-    > preflight 204 > known_token 401 > page 200 > readable 406 > json_body 415
-    > announced_size 400, 413
+    head size 431 > path 404 > method 405 > Host 400, 403 > Origin 403 > preflight 204
+    > token 401 > page 200 > Accept 406 > Content-Type 415 > Content-Length 400, 413
 """
 
 from __future__ import annotations
@@ -56,14 +55,15 @@ JSON_HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
 }
 GRAPHQL_HEADERS: Mapping[str, str] = {**JSON_HEADERS, "content-type": GRAPHQL_CONTENT_TYPE}
-_SAME_SITE = frozenset({None, "same-origin", "none"})  # none: the person typed the address
-_PREFLIGHT_SECONDS = 600  # seconds a browser may remember its answer; a served cell changes
-# RFC 9110, 5.6.2: names of headers. Whoever is named in Access may send any of them.
+_SAME_SITE = frozenset({None, "same-origin", "none"})  # "none": the user typed the address
+# Browsers cache the answer for this long; short, since a re-run cell may serve with other access.
+_PREFLIGHT_SECONDS = 600
+# RFC 9110, 5.6.2: names of headers. Allowed origins may send any header.
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}")
 
 
 def check_preconditions(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Judge the head alone: the response that ends it here, or None to read the body."""
+    """Check the head: return the response that ends the request, or None to read the body."""
     for step in PRECONDITIONS:
         refused = step(request, rules)
         if refused is not None:
@@ -74,27 +74,24 @@ def check_preconditions(request: HttpRequest, rules: ServerRules) -> Response | 
 def build_error_response(
     status: int, message: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return an answer that carries one error and executed nothing."""
-    found = {**JSON_HEADERS, **headers} if headers else JSON_HEADERS
-    return Response(status, found, dump_json({"errors": [{"message": message}]}))
+    """Return a response with one error and no data."""
+    merged = {**JSON_HEADERS, **headers} if headers else JSON_HEADERS
+    return Response(status, merged, dump_json({"errors": [{"message": message}]}))
 
 
 def add_cors_headers(response: Response, request: HttpRequest, rules: ServerRules) -> Response:
-    """Return a response with what a browser must see before it hands it to an allowed page."""
+    """Return a response with the CORS headers for an allowed origin."""
     if not rules.access.origins:
         return response
-    headers = {**response.headers, "vary": "Origin"}  # also for others: a cache may hold it
+    headers = {**response.headers, "vary": "Origin"}  # for all clients: caches may store it
     origin = request.headers.get("origin")
     if origin is not None and normalize_origin(origin) in rules.access.origins:
         headers["access-control-allow-origin"] = origin
     return replace(response, headers=headers)
 
 
-# ---------------------------------------------------------------- the steps
-
-
 def check_head_size(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a head over the limit, as our listener does before it is read."""
+    """Refuse a head over the limit; our own listener does so while it reads."""
     most = rules.limits.head
     if most is None:
         return None
@@ -109,7 +106,7 @@ def check_head_size(request: HttpRequest, rules: ServerRules) -> Response | None
 
 
 def check_path(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse what is neither the endpoint nor an asset of its page."""
+    """Refuse a path other than the endpoint and the assets of its page."""
     path = request.path
     if path == ENDPOINT or path in rules.pages:
         return None
@@ -121,38 +118,32 @@ def check_path(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 
 def check_method(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse all but POST, what a browser asks first, and GET where it is answered."""
-    method, asset = request.method, request.path != ENDPOINT
-    if asset:
-        return None if method == "GET" else build_method_error(method, "GET")
-    if method == "POST" or (
-        method == "GET" and (rules.access.get or is_page_request(request, rules))
-    ):
-        return None
-    if method == "OPTIONS" and is_preflight(request, rules):
-        return None
-    return build_method_error(method, list_methods(rules))
+    """Refuse methods other than POST, a preflight, and GET where it is enabled."""
+    method = request.method
+    if request.path != ENDPOINT:
+        return None if method == "GET" else _build_method_error(method, "GET")
+    if method == "GET":
+        allowed = rules.access.get or is_page_request(request, rules)
+    elif method == "OPTIONS":
+        allowed = bool(rules.access.origins)
+        allowed = allowed and "access-control-request-method" in request.headers
+    else:
+        allowed = method == "POST"
+    return None if allowed else _build_method_error(method, _list_methods(rules))
 
 
 def is_page_request(request: HttpRequest, rules: ServerRules) -> bool:
-    """Tell whether a GET wants a page or an asset that we have."""
+    """Return whether a GET is for the page or one of its assets."""
     if request.path not in rules.pages:
         return False
     return request.path != ENDPOINT or prefers_html(request.headers.get("accept"))
 
 
-def is_preflight(request: HttpRequest, rules: ServerRules) -> bool:
-    """Tell a preflight, where pages of other origins are allowed at all."""
-    return bool(rules.access.origins) and "access-control-request-method" in request.headers
-
-
-def list_methods(rules: ServerRules) -> str:
-    """Return the methods by which operations may be asked for, as a header lists them."""
+def _list_methods(rules: ServerRules) -> str:
     return "GET, POST" if rules.access.get else "POST"
 
 
-def build_method_error(method: str, allowed: str) -> Response:
-    """Return the 405 that names the methods to use."""
+def _build_method_error(method: str, allowed: str) -> Response:
     message = (
         f"{sanitize_text(method, 20)} is not answered here. Use {allowed.replace(', ', ' or ')}."
     )
@@ -162,19 +153,19 @@ def build_method_error(method: str, allowed: str) -> Response:
 
 
 def check_host_header(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a ``Host`` that is not ours: a foreign page whose DNS name now leads here."""
+    """Refuse a foreign ``Host``: DNS rebinding, by a page whose name now resolves to us."""
     name = parse_host(request.headers.get("host"))
     if name is None:
         return build_error_response(400, "The Host header is missing or malformed.")
     if rules.hosts is None or name in rules.hosts:
         return None
     return build_error_response(
-        403, f"Host {sanitize_text(name, 80)} is not served here. Ask localhost instead."
+        403, f"Host {sanitize_text(name, 80)} is not served here. Use localhost instead."
     )
 
 
 def check_origin_header(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse what a page of another origin sends, even where it could not read the answer.
+    """Refuse requests from pages of other origins, which could not read the response anyway.
 
     A GET of the page itself may come from anywhere: it executes nothing.
     """
@@ -193,15 +184,17 @@ def check_origin_header(request: HttpRequest, rules: ServerRules) -> Response | 
 
 
 def answer_preflight(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Tell a browser that the page it shows may send what it is about to send."""
+    """Answer a CORS preflight of an allowed origin."""
     if request.method != "OPTIONS":
         return None
     if normalize_origin(request.headers.get("origin", "")) not in rules.access.origins:
-        return build_method_error("OPTIONS", list_methods(rules))
-    asked = request.headers.get("access-control-request-headers", "")
+        return _build_method_error("OPTIONS", _list_methods(rules))
+    requested = request.headers.get("access-control-request-headers", "")
     headers = {
-        "access-control-allow-methods": list_methods(rules),
-        "access-control-allow-headers": asked if _HEADER_NAMES.fullmatch(asked) else "content-type",
+        "access-control-allow-methods": _list_methods(rules),
+        "access-control-allow-headers": (
+            requested if _HEADER_NAMES.fullmatch(requested) else "content-type"
+        ),
         "access-control-max-age": str(_PREFLIGHT_SECONDS),
     }
     if request.headers.get("access-control-request-private-network") == "true":
@@ -210,7 +203,7 @@ def answer_preflight(request: HttpRequest, rules: ServerRules) -> Response | Non
 
 
 def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Ask for the token, where there is one; the words are GitHub's."""
+    """Check the token, if one is required; the messages are GitHub's."""
     if rules.token is None:
         return None
     header = request.headers.get("authorization")
@@ -224,14 +217,14 @@ def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 
 def answer_page(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Give a browser the page or one of its assets; where there is a token, neither."""
+    """Return the page or one of its assets; neither where a token is required."""
     if request.method != "GET" or not is_page_request(request, rules):
         return None
-    return rules.pages[request.path] if rules.token is None else build_method_error("GET", "POST")
+    return rules.pages[request.path] if rules.token is None else _build_method_error("GET", "POST")
 
 
 def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse who can read no answer of ours, where the profile says so."""
+    """Refuse clients that accept none of our media types, in the draft profile."""
     accept = request.headers.get("accept")
     if (
         not rules.statuses.refuses_unacceptable
@@ -243,7 +236,7 @@ def check_accept(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 
 def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | None:  # noqa: ARG001 - a step
-    """Refuse what a form of a foreign page could send: only JSON is read."""
+    """Refuse bodies other than JSON: pages of other origins can send forms without a preflight."""
     if request.method == "GET":
         return None
     headers = request.headers
@@ -253,33 +246,33 @@ def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | N
         if coding is None or coding.strip().lower() in {"identity", ""}:
             return None
     files = kind is not None and kind.lower().startswith("multipart/form-data")
-    said = "This server takes no files. " if files else ""
-    wanted = "Send JSON in UTF-8, with the header Content-Type: application/json."
-    return build_error_response(415, f"{said}{wanted}")
+    reason = "This server does not accept files. " if files else ""
+    advice = "Send JSON in UTF-8, with the header Content-Type: application/json."
+    return build_error_response(415, f"{reason}{advice}")
 
 
 def check_content_length(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a body that says itself that it is too large."""
+    """Refuse a body whose announced size is over the limit."""
     length = request.headers.get("content-length", "0").strip()
     if not (length.isascii() and length.isdecimal()):
-        return build_error_response(400, "The Content-Length header is no number.")
+        return build_error_response(400, "The Content-Length header is not a number.")
     most = rules.limits.body
     if most is None:
         return None
-    # A length of more digits than any limit has is too large, whatever int() makes of it.
+    # int() refuses numbers of thousands of digits; no limit has more than 18.
     return build_too_large_error(rules) if len(length) > 18 or int(length) > most else None
 
 
 def build_too_large_error(rules: ServerRules) -> Response:
-    """Return the refusal of a body over the limit."""
+    """Return the response to a body over the limit."""
     most = cast(int, rules.limits.body)
     message = f"The body is too large: at most {most:,} bytes are read."
     return build_error_response(rules.statuses.too_large, message)
 
 
 def build_timeout_error(request: HttpRequest, rules: ServerRules) -> Response:
-    """Return the refusal of a body that did not come in time."""
-    message = f"The body did not come within {rules.limits.body_seconds:g} seconds."
+    """Return the response to a body that was not received in time."""
+    message = f"The body was not received within {rules.limits.body_seconds:g} seconds."
     return add_cors_headers(build_error_response(408, message), request, rules)
 
 

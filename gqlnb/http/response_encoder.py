@@ -1,4 +1,4 @@
-"""What a client is told of errors: their number, their length, and no word of an accident."""
+"""Encoding of responses to JSON: errors are masked and limited, values without JSON form replaced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "MaskedErrors",
     "encode_members",
-    "join_path",
     "limit_errors",
     "mask_errors",
     "mask_exception",
@@ -31,193 +30,170 @@ __all__ = [
 MaskedErrors = list[tuple[str, BaseException]]
 
 _NULL_MESSAGE = "Cannot return null for non-nullable field "
-# graphql-core puts what it suggests at the end of a message, as a question.
+# graphql-core puts a suggestion at the end of a message, as a question.
 _SUGGESTION = re.compile(r"\s*Did you mean .*\?\Z", re.DOTALL)
-# What graphql-core says of a value that does not fit its type: it shows the value.
+# graphql-core's messages about values that do not fit their type: they show the value.
 _REJECTED_VALUE = re.compile(r"(?:Int|Float|String|Boolean|ID|Enum '\w+') cannot represent ")
+_ENCODING_ERRORS = (JSONError, TypeError, ValueError)  # msgspec and UTF-8 raise the last two
 _LOG = logging.getLogger("gqlnb")
-_LOG.addHandler(logging.NullHandler())  # who wants to read it says so; a cell's output is not a log
+_LOG.addHandler(logging.NullHandler())  # else logging prints errors into the notebook's cell
 
 
 def mask_errors(
     errors: Sequence[Mapping[str, Any]],
     causes: Sequence[BaseException | None],
     limits: Limits,
-    faults: MaskedErrors,
+    masked: MaskedErrors,
 ) -> list[Mapping[str, Any]]:
-    """Return the first errors without the words of exceptions that nobody wrote for a client.
+    """Return the first errors, with unexpected exceptions replaced by an id.
 
-    A GraphQLError was raised to be shown and keeps its message and extensions. Any other
-    exception may hold a path, a query or a secret: it becomes an id, place and path stay.
+    A GraphQLError was raised for the client and keeps its message and extensions. The message of
+    any other exception may contain a path, a query or a secret.
 
     Parameters
     ----------
     errors, causes
-        The errors, and the exceptions behind them, of which there may be fewer.
+        The errors and the exceptions behind them; there may be fewer exceptions.
     limits
-        How many errors are told; the others are neither logged nor kept.
-    faults
-        Where each exception that was masked is noted, with its id.
+        How many errors are returned; the others are neither logged nor kept.
+    masked
+        List to which the masked exceptions are added, with their ids.
     """
-    told = list(errors[: limits.errors])
-    for index, cause in enumerate(causes[: len(told)]):
-        if cause is not None and not is_public_error(cause):
-            error = told[index]
-            kept = {name: error[name] for name in ("locations", "path") if name in error}
-            message = mask_exception(cause, join_path(error.get("path")), faults)
-            told[index] = {"message": message, **kept}
-    return told
+    kept = list(errors[: limits.errors])
+    for index, cause in enumerate(causes[: len(kept)]):
+        if cause is not None and not _is_public(cause):
+            error = kept[index]
+            place = {name: error[name] for name in ("locations", "path") if name in error}
+            message = mask_exception(cause, _join_path(error.get("path")), masked)
+            kept[index] = {"message": message, **place}
+    return kept
+
+
+def _is_public(cause: BaseException) -> bool:
+    """Return whether an exception's message was written for clients."""
+    if isinstance(cause, GraphQLError):
+        if cause.original_error is None:
+            return not _REJECTED_VALUE.match(cause.message)
+        return _is_public(cause.original_error)
+    return type(cause) is TypeError and str(cause).startswith(_NULL_MESSAGE)
+
+
+def mask_exception(cause: BaseException, place: str, masked: MaskedErrors) -> str:
+    """Log an exception under a new id, and return a message with that id."""
+    error_id = token_hex(4)
+    masked.append((error_id, cause))
+    _LOG.error("Internal error %s in %s", error_id, place, exc_info=cause)
+    return (
+        f"Internal error {error_id}. Whoever serves finds the exception with "
+        f"server.error('{error_id}'), or under this id in the log 'gqlnb'."
+    )
+
+
+def _join_path(path: object) -> str:
+    return ".".join(map(str, path)) if isinstance(path, list) else "the request"
 
 
 def limit_errors(
     errors: Sequence[Mapping[str, Any]], total: int, limits: Limits
 ) -> list[Mapping[str, Any]]:
-    """Return errors with messages that are not too long, and a note of how many are left out.
+    """Return errors with limited messages, and a note of how many are left out.
 
     Parameters
     ----------
     errors
-        At least those that are told.
+        At least the errors that are returned.
     total
-        How many there are in all.
+        Number of all errors.
     limits
-        How many are told, and in how many characters each.
+        How many are returned, and the length of their messages.
     """
-    told = [truncate_error(error, limits.message) for error in errors[: limits.errors]]
-    more = total - len(told)
+    kept = [_truncate_error(error, limits.message) for error in errors[: limits.errors]]
+    more = total - len(kept)
     if more > 0:
         are = "error is" if more == 1 else "errors are"
-        told.append({"message": f"{more:,} more {are} not shown."})
-    return told
+        kept.append({"message": f"{more:,} more {are} not shown."})
+    return kept
 
 
-def truncate_error(error: Mapping[str, Any], most: int | None) -> Mapping[str, Any]:
-    """Return an error whose message and hint have so many characters at most.
-
-    Either may repeat what a client has sent, which can be long.
-    """
+def _truncate_error(error: Mapping[str, Any], most: int | None) -> Mapping[str, Any]:
+    """Return an error with limited message and hint: both may repeat the client's text."""
     if most is None:
         return error
-    found = dict(error)
-    if len(str(found.get("message", ""))) > most:
-        found["message"] = truncate_text(found["message"], most)
-    extensions = found.get("extensions")
+    cut = dict(error)
+    if len(str(cut.get("message", ""))) > most:
+        cut["message"] = f"{str(cut['message'])[: most - 1]}…"
+    extensions = cut.get("extensions")
     if isinstance(extensions, dict) and len(str(extensions.get("hint", ""))) > most:
-        found["extensions"] = {**extensions, "hint": truncate_text(extensions["hint"], most)}
-    return found
-
-
-def truncate_text(text: object, most: int) -> str:
-    """Return a text that ends in an ellipsis after so many characters."""
-    return f"{str(text)[: most - 1]}…"
+        cut["extensions"] = {**extensions, "hint": f"{str(extensions['hint'])[: most - 1]}…"}
+    return cut
 
 
 def remove_hints(error: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an error without what it suggests: suggestions tell the names of a schema."""
-    found = {name: value for name, value in error.items() if name != "extensions"}
-    return found | {"message": _SUGGESTION.sub("", str(error["message"]))}
+    """Return an error without suggestions, which reveal the names of a schema."""
+    rest = {name: value for name, value in error.items() if name != "extensions"}
+    return rest | {"message": _SUGGESTION.sub("", str(error["message"]))}
 
 
-def is_public_error(cause: BaseException) -> bool:
-    """Tell a GraphQLError, or the engine's own sentence about a null, from an accident."""
-    if isinstance(cause, GraphQLError):
-        hidden = cause.original_error
-        if hidden is None:
-            return not _REJECTED_VALUE.match(cause.message)
-        return is_public_error(hidden)
-    return type(cause) is TypeError and str(cause).startswith(_NULL_MESSAGE)
+def encode_members(done: Response, limits: Limits, masked: MaskedErrors) -> bytes:
+    """Return the members of an engine's response as JSON, its errors masked and limited.
 
-
-def mask_exception(cause: BaseException, place: str, faults: MaskedErrors) -> str:
-    """Keep an exception under a new id and return the message that names the id."""
-    number = token_hex(4)
-    faults.append((number, cause))
-    _LOG.error("Internal error %s in %s", number, place, exc_info=cause)
-    return (
-        f"Internal error {number}. Whoever serves finds the exception with "
-        f"server.error('{number}'), or under this id in the log 'gqlnb'."
-    )
-
-
-def join_path(path: object) -> str:
-    """Return a response path as one word, for the log."""
-    return ".".join(map(str, path)) if isinstance(path, list) else "the request"
-
-
-_LOGGER = logging.getLogger("gqlnb")
-_ENCODING_ERRORS = (JSONError, TypeError, ValueError)  # also what msgspec and UTF-8 raise
-
-
-def encode_members(done: Response, limits: Limits, faults: MaskedErrors) -> bytes:
-    """Return the members of an engine's answer as JSON bytes, its errors masked and bounded.
+    Values without a JSON form, which a custom scalar may return, become null with an error.
 
     Raises
     ------
     Exception
-        If it holds what JSON cannot hold, and not even its repair can be written.
+        If members other than `data` cannot be encoded.
     """
     members: Mapping[str, Any] = done.members or {}
     errors = members.get("errors") or ()
-    told = mask_errors(errors, done.causes, limits, faults) if errors else []
+    kept = mask_errors(errors, done.causes, limits, masked) if errors else []
     try:
         if not errors:
             return (dump_valid_json if done.is_json_safe else dump_json)(members)
-        return dump_json({**members, "errors": limit_errors(told, len(errors), limits)})
+        return dump_json({**members, "errors": limit_errors(kept, len(errors), limits)})
     except _ENCODING_ERRORS:
-        pass
-    return dump_json(repair_members({**members, "errors": told}, len(errors), limits))
+        return dump_json(_repair_members({**members, "errors": kept}, len(errors), limits))
 
 
-def repair_members(members: Mapping[str, Any], total: int, limits: Limits) -> dict[str, Any]:
-    """Return the members with null, and an error, in the place of all that has no JSON form.
-
-    A value of a scalar that somebody wrote may be anything. It costs its own place, and no more.
-
-    Parameters
-    ----------
-    members
-        The members, of the errors those that are told.
-    total
-        How many errors there are.
-    limits
-        How many are told, in how many characters.
-    """
-    found: list[dict[str, Any]] = []
-    whole = {
-        name: replace_unserializable(value, (), found)
+def _repair_members(members: Mapping[str, Any], total: int, limits: Limits) -> dict[str, Any]:
+    """Return the members with null and an error for each value without a JSON form."""
+    faults: list[dict[str, Any]] = []
+    repaired = {
+        name: replace_unserializable(value, (), faults)
         for name, value in members.items()
         if name != "data"
     }
-    found = [{"message": fault["message"]} for fault in found]  # these are not in the data
+    for fault in faults:
+        del fault["path"]  # paths are places in the data
     if "data" in members:
-        whole["data"] = replace_unserializable(members["data"], (), found)
-    place = join_path(found[0].get("path")) if found else "the request"
-    _LOGGER.error("%d values without a JSON form became null, the first in %s", len(found), place)
-    errors = [*whole.pop("errors"), *found]
-    return {"errors": limit_errors(errors, total + len(found), limits)} | whole
+        repaired["data"] = replace_unserializable(members["data"], (), faults)
+    place = _join_path(faults[0].get("path")) if faults else "the request"
+    _LOG.error("%d values without a JSON form became null, the first in %s", len(faults), place)
+    errors = [*repaired.pop("errors"), *faults]
+    return {"errors": limit_errors(errors, total + len(faults), limits)} | repaired
 
 
 def replace_unserializable(
-    value: Any, path: tuple[str | int, ...], found: list[dict[str, Any]]
+    value: Any, path: tuple[str | int, ...], faults: list[dict[str, Any]]
 ) -> Any:
-    """Return a value with null for what JSON cannot hold, and an error in `found` for each."""
+    """Return a value with null for each part without a JSON form, with an error in `faults`."""
     kind = type(value)
     try:
         if kind is dict:
             dump_json(dict.fromkeys(value))
             return {
-                key: replace_unserializable(item, (*path, key), found)
+                key: replace_unserializable(item, (*path, key), faults)
                 for key, item in value.items()
             }
         if kind in {list, tuple}:
             return [
-                replace_unserializable(item, (*path, index), found)
+                replace_unserializable(item, (*path, index), faults)
                 for index, item in enumerate(value)
             ]
         dump_json(value)
     except _ENCODING_ERRORS as error:
-        known = isinstance(error, JSONError)
-        reason = str(error) if known else f"A {kind.__name__} has no JSON form."
-        found.append({"message": reason, "path": list(path)})
+        is_described = isinstance(error, JSONError)
+        message = str(error) if is_described else f"A {kind.__name__} has no JSON form."
+        faults.append({"message": message, "path": list(path)})
         return None
     return value

@@ -1,11 +1,11 @@
-"""Who may ask a server, and for what: the switches beside the limits."""
+"""The access rules of a server, and the statuses of the two profiles."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NamedTuple, NoReturn, Protocol
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, NoReturn, Protocol
 
 from gqlnb.document.limits import Limits
 from gqlnb.errors import OptionError, sanitize_text
@@ -23,41 +23,39 @@ __all__ = [
     "TokenVerifier",
 ]
 
-PROFILES = ("audit", "draft")
 # RFC 6454, 6.2: scheme, host and port, and nothing after them.
 _ORIGIN_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Who may ask a server (:func:`gqlnb.serve`), and for what.
+    """The access rules of a server (:func:`gqlnb.serve`).
 
-    The defaults let in this machine alone, and none of the pages that its browsers show.
+    By default only programs on this machine have access, and no page in its browsers.
 
     Attributes
     ----------
     hosts
-        Names, without port, that the ``Host`` header may hold beside those of this machine: what
-        a proxy or a colleague calls it. A server that listens for others, with a token, answers
-        to any name, unless some are given here.
+        Names, without port, that the ``Host`` header may have beside those of this machine, such
+        as a proxy's. A server that other machines can reach, with a token, accepts any name
+        unless some are given here.
     origins
-        Pages of other origins that may ask, each by its exact name, such as
-        ``"http://localhost:5173"``. They get the CORS headers and an answer to their preflight;
-        everybody else gets neither. There is no ``"*"``.
+        Origins whose pages have access, each by its exact name, such as
+        ``"http://localhost:5173"``. Only they get CORS headers. ``"*"`` is not supported.
     page
-        Whether a browser gets a page to type queries into. Never where there is a token.
+        Whether browsers get a page with a query editor. Never where a token is required.
     get
-        Whether queries may be asked by GET, as ``?query=...&variables=...``, and subscriptions
-        by a browser's ``EventSource``. Mutations never.
+        Whether queries are answered by GET, as ``?query=...&variables=...``, and subscriptions
+        by a browser's ``EventSource``. Mutations never are.
     introspection
-        Whether ``__schema`` and ``__type`` are answered. Who switches this off will want `hints`
-        off, too: suggestions tell the names one by one.
+        Whether ``__schema`` and ``__type`` are answered. Switch `hints` off too, since suggestions
+        reveal names one by one.
     hints
-        Whether an error suggests what may have been meant.
+        Whether errors suggest similar names.
     profile
-        Which reading of GraphQL over HTTP decides the statuses: ``"audit"``, what the published
-        audits ask for and most clients expect, or ``"draft"``, that of August 2026: 294 where
-        data came with errors, 422 for what is well-formed and wrong, 413, and 406.
+        The source of the HTTP statuses: ``"audit"``, the published audits, which most clients
+        expect, or ``"draft"``, that of August 2026: 294 for data with errors, 422 for a
+        well-formed request that is not valid, 413, and 406.
 
     Examples
     --------
@@ -77,103 +75,84 @@ class Access:
     profile: Literal["audit", "draft"] = "audit"
 
     def __post_init__(self) -> None:
-        """Refuse what is no name, and keep names as they are compared.
+        """Validate the options and normalize the names.
 
         Raises
         ------
         OptionError
-            If a name or a switch is none; the message says what would be.
+            If a name or a switch is not valid; the message gives the valid form.
         """
-        object.__setattr__(self, "hosts", check_names("hosts", self.hosts, check_host))
-        object.__setattr__(self, "origins", check_names("origins", self.origins, check_origin))
-        for option in fields(self):
-            if option.type == "bool" and not isinstance(getattr(self, option.name), bool):
-                raise_option_error(option.name, getattr(self, option.name), "True or False")
-        if self.profile not in PROFILES:
-            raise_option_error("profile", self.profile, "'audit' or 'draft'")
+        object.__setattr__(self, "hosts", _normalize_names("hosts", self.hosts, _normalize_host))
+        object.__setattr__(
+            self, "origins", _normalize_names("origins", self.origins, _normalize_access_origin)
+        )
+        for option in ("page", "get", "introspection", "hints"):
+            if not isinstance(getattr(self, option), bool):
+                _raise_option_error(option, getattr(self, option), "True or False")
+        if self.profile not in STATUS_PROFILES:
+            _raise_option_error("profile", self.profile, "'audit' or 'draft'")
 
 
-def check_names(option: str, given: Any, read: Callable[[str], str]) -> frozenset[str]:
-    """Return the names given, one or several, as they are compared.
-
-    Raises
-    ------
-    OptionError
-        If one is none.
-    """
-    given = (given,) if isinstance(given, str) else given
-    if not isinstance(given, Iterable):
-        raise_option_error(option, given, "names")
-    return frozenset(read(name) for name in given)
+def _normalize_names(option: str, names: object, normalize: Callable[[str], str]) -> frozenset[str]:
+    names = (names,) if isinstance(names, str) else names
+    if not isinstance(names, Iterable):
+        _raise_option_error(option, names, "names")
+    return frozenset(map(normalize, names))
 
 
-def check_host(name: str) -> str:
-    """Return the name of a host as it is compared: in lower case, IPv6 in brackets.
-
-    Raises
-    ------
-    OptionError
-        If it is none.
-    """
+def _normalize_host(name: str) -> str:
+    """Return the name of a host in lower case, IPv6 in brackets."""
     text = str(name)
     bracketed = f"[{text}]" if text.count(":") > 1 and "[" not in text else text
-    found = parse_host(bracketed)
-    if found is None or found != bracketed.lower() or not found.isascii() or "*" in found:
-        raise_option_error(
+    host = parse_host(bracketed)
+    if host is None or host != bracketed.lower() or not host.isascii() or "*" in host:
+        _raise_option_error(
             "hosts", name, "names without a port, such as 'lab.example'; there is no '*'"
         )
-    return found
+    return host
 
 
-def check_origin(name: str) -> str:
-    """Return an origin as a browser sends it: in lower case, without the port of its scheme.
-
-    Raises
-    ------
-    OptionError
-        If it is none.
-    """
+def _normalize_access_origin(name: str) -> str:
+    """Return an origin as browsers send it: in lower case, without the port of its scheme."""
     if name == "*":
         message = (
-            "Access(origins='*') would let every page on the internet read, through the browser "
-            "of whoever serves, what the schema knows. Name the pages: "
-            "Access(origins=['http://localhost:5173'])."
+            "Access(origins='*') would let every page on the internet read the data of the schema "
+            "through your browser. Name the pages: Access(origins=['http://localhost:5173'])."
         )
         raise OptionError(message)
-    found = str(name).lower()
-    if _ORIGIN_PATTERN.fullmatch(found) is None:
-        likes = "'http://localhost:5173': scheme, host and port, without a slash at the end"
-        raise_option_error("origins", name, f"origins such as {likes}")
-    return normalize_origin(found)
+    origin = str(name).lower()
+    if _ORIGIN_PATTERN.fullmatch(origin) is None:
+        form = "'http://localhost:5173': scheme, host and port, without a slash at the end"
+        _raise_option_error("origins", name, f"origins such as {form}")
+    return normalize_origin(origin)
 
 
-def raise_option_error(option: str, given: object, right: str) -> NoReturn:
-    """Raise the error that says what an option takes."""
-    message = f"Access({option}=...) takes {right}; got {sanitize_text(repr(given), 80)}."
+def _raise_option_error(option: str, value: object, valid: str) -> NoReturn:
+    message = f"Access({option}=...) takes {valid}; got {sanitize_text(repr(value), 80)}."
     raise OptionError(message)
 
 
 ENDPOINT = "/graphql"
-# The names a browser on this machine uses for it. Any other name that leads here was rebound by
-# someone's DNS, and the page that did so must not read an answer.
+# The names of this machine in its own browsers. Any other name that resolves here may be a page's
+# DNS rebinding, and that page must not read a response.
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class StatusProfile(NamedTuple):
-    """What a reading of GraphQL over HTTP answers where the two readings differ.
+    """The HTTP statuses in which the two profiles differ.
 
     Attributes
     ----------
     partial
-        Data beside errors, to who takes GraphQL's media type.
+        Data with errors, in GraphQL's media type.
     malformed
-        JSON that is no GraphQL request.
+        JSON that is not a GraphQL request.
     too_large
         A body over the limit.
     uses_legacy_errors
-        Whether a request error is 200 to who takes plain JSON only.
+        Whether a request error is 200 in plain JSON.
     refuses_unacceptable
-        Whether who accepts neither media type is refused with 406.
+        Whether a client that accepts neither media type gets 406.
     """
 
     partial: int
@@ -190,21 +169,21 @@ STATUS_PROFILES: Mapping[str, StatusProfile] = {
 
 
 class TokenVerifier(Protocol):
-    """Anything that knows the right ``Authorization`` header: a Token."""
+    """An object that checks an ``Authorization`` header: a Token."""
 
     def matches(self, header: str | None) -> bool:
-        """Tell whether the header carries the secret."""
+        """Return whether the header has the secret."""
 
 
 class DocumentationUrls(NamedTuple):
-    """Where a 401 sends its reader; by default where GitHub sends its own.
+    """The documentation that a 401 links to; by default GitHub's.
 
     Attributes
     ----------
     missing
-        For who sends no token.
+        For a request without a token.
     wrong
-        For who sends one that does not fit.
+        For a request with a wrong token.
     """
 
     missing: str = (
@@ -216,24 +195,24 @@ class DocumentationUrls(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServerRules:
-    """What one server lets through.
+    """All rules of one server.
 
     Attributes
     ----------
     token
-        What the ``Authorization`` header must match; None asks for none.
+        The required token; None for none.
     hosts
-        Lower-case names, without port, that the ``Host`` header may hold; None allows any, for a
+        Lower-case names, without port, that the ``Host`` header may have; None allows any, for a
         server that a token protects.
     limits
-        How much of anything.
+        The limits of requests and of their execution.
     access
-        Who else may ask, and for what; its hosts stand in `hosts` already.
+        The access rules; `hosts` includes theirs.
     pages
-        Ready-made answers to GET by path: the page a browser gets, and its assets. None of them
-        is given where there is a token.
+        Responses to GET by path: the page for browsers and its assets. They are not used where a
+        token is required.
     documentation
-        Where the 401 sends its reader.
+        The documentation that a 401 links to.
     """
 
     token: TokenVerifier | None = None
@@ -245,5 +224,5 @@ class ServerRules:
 
     @property
     def statuses(self) -> StatusProfile:
-        """The statuses of the profile."""
+        """The HTTP statuses of the profile."""
         return STATUS_PROFILES[self.access.profile]

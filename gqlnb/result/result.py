@@ -484,12 +484,10 @@ class Result:
     @property
     def selections(self) -> tuple[str, ...]:
         """The location of each error's field, such as ``"cell line 3"``; empty if unknown."""
-        from gqlnb.document.document import locate_response_path
-
         if self._cell is None or self.document is None:
             return ("",) * len(self.errors)
         paths = [error.get("path") for error in self.errors]
-        return tuple(locate_response_path(self.document, path, *self._cell) for path in paths)
+        return tuple(self.document.locate_path(path, *self._cell) for path in paths)
 
     def preview(self, rows: int | None = None) -> Preview | None:
         """Return the first rows of an answer with one list of objects, for display.

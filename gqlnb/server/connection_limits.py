@@ -334,8 +334,7 @@ class LimitedConnection(WatchedConnection, asyncio.Protocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's; ours is JSON
         """Refuse what the parser did not understand."""
-        # h11 has a limit for heads too, and says so when it was reached.
-        self.fail_request(431 if getattr(sys.exception(), "error_status_hint", 0) == 431 else 400)
+        self.fail_request(400)
 
     def fail_request(self, status: int) -> None:
         """Read no more, and refuse once what was asked before is answered."""

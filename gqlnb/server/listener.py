@@ -277,16 +277,14 @@ def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatc
     from uvicorn import Config
     from uvicorn.server import ServerState
 
-    try:
-        from gqlnb.server.uvicorn_protocols import HttptoolsConnection as Connection
-    except ImportError:  # no httptools for this platform
-        from gqlnb.server.uvicorn_h11 import H11Connection as Connection  # type: ignore[assignment]
+    from gqlnb.server.uvicorn_protocols import HttptoolsConnection
+
     watch = ConnectionWatcher(app, ServerState())
     config = Config(
         app,
         interface="asgi3",
         lifespan="off",
-        http=Connection,
+        http=HttptoolsConnection,
         ws=partial(create_websocket_protocol, watch),  # type: ignore[arg-type]
         ws_max_size=watch.limits.body,  # type: ignore[arg-type]
         # Between two programs of one machine compression saves nothing, and costs 64 KiB for each.
@@ -294,12 +292,11 @@ def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatc
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=watch.max_head,
     )
     config.load()
 
     def create_protocol() -> Any:
-        made = Connection(config=config, server_state=watch.state, app_state={})
+        made = HttptoolsConnection(config=config, server_state=watch.state, app_state={})
         made.watcher, made.logger, made.access_log = watch, _HTTP, False
         return made
 

@@ -49,21 +49,24 @@ def test_the_installed_script_does_as_the_module(gqlnb: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ((), "required: command"),
-        (("star", "1"), "invalid choice: 'star'"),
-        (("stars",), "required: query"),
-        (("stars", "1", "--limit", "none"), "'none' is no limit"),
-        (("stars", "1", "--csv", "--json"), "not allowed with"),
-        (("stars", "1", "--lim", "3"), "unrecognized arguments: --lim 3"),
-        (("serve", "--port", "65536"), "'65536' is no TCP port"),
-        (("serve", "--profile", "strict"), "invalid choice: 'strict'"),
+        ((), "Commands:"),
+        (("star", "1"), "No such command 'star'"),
+        (("stars",), "Missing argument 'QUERY'"),
+        (("stars", "1", "--limit", "none"), "'none' is not a limit"),
+        (("stars", "1", "--csv", "--json"), "--csv is not allowed with --json"),
+        (("stars", "1", "--csv", "--parquet", "f"), "--csv is not allowed with --parquet"),
+        (("query", "{ a }", "--table", "--csv"), "--table is not allowed with --csv"),
+        (("stars", "1", "--lim", "3"), "No such option"),
+        (("stars", "1", "2"), "unexpected extra argument"),
+        (("serve", "--port", "65536"), "65536 is not in the range 0<=x<=65535"),
+        (("serve", "--profile", "strict"), "'strict' is not one of 'audit', 'draft'"),
     ],
 )
 def test_wrong_arguments_end_with_2(gqlnb: Run, arguments: tuple[str, ...], reason: str) -> None:
     """What cannot be read is told on stderr with the usage."""
     done = gqlnb(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("usage: gqlnb")
+    assert done.stderr.startswith("Usage: gqlnb")
     assert reason in done.stderr
 
 
@@ -130,7 +133,7 @@ def test_what_an_order_leaves_out_is_told_on_stderr(gqlnb: Run) -> None:
         (("query", "{ hello }", "--variables", "{"), "--variables takes a JSON object"),
         (("query", "{ hello }", "--token", "secret"), "token"),
         (("query", "{ hello }", "-c", "http://127.0.0.1:9/graphql"), "127.0.0.1:9"),
-        (("serve", "schema"), "names no schema"),
+        (("serve", "schema"), "does not name a schema"),
         (("serve", "shop.py:schema"), "Write MODULE:NAME, for example shop:schema"),
         (("serve", "nowhere:schema"), "no module 'nowhere'"),
         (("serve", "json:schema"), "has no name 'schema'"),
@@ -176,7 +179,7 @@ def test_advice_is_the_shells(gqlnb: Run, arguments: tuple[str, ...], advice: st
 def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
     """What the client says to a notebook is put for a shell."""
     from gqlnb.cli.output import translate_for_shell
-    from gqlnb.client.connections import SERVE_HINT
+    from gqlnb.client.urls import SERVE_HINT
     from gqlnb.http.response_parser import TOKEN_ADVICE
 
     assert translate_for_shell(f"Nothing listens there. {SERVE_HINT}").endswith(": gqlnb serve")
@@ -289,24 +292,38 @@ def test_rows_of_a_partial_answer_come_with_their_errors(gqlnb: Run) -> None:
     )
 
 
+NO_FISH = pytest.mark.skipif(shutil.which("fish") is None, reason="No fish on this machine")
 NO_ZSH = pytest.mark.skipif(shutil.which("zsh") is None, reason="No zsh on this machine")
 
 
-@pytest.mark.parametrize("shell", ["bash", pytest.param("zsh", marks=NO_ZSH)])
+@pytest.mark.parametrize(
+    "shell",
+    ["bash", pytest.param("zsh", marks=NO_ZSH), pytest.param("fish", marks=NO_FISH)],
+)
 def test_a_shell_completes(gqlnb: Run, shell: str, tmp_path: Path) -> None:
     """The script is one that the shell reads, and what it completes are our commands."""
     script = tmp_path / "completion"
     script.write_text(gqlnb("completion", shell).stdout)
     program = shutil.which(shell)
     subprocess.run([program, "-n", script], check=True, timeout=20)
-    if shell == "bash":
+    if shell != "bash":
+        return
+    command = tmp_path / "gqlnb"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gqlnb "$@"\n')
+    command.chmod(0o755)
+    for words, found in {
+        "gqlnb sta": ["stars"],
+        "gqlnb stars --par": ["--parquet"],
+        "gqlnb query -c d": ["demo"],
+    }.items():
         line = (
-            f"source {script}; COMP_WORDS=(gqlnb sta); COMP_CWORD=1; _shtab_gqlnb; echo $COMPREPLY"
+            f"source {script}; COMP_WORDS=({words}); COMP_CWORD={len(words.split()) - 1}; "
+            f'_gqlnb_completion "{command}"; echo ${{COMPREPLY[*]}}'
         )
         done = subprocess.run(
-            [program, "-c", line], check=True, capture_output=True, text=True, timeout=20
+            [program, "-c", line], check=True, capture_output=True, text=True, timeout=60
         )
-        assert done.stdout.strip() == "stars"
+        assert done.stdout.split() == found
 
 
 def test_query_prints_all_pages_as_one_answer(gqlnb: Run) -> None:

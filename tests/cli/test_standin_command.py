@@ -51,7 +51,7 @@ def test_it_serves_a_population_with_faults_and_a_token(background: Start, tmp_p
     [
         (["--simulate", "nonsense=1"], 1, "write NAME=VALUE with one of restricted, ties"),
         (["--population", "0"], 1, "from 1 to 13,000,000"),
-        (["--population", "many"], 2, "'many' is no number of repositories"),
+        (["--population", "many"], 2, "'many' is not a number of repositories"),
         (["--token", "ghp_literal"], 1, "--token takes env:NAME"),
     ],
 )
@@ -78,7 +78,7 @@ def test_faults_are_read_by_their_kinds() -> None:
         ("clock=1", "write NAME=VALUE"),
         ("seed=1", "write NAME=VALUE"),
         ("", "write NAME=VALUE"),
-        ("budget", "give it a number"),
+        ("budget", "write NAME=VALUE"),
         ("budget=1.5", "a whole number"),
         ("ties=maybe", "true or false"),
         ("gateway=often", "a share"),

@@ -294,9 +294,17 @@ FINAL = {
     "digits": (answer('{"data": {"a": ' + "9" * 9999 + "}}"), AnswerError, "out of range"),
     "cut JSON": (answer('{"data": {"a": "b'), AnswerError, "it breaks off"),
     "two answers": (answer(TEXT + TEXT), AnswerError, "trailing characters"),
-    "null alone": (answer('{"data": null}'), AnswerError, "'data' is null, and there are no errors"),
+    "null alone": (
+        answer('{"data": null}'),
+        AnswerError,
+        "'data' is null, and there are no errors",
+    ),
     "no members": (answer("{}"), AnswerError, "neither 'data' nor 'errors'"),
-    "errors of text": (answer('{"data": {}, "errors": ["x"]}'), AnswerError, "not a list of objects"),
+    "errors of text": (
+        answer('{"data": {}, "errors": ["x"]}'),
+        AnswerError,
+        "not a list of objects",
+    ),
     "no brotli": (
         answer(TEXT, Content_Encoding="br"),
         TransportError,

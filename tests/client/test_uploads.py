@@ -425,7 +425,9 @@ def test_our_server_says_that_it_takes_none() -> None:
     schema = Schema("scalar Upload type Query { read(file: Upload): Int }")
     text = "query ($f: Upload) { read(file: $f) }"
     with serve(schema, port=0) as server, Client(server.url) as client:  # noqa: SIM117
-        with pytest.raises(TransportError, match=r"415: This server takes no files\. Send JSON"):
+        with pytest.raises(
+            TransportError, match=r"415: This server does not accept files\. Send JSON"
+        ):
             client.execute(text, {"f": io.BytesIO(b"x")})
 
 
@@ -479,7 +481,7 @@ def test_a_file_that_became_shorter_ends_the_request(address: str, table: Path) 
             return super().read(size)
 
     with Client(address) as client:
-        assert isinstance(client._transport, HttpTransport)
+        assert isinstance(client._endpoint.transport, HttpTransport)
         with pytest.raises(TransportError, match="became shorter while it was sent: 4 bytes"):
             client.execute(SINGLE, {"file": Shrinking(HELLO)})
         assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gqlnb.document.document import Document, locate_response_path
+from gqlnb.document.document import Document
 from gqlnb.result.result import Result
 
 TEXT = """query {
@@ -43,7 +43,7 @@ fragment F on Q {
 def test_a_path_leads_to_a_line(path, line):
     """Through lists, aliases, fragments and fields selected twice; as far as it is known."""
     document = Document.parse(TEXT)
-    assert locate_response_path(document, path, 1, "line") == (f"line {line + 1}" if line else "")
+    assert document.locate_path(path, 1) == (f"line {line + 1}" if line else "")
 
 
 def test_without_a_document_there_is_no_line():

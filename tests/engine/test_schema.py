@@ -173,8 +173,8 @@ def test_a_null_that_reaches_the_top_is_a_result():
         ("query ($i: ID!) { user(id: $i) { id } }", None, r"Variable '\$i' of required type 'ID!'"),
         ("query ($i: ID!) { user(id: $i) { id } }", {"i": [1]}, r"Variable '\$i'"),
         ("query ($i: ID!) { user(id: $i) { id } }", [1], "variables must be a mapping"),
-        (["{ user }"], None, "A query is text; got list"),
-        (None, None, "A query is text; got NoneType"),
+        (["{ user }"], None, "A query must be a string, not list"),
+        (None, None, "A query must be a string, not NoneType"),
         ("subscription { a }", None, "(?i)subscription"),
     ],
 )

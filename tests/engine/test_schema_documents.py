@@ -110,12 +110,12 @@ def test_a_schema_remembers() -> None:
 @pytest.mark.parametrize("text", [None, 1, b"{ hello }", ["{ hello }"]])
 def test_what_is_no_text_is_refused(text: Any) -> None:
     """In words."""
-    with pytest.raises(QueryError, match="A query is text"):
+    with pytest.raises(QueryError, match="A query must be a string"):
         Schema(SCHEMA).parse_document(text)
 
 
 @pytest.mark.parametrize("operation", [1, ["A"], {}])
 def test_a_name_that_is_no_text_names_nothing(operation: Any) -> None:
     """It need not even be hashable."""
-    with pytest.raises(QueryError, match="The name of an operation is text"):
+    with pytest.raises(QueryError, match="The name of an operation must be a string"):
         Schema(SCHEMA).parse_document("{ hello }", operation)

@@ -178,7 +178,7 @@ def test_what_is_wrong_is_said_at_the_call(schema, text, variables, message):
 def test_a_plain_generator_steps_in_threads(schema, left):
     """It may wait there without holding up the loop that iterates."""
     assert [r["plain"] for r in schema.subscribe("subscription { plain(to: 3) }")] == [0, 1, 2]
-    assert left.threads == {"gqlnb-aside"}
+    assert left.threads == {"gqlnb-worker"}
     assert left.event.is_set()
 
 

@@ -130,7 +130,7 @@ def test_a_client_may_stop_listening(ready):
     assert ready.receive(message("complete", id="1")) == StopOperation("1")
     assert ready.build_next("1", b"{}") is None
     assert ready.build_error("1", []) is None
-    assert ready.complete("1") is None
+    assert ready.build_complete("1") is None
 
 
 def test_stopping_what_has_ended_is_no_mistake(ready):

@@ -21,8 +21,8 @@ ATTEMPTED = st.builds(
     kind=st.sampled_from(["query", "mutation", "subscription"]),
     failure=st.sampled_from(["broken", "busy", "limited", None]),
     number=st.integers(1, 10),
-    left=SECONDS | st.just(float("inf")),
-    wait=SECONDS | st.none(),
+    seconds_left=SECONDS | st.just(float("inf")),
+    retry_after=SECONDS | st.none(),
 )
 FAILED = ATTEMPTED.filter(lambda a: a.kind == "query" and a.failure and a.number < MAX_ATTEMPTS)
 
@@ -32,8 +32,8 @@ def test_a_wait_is_never_longer_than_what_is_left_nor_shorter_than_what_is_asked
     """Whatever happens."""
     wait = compute_retry_delay(attempt, fraction)
     if wait is not None:
-        assert 0 < wait <= attempt.left
-        assert wait >= (attempt.wait or 0)
+        assert 0 < wait <= attempt.seconds_left
+        assert wait >= (attempt.retry_after or 0)
 
 
 @given(ATTEMPTED, FRACTIONS)
@@ -47,10 +47,12 @@ def test_only_queries_that_failed_in_passing_are_sent_again(attempt, fraction):
 @given(FAILED, FRACTIONS)
 def test_giving_up_early_means_that_time_is_short(attempt, fraction):
     """With all the time in the world there is another attempt, and it does not depend on luck."""
-    endless = Attempt(attempt.kind, attempt.failure, attempt.number, float("inf"), attempt.wait)
+    endless = Attempt(
+        attempt.kind, attempt.failure, attempt.number, float("inf"), attempt.retry_after
+    )
     wait = compute_retry_delay(endless, fraction)
     assert wait is not None
-    assert (compute_retry_delay(attempt, fraction) is None) == (wait > attempt.left)
+    assert (compute_retry_delay(attempt, fraction) is None) == (wait > attempt.seconds_left)
 
 
 @given(st.sampled_from(["broken", "busy"]), FRACTIONS, FRACTIONS, st.integers(1, MAX_ATTEMPTS - 2))

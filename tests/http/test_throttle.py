@@ -80,11 +80,11 @@ def test_points_on_their_way_count_as_spent():
     fly(made, 3)
     assert made.compute_delay(1, NOW) is None
     made.record_answer(Budget(5000, 2, at(40)), {}, 0, NOW)
-    made.end(1)
+    made.finish_request(1)
     assert made.compute_delay(1, NOW) is None  # two on their way, and two left
     for _ in range(2):
-        made.answered(Budget(5000, 0, at(40)), {}, 0, NOW)
-        made.end(1)
+        made.record_answer(Budget(5000, 0, at(40)), {}, 0, NOW)
+        made.finish_request(1)
     assert made.compute_delay(1, NOW) == 40 + CLOCK_MARGIN
 
 
@@ -93,9 +93,9 @@ def test_answers_in_another_order_give_nothing_back():
     made = flow(Budget(5000, 1, at(40)))
     made.record_answer(Budget(5000, 3, at(41)), {}, 0, NOW)
     assert made.estimate_budget(NOW).remaining == 1
-    made.answered(Budget(5000, 4999, at(3640)), {}, 0, NOW + 45)
-    made.answered(Budget(5000, 0, at(40)), {}, 0, NOW + 45)  # late, of the window before
-    assert made.budget(NOW + 45).remaining == 4999
+    made.record_answer(Budget(5000, 4999, at(3640)), {}, 0, NOW + 45)
+    made.record_answer(Budget(5000, 0, at(40)), {}, 0, NOW + 45)  # late, of the window before
+    assert made.estimate_budget(NOW + 45).remaining == 4999
 
 
 def test_a_request_dearer_than_the_whole_budget_may_try():
@@ -123,7 +123,7 @@ def test_what_got_no_answer_may_have_been_charged():
     assert made.compute_delay(1, NOW) is None
     nothing = flow()
     nothing.record_loss(58, None, NOW)
-    assert (nothing.budget(NOW), nothing.compute_delay(1, NOW)) == (UNKNOWN_BUDGET, 0)
+    assert (nothing.estimate_budget(NOW), nothing.compute_delay(1, NOW)) == (UNKNOWN_BUDGET, 0)
 
 
 def test_an_endpoint_that_is_overloaded_may_ask_for_a_pause():
@@ -161,27 +161,27 @@ def test_a_limit_that_says_nothing_holds_all_for_a_minute_and_longer_each_time()
 
 def test_a_limit_halves_how_many_go_at_once():
     """And good answers give it back, one step for ten."""
-    made = flow(width=8)
+    made = flow(max_concurrent=8)
     made.record_limit(0, NOW)
-    assert made.room == 4
+    assert made.capacity == 4
     made.record_limit(0, NOW)
-    assert made.room == 2
+    assert made.capacity == 2
     for _ in range(10):
         made.record_limit(0, NOW)
-    assert made.room == 1
-    made = flow(width=8)
+    assert made.capacity == 1
+    made = flow(max_concurrent=8)
     made.record_limit(0, NOW)
     for _ in range(RECOVERY_ANSWERS):
-        assert made.room == 4
+        assert made.capacity == 4
         made.record_success(NOW)
-    assert made.room == 8
+    assert made.capacity == 8
     assert made.is_unconstrained
 
 
 def test_github_is_asked_by_few_at_once():
     """It counts how long it works for somebody."""
     assert flow(headers=OURS).capacity == GITHUB_MAX_CONCURRENT
-    assert flow(headers=OURS, width=1).room == 1
+    assert flow(headers=OURS, max_concurrent=1).capacity == 1
 
 
 def test_github_works_a_minute_of_each_minute():
@@ -192,8 +192,8 @@ def test_github_works_a_minute_of_each_minute():
     assert made.compute_delay(1, NOW + 28) == 0
     made.start_request(1)
     assert made.compute_delay(1, NOW + 28) is None  # one at a time
-    made.end(1)
-    made.answered(UNKNOWN_BUDGET, OURS, 2, NOW + 28)
+    made.finish_request(1)
+    made.record_answer(UNKNOWN_BUDGET, OURS, 2, NOW + 28)
     assert made.compute_delay(1, NOW + 28) == 33
     assert made.compute_delay(1, NOW + 28 + 33) == 0
 
@@ -215,7 +215,7 @@ def test_the_sum_of_response_times_stays_below_a_minute(took):
             flying.remove(now)
             ends.append(now)
             made.record_answer(UNKNOWN_BUDGET, OURS, took, now)
-            made.end(1)
+            made.finish_request(1)
     for end in ends:
         assert sum(took for each in ends if end - MINUTE < each <= end) <= MINUTE
     assert len(ends) * took >= 4 * MINUTE
@@ -229,23 +229,23 @@ ACTS = st.lists(
 @given(ACTS, st.integers(1, 8), st.integers(1, 12))
 def test_no_more_go_than_there_are_points(acts, width, points):
     """An endpoint that counts each request when it begins is never asked once too often."""
-    made, now = flow(Budget(points, points, at(1e6)), width=width), NOW
+    made, now = flow(Budget(points, points, at(1e6)), max_concurrent=width), NOW
     left, flying = points, 0
     for act, pause in acts:
         now += pause
         if act == "go" and made.compute_delay(1, now) == 0:
             assert left > 0
             assert flying < width
-            made.begin(1)
+            made.start_request(1)
             left, flying = left - 1, flying + 1
         elif act in {"back", "lost"} and flying:
             flying -= 1
             if act == "back":
-                made.answered(Budget(points, left, at(1e6)), {}, 0, now)
+                made.record_answer(Budget(points, left, at(1e6)), {}, 0, now)
                 made.record_success(now)
             else:
                 made.record_loss(0, None, now)
-            made.end(1)
+            made.finish_request(1)
         elif act == "limit":
             made.record_limit(pause, now)
     assert made.in_flight == flying

@@ -210,7 +210,7 @@ def test_a_body_that_drips_is_408(messages):
     host = Dripping(*messages).run(App(reference_schema(), limits=Limits(body_seconds=0.05)))
     assert (host.status, host.headers[b"connection"]) == (408, b"close")
     assert json.loads(host.body)["errors"][0]["message"] == (
-        "The body did not come within 0.05 seconds."
+        "The body was not received within 0.05 seconds."
     )
     assert host.drips > 1
 

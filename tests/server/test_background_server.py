@@ -95,7 +95,7 @@ def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
     """Without a kernel the number of the execution tells one run from the next."""
     code = """
         from IPython.core.interactiveshell import InteractiveShell
-        from gqlnb import runtime
+        from gqlnb import background
 
         shell = InteractiveShell()
         shell.compile.get_code_name = lambda raw, code, number: f"cell {hash(raw)}"
@@ -103,9 +103,9 @@ def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
         cell += "from gqlnb.server.background_server import serve; s = [serve(r(), port=0) for _ in 'ab']"
         for _ in range(3):
             shell.run_cell(cell, store_history=True).raise_error()
-            print(len(runtime.servers.all()), end=" ")
+            print(len(background.servers.list_open()), end=" ")
         shell.run_cell(cell + "# another", store_history=True).raise_error()
-        print(len(runtime.servers.all()))
+        print(len(background.servers.list_open()))
     """
     code = code.replace("\\\\n", "\\n")
     status, printed, said = run(code)
@@ -208,7 +208,7 @@ def test_other_loops_are_left_alone():
     code = """
         import asyncio
         from gqlnb.engine.schema import reference_schema
-        from gqlnb.server.background_server import allowed, serve
+        from gqlnb.server.background_server import serve
 
         async def main():
             before = asyncio.all_tasks()
@@ -482,7 +482,7 @@ def test_ctrl_c_closes_what_is_waited_for():
         import os, signal, threading
         import requests
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.background_server import allowed, serve
+        from gqlnb.server.background_server import serve
 
         def stop(*_):
             os.kill(os.getpid(), signal.SIGINT)
@@ -504,7 +504,7 @@ def test_the_interpreter_exits_with_its_own_code():
     code = """
         import socket, sys, threading
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.background_server import allowed, serve
+        from gqlnb.server.background_server import serve
 
         entered = threading.Event()
 
@@ -539,7 +539,7 @@ def test_a_forked_child_does_not_hold_the_port(without):
         import json, os, socket, sys
         import requests
         from gqlnb.engine.schema import reference_schema
-        from gqlnb.server.background_server import allowed, serve
+        from gqlnb.server.background_server import serve
 
         server = serve(reference_schema(), port=0)
         kept = socket.create_connection(("127.0.0.1", server.port), timeout=20)
@@ -581,7 +581,7 @@ def test_nothing_is_printed_and_no_logger_is_touched():
         import logging
         import requests
         from gqlnb.engine.schema import Schema
-        from gqlnb.server.background_server import allowed, serve
+        from gqlnb.server.background_server import serve
 
         def state():
             found = map(logging.getLogger, ["", "uvicorn", "uvicorn.error", "uvicorn.access"])

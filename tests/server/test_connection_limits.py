@@ -1,4 +1,4 @@
-"""Each bound on connections, on raw sockets: both parsers, both event loops."""
+"""Each bound on connections, on raw sockets, with both event loops."""
 
 from __future__ import annotations
 
@@ -31,14 +31,12 @@ SOON = 0.2  # seconds, of the limits that are to be reached
 LATE = 15.0  # seconds in which a limit of SOON was reached on the busiest machine
 
 
-@pytest.fixture(params=["httptools", "h11"], autouse=True)
-def parser(request, monkeypatch):
-    """Run each test on uvicorn's fast parser and loop, and on what is there without them."""
-    if request.param == "h11":
-        monkeypatch.setitem(sys.modules, "gqlnb.server.uvicorn_protocols", None)
+@pytest.fixture(params=["uvloop", "asyncio"], autouse=True)
+def event_loop_library(request, monkeypatch):
+    """Run each test on uvloop, and on asyncio's own loop as where uvloop is not installed."""
+    if request.param == "asyncio":
         monkeypatch.setitem(sys.modules, "uvloop", None)
     monkeypatch.setattr("gqlnb.server.app.LINGER_SECONDS", SOON)
-    return request.param
 
 
 @pytest.fixture
@@ -134,14 +132,11 @@ def test_a_head_that_drips_must_come_in_time(opened):
     refused(one, 408)
 
 
-def test_blank_lines_are_silence(opened, parser):
+def test_blank_lines_are_silence(opened):
     """They may come before a head (RFC 9112, 2.2), but do not make one."""
     one = opened(idle_seconds=SOON)
     assert dripped(one, endless(b"\r\n")) < LATE
-    if parser == "h11":  # which knows none
-        refused(one, 400)
-    else:
-        assert one.closed()
+    assert one.closed()
 
 
 @pytest.mark.parametrize(
@@ -339,10 +334,6 @@ NO_HTTP = {
     "chunk of a size with 0x": CHUNKED + b"0x5\r\nhello\r\n0\r\n\r\n",
     "chunk without end": CHUNKED + b"1\r\nxx\r\n0\r\n\r\n",
     "path beyond ASCII": WHOLE.replace(b"/graphql", b"/gr\xff", 1),
-}
-# h11 joins folded lines (RFC 9112, 5.2 leaves that open), reads bare line feeds and any version,
-# and has nothing against equal lengths.
-NO_HTTP_BY_HTTPTOOLS = {
     "folded": HEAD + b"X: a\r\n b\r\n" + LENGTH + b"\r\n" + HELLO,
     "folded with a tab": HEAD + b"X: a\r\n\tb\r\n" + LENGTH + b"\r\n" + HELLO,
     "bare line feeds": WHOLE.replace(b"\r\n", b"\n"),
@@ -355,19 +346,8 @@ NO_HTTP_BY_HTTPTOOLS = {
 @pytest.mark.parametrize("name", NO_HTTP)
 def test_what_is_not_http_is_refused_in_json(server, wire, name, capfd):
     """What two programs could read in two ways is read in none, and the connection ends."""
-    refused_as_no_http(server, wire(), NO_HTTP[name], capfd)
-
-
-@pytest.mark.parametrize("parser", ["httptools"], indirect=True)
-@pytest.mark.parametrize("name", NO_HTTP_BY_HTTPTOOLS)
-def test_what_httptools_does_not_read_is_refused_in_json(server, wire, name, capfd):
-    """Nor is this."""
-    refused_as_no_http(server, wire(), NO_HTTP_BY_HTTPTOOLS[name], capfd)
-
-
-def refused_as_no_http(server, one, sent, capfd):
-    """See that what was sent is refused, and that others are answered."""
-    one.send(sent)
+    one = wire()
+    one.send(NO_HTTP[name])
     refused(one, 400)
     assert requests.post(server.url, data=HELLO, headers=JSON, timeout=20).json() == ANSWER
     assert capfd.readouterr() == ("", "")
@@ -463,10 +443,10 @@ def test_a_thousand_requests_ahead_wait_at_the_client(gate, guarded, wire):
     whole = b"".join(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(q), q) for q in queries)
     sending = threading.Thread(target=one.send, args=(whole,))
     sending.start()
-    (connection,) = server._listener._watcher.all()
-    until(lambda: connection._held is not None)
+    (connection,) = server._listener._watcher.list_connections()
+    until(lambda: connection._held_data is not None)
     assert 1 < len(connection.pipeline) <= PIECE_SIZE
-    assert len(connection._held) < 2**20
+    assert len(connection._held_data) < 2**20
     gate.open.set()
     assert json.loads(one.answer()[2]) == {"data": {"wait": "open"}}
     for n in range(count):
@@ -517,7 +497,7 @@ def test_half_sent_requests_keep_nobody_out(guarded, wire, sent):
 
 def stages(server):
     """Return the stages of a server's connections."""
-    return [one.stage() for one in server._listener._watcher.all()]
+    return [one.get_stage() for one in server._listener._watcher.list_connections()]
 
 
 def test_where_all_are_busy_a_new_one_is_refused(guarded, wire, gate):
@@ -547,13 +527,13 @@ def test_what_was_refused_is_forgotten(guarded, wire):
         assert one.sock.recv(12) == b"HTTP/1.1 400"
     watch = server._listener._watcher
     until(lambda: len(watch.leaving) <= MAX_DRAINING)
-    until(lambda: not watch.all())
+    until(lambda: not watch.list_connections())
 
 
 def test_looks_are_as_frequent_as_the_shortest_limit_needs(guarded):
     """Once a second, and more often where a limit is shorter than four."""
     for limits, pause in (({}, 1.0), ({"body_seconds": 1}, 0.25), ({"idle_seconds": 3}, 0.75)):
-        assert guarded(**limits)._listener._watcher.pause == pause
+        assert guarded(**limits)._listener._watcher.interval == pause
 
 
 # ---------------------------------------------------------------- WebSocket
@@ -568,12 +548,12 @@ class Sockets:
     """An application of WebSockets: one message for each, which fills the buffers at ``/large``."""
 
     limits = Limits(idle_seconds=SOON, head_seconds=SOON, connections=2)
-    running = 0
+    running_requests = 0
 
-    def quickly(self, _head, _body):
+    def answer_from_hot_path(self, _head, _body):
         """Know nothing."""
 
-    def remember(self, _head, _scope, _length):
+    def remember_head(self, _head, _scope, _length):
         """Remember nothing."""
 
     def __init__(self):
@@ -627,7 +607,7 @@ def test_a_websocket_that_is_not_read_is_cut_off(wire, sockets):
         read(one, 2**25)
 
 
-def test_a_websocket_offered_behind_a_request_is_refused(wire, server, gate, parser):
+def test_a_websocket_offered_behind_a_request_is_refused(wire, server, gate):
     """An answer that is still to come would end up between its frames."""
     one = wire(server.port)
     one.post(b'{"query":"{ wait }"}')
@@ -636,7 +616,7 @@ def test_a_websocket_offered_behind_a_request_is_refused(wire, server, gate, par
     gate.open.set()
     assert json.loads(one.answer()[2]) == {"data": {"wait": "open"}}
     status, _, body = one.answer()
-    assert status == (400 if parser == "httptools" else 403)
+    assert status == 400
     assert json.loads(body)["errors"]
     assert one.closed()
 

@@ -109,7 +109,7 @@ def shelf(notebook):
     """Return the notebook with what the tests of port 0 need; its servers are closed at the end."""
     notebook.run(
         """
-        from gqlnb import runtime
+        from gqlnb import background
         from gqlnb.engine.schema import reference_schema
         from gqlnb.server.background_server import serve
 
@@ -120,10 +120,10 @@ def shelf(notebook):
         """
     )
     yield notebook
-    notebook.run("runtime.servers.close()")
+    notebook.run("background.servers.close()")
 
 
-COUNT = "len(runtime.servers.all())"
+COUNT = "len(background.servers.list_open())"
 ONE = "server = serve(reference_schema(), port=0)"
 
 
@@ -220,8 +220,8 @@ def test_a_taken_port_is_an_error_of_the_cell(notebook, port):
         ((kind, content),) = notebook.run(SERVE.format(greeting="Hello!", port=port))
     assert (kind, content["ename"]) == ("error", "PortInUseError")
     assert "port=0" in content["evalue"]
-    notebook.run("from gqlnb import runtime")
-    assert notebook.value("runtime.servers.all()") == "()"
+    notebook.run("from gqlnb import background")
+    assert notebook.value("background.servers.list_open()") == "()"
 
 
 def test_a_cell_may_ask_what_it_has_just_served(notebook):

@@ -77,9 +77,9 @@ def test_nothing_is_run_after_the_answer(gate):
     class Watched(Schema):
         """A schema that tells when its plain resolvers are done."""
 
-        def start(self, *given, **options):
+        def execute_document(self, *given, **options):
             try:
-                return super().start(*given, **options)
+                return super().execute_document(*given, **options)
             finally:
                 ended.set()
 

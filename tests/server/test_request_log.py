@@ -146,11 +146,11 @@ def test_what_is_kept_is_bounded():
         "Q5",
         f"Q{MAX_ENTRIES + 4}",
     ]
-    assert journal.error(str(MAX_ENTRIES + 5 - MAX_ERRORS)) is faults[-MAX_ERRORS]
+    assert journal.find_error(str(MAX_ENTRIES + 5 - MAX_ERRORS)) is faults[-MAX_ERRORS]
     with pytest.raises(ServerError):
-        journal.error(str(MAX_ENTRIES + 4 - MAX_ERRORS))
-    journal.add(read_clocks(), Response(200, operation="x" * 10**6))
-    assert len(journal.frame()["operation"].iloc[-1]) == MAX_NAME
+        journal.find_error(str(MAX_ENTRIES + 4 - MAX_ERRORS))
+    journal.add_request(read_clocks(), Response(200, operation="x" * 10**6))
+    assert len(journal.build_frame()["operation"].iloc[-1]) == MAX_NAME
 
 
 def test_it_can_be_read_while_it_is_written():

@@ -79,11 +79,8 @@ def test_hundreds_of_servers_leave_nothing_behind(without):
     assert bytes_more < 100 * 2**10  # half a kilobyte a server; what lists and dicts keep free
 
 
-@pytest.mark.parametrize("parser", ["httptools", "h11"])
-def test_a_grace_is_for_what_runs_and_begins_nothing(schema, gate, wire, monkeypatch, parser):
+def test_a_grace_is_for_what_runs_and_begins_nothing(schema, gate, wire):
     """What runs is answered; who is idle, silent or half through is let go before that."""
-    if parser == "h11":
-        monkeypatch.setitem(sys.modules, "gqlnb.server.uvicorn_protocols", None)
     server = serve(schema, port=0)
     running, idle, silent, half = (wire(server.port) for _ in range(4))
     running.post(b'{"query":"{ wait }"}')
@@ -98,7 +95,7 @@ def test_a_grace_is_for_what_runs_and_begins_nothing(schema, gate, wire, monkeyp
     gate.open.set()
     status, headers, body = running.answer()
     assert (status, json.loads(body)) == (200, {"data": {"wait": "open"}})
-    assert headers.get("connection") == ("close" if parser == "httptools" else None)
+    assert headers.get("connection") == "close"
     assert running.closed()
     closing.join(20)
     assert not closing.is_alive()

@@ -180,7 +180,7 @@ class Crawler:
         still = []
         for cursor in self._open:
             shorter = cursor.last_length < self._largest[cursor.field, cursor.requested_size]
-            if cursor.is_probing and shorter and not cursor.is_outermost:
+            if cursor.is_probing and shorter and cursor.field.outer is not None:
                 self._end_list(cursor, COMPLETE)
             else:
                 still.append(cursor)
@@ -234,7 +234,7 @@ class Crawler:
 
     def _get_max_items(self, cursor: ListCursor) -> int | None:
         """Return the most items that are wanted of a list; None for all."""
-        return self.limits.max_results if cursor.is_outermost else None
+        return self.limits.max_results if cursor.field.outer is None else None
 
     def _choose_size(self, cursor: ListCursor, together: int, step: int = 0) -> int | None:
         size, most = self._sizes.next_size(cursor, together), self._get_max_items(cursor)
@@ -485,12 +485,14 @@ class Crawler:
             cursor.merge(page)
         if reason is None:
             if not cursor.is_waiting:
-                (self._open if self.keep or not cursor.is_outermost else self._held).append(cursor)
+                (self._open if self.keep or cursor.field.outer is not None else self._held).append(
+                    cursor
+                )
         elif reason == MAY_CONTINUE:
             self._undecided.append(cursor)
         else:
             self._end_list(cursor, reason)
-        return reason is None and (cursor.is_outermost or not cursor.is_probing)
+        return reason is None and (cursor.field.outer is None or not cursor.is_probing)
 
     def _cut_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
         """Cut a page of an outermost list to the items asked for; return whether that is enough."""

@@ -1,4 +1,5 @@
-"""Harvests: everything above a threshold, past the 1,000 results of one search.
+"""Harvests: all repositories above a star count, beyond the 1,000 results of one search.
 
-``sweep`` decides what to ask and what follows from the answers; it sends nothing.
+``state_machine`` decides which searches to send, without I/O; ``runner`` sends them; ``harvests``
+has the public functions.
 """

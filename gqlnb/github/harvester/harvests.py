@@ -1,4 +1,4 @@
-"""Harvests as a person calls them: everything above a number of stars, into a folder or a frame."""
+"""The public harvest functions: all repositories above a star count, into a folder or a frame."""
 
 from __future__ import annotations
 
@@ -35,25 +35,26 @@ if TYPE_CHECKING:
 
     from gqlnb.client.client import Client
     from gqlnb.client.progress import ProgressCallback
+    from gqlnb.http.rate_limit_rules import Budget
 
     RowsCallback = Callable[[int, int, int], object]
 
 __all__ = ["Harvest", "harvest", "harvest_frame"]
 
-DEFAULT_WIDTH = 16  # requests at once, where an executor does not say how many it takes
+DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
 RESUME_HINT = "What came is kept: run the same again, and it goes on from there."
 
 
 class HarvestOptions(TypedDict, total=False):
-    """How to harvest, as keyword arguments.
+    """Keyword arguments of :func:`harvest`.
 
     Attributes
     ----------
     width
-        Most requests at once; by default as many as the executor has workers, where it says, and
+        Most requests at once; by default the number of the executor's workers if it says so, and
         one without an executor.
     part
-        How many rows a part has, or up to a thousand more.
+        Number of rows per part; a part may have up to a thousand more.
     """
 
     width: int
@@ -62,22 +63,22 @@ class HarvestOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """What a harvest brought, and how complete it is.
+    """The rows of a harvest, with a report on their completeness.
 
     Attributes
     ----------
     query
-        The search expression.
+        Search expression.
     source
-        Where the rows are from.
+        Address of the endpoint.
     coverage
-        How many there should be and are, duplicates, gaps, and pages with their lower bound.
+        Number of repositories expected and found, duplicates, gaps, pages with their lower bound.
     requests
-        How many requests were sent.
+        Number of requests sent.
     folder
-        Where the parts are; None where the rows are held here.
+        Folder of the Parquet parts; None if the rows are in memory.
     notes
-        What happened on the way, a sentence each.
+        Events during the harvest, as sentences.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class Harvest:
 
     @property
     def complete(self) -> bool:
-        """Whether everything came, as far as counts and results can prove it."""
+        """Whether all repositories came, as far as counts and results can prove it."""
         return self.coverage.complete
 
     def __len__(self) -> int:
@@ -107,30 +108,25 @@ class Harvest:
         return self._storage.load_table()
 
     def frame(self) -> pd.DataFrame:
-        """Return all rows as a DataFrame, most stars first; it has to fit into memory.
+        """Return all rows as a DataFrame, most stars first; it must fit into memory.
 
         Returns
         -------
         DataFrame
             Columns ``name``, ``owner`` (string), ``stargazers`` (Int64), ``created_at`` (in UTC)
-            and ``id`` (string). ``build_attrs`` as of :func:`gqlnb.stars`.
+            and ``id`` (string). ``attrs`` as of :func:`gqlnb.stars`.
         """
-        made = build_repository_frame(self.arrow())
-        made.attrs.update(self.build_attrs())
-        return made
-
-    def build_attrs(self) -> dict[str, Any]:
-        """Return what a frame's ``build_attrs`` say of it."""
-        return {
+        frame = build_repository_frame(self.arrow())
+        frame.attrs |= {
             "total_count": self.coverage.expected,
             "source": self.source,
             "query": self.query,
-            "notes": self.list_warnings(),
+            "notes": self._list_warnings(),
             "coverage": encode_coverage(self.coverage),
         }
+        return frame
 
-    def list_warnings(self) -> list[str]:
-        """Return what a person should know about the rows, a sentence each."""
+    def _list_warnings(self) -> list[str]:
         gaps = self.coverage.gaps
         found = [
             f"{gap.text!r} is not complete: expected {gap.expected:,}, got {gap.got:,}: {gap.why}"
@@ -140,37 +136,34 @@ class Harvest:
             found.append(f"{len(gaps) - 3:,} more ranges are not complete; see coverage.gaps.")
         return found
 
-    def format_lines(self) -> list[str]:
-        """Return the report, a line each."""
-        it = self.coverage
-        expected = 0 if it.expected is None else it.expected
+    def __repr__(self) -> str:
+        report = self.coverage
         state = "complete" if self.complete else "not complete"
-        found = [
+        lines = [
             f"{len(self):,} repositories of {self.query!r}, {state}",
-            f"  expected {expected:,} at the beginning, got {it.got:,}; "
-            f"{it.duplicates + it.moved:,} came twice",
-            f"  {it.requests:,} pages for at least {it.bound:,} "
-            f"({it.requests / max(1, it.bound):.2f}), in {self.requests:,} requests; "
-            f"{it.windows:,} searches, {it.splits:,} splits, {it.repairs:,} asked again",
+            f"  expected {report.expected or 0:,} at the beginning, got {report.got:,}; "
+            f"{report.duplicates + report.moved:,} came twice",
+            f"  {report.requests:,} pages for at least {report.bound:,} "
+            f"({report.requests / max(1, report.bound):.2f}), in {self.requests:,} requests; "
+            f"{report.windows:,} searches, {report.splits:,} splits, "
+            f"{report.repairs:,} asked again",
             f"  from {self.source}",
         ]
-        found += [f"  {each}" for each in self.list_warnings()]
+        lines += [f"  {warning}" for warning in self._list_warnings()]
         if self.folder is not None:
-            found.append(f"  in {self.folder}")
-        return found
-
-    def __repr__(self) -> str:
-        return "\n".join(self.format_lines())
+            lines.append(f"  in {self.folder}")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        first, *rest = map(escape, self.format_lines())
+        first, *rest = map(escape, repr(self).split("\n"))
         return f"<strong>{first}</strong><br>{'<br>'.join(rest)}"
 
 
 def encode_coverage(coverage: Coverage) -> dict[str, Any]:
     """Return a coverage as JSON values."""
-    found: dict[str, Any] = msgspec.json.decode(dump_valid_json(coverage))
-    return found | {"complete": coverage.complete}
+    # Through JSON, as msgspec.to_builtins() leaves tuples, which DataFrame.attrs should not hold.
+    values: dict[str, Any] = msgspec.json.decode(dump_valid_json(coverage))
+    return values | {"complete": coverage.complete}
 
 
 @overload
@@ -220,24 +213,25 @@ def harvest(
         The star threshold, as for :func:`gqlnb.stars`; or a search expression with further
         qualifiers, such as ``"stars:>100 language:python"``.
     client
-        What to ask: the name of a connection, a client, or whatever a client can be made for.
+        The name of a connection, a client, or any target of :class:`gqlnb.Client`.
     out
-        A folder for the rows, as Parquet parts with a log beside them. A harvest that was ended, by
-        whatever, goes on there when the same is run again. None keeps the rows in memory.
+        Folder for the rows, as Parquet parts with a log beside them. An interrupted harvest is
+        continued there when the same call is made again. None keeps the rows in memory.
     executor
-        Where to ask several searches at once: a pool of threads or processes, or
-        ``dask.distributed.Client(...).get_executor()``. Other processes make the client anew, so
-        its secrets must be named by where they are, such as ``token="env:NAME"``. An endpoint
-        that takes one request at a time, as GitHub does, gets one at a time anyway.
+        Executor that runs several searches at once: a pool of threads or processes, or
+        ``dask.distributed.Client(...).get_executor()``. Other processes create the client again,
+        so its secrets must be given by source, such as ``token="env:NAME"``. An endpoint that
+        accepts only one request at a time, such as GitHub, gets one at a time anyway.
     progress
         As for :meth:`gqlnb.Client.pages`.
     dry_run
-        Whether to ask for the count alone, and return how much it would take.
+        Whether to request only the count, and return an estimate of the cost.
     resume
-        Whether to go on with a harvest of the same that is in `out`, or return it if it is over;
-        False removes it first.
+        Whether to continue the same harvest in `out`, or return it if it is finished; False
+        removes it first.
     **options
-        ``width``, the most requests at once, without an executor too; ``part``, the rows of a part.
+        ``width``, the most requests at once, with or without an executor; ``part``, the number of
+        rows per part.
 
     Returns
     -------
@@ -247,14 +241,14 @@ def harvest(
     Raises
     ------
     QueryError
-        If the query cannot be read, or the endpoint is not GitHub-shaped.
+        If the query cannot be parsed, or the endpoint is not GitHub-shaped.
     OptionError
-        If `out` holds something else, `executor` is none, or an option has no such value.
+        If `out` contains other data, `executor` is not an executor, or an option is invalid.
     TargetError
-        If the client can't be made in the executor's processes.
+        If the client cannot be created in the executor's processes.
     GqlnbError
-        If a request fails that asking again does not mend. What came is kept in `out`; without
-        it, it is in the error's ``.result``.
+        If a request fails for good. The rows so far are in `out`, or without it in the error's
+        ``.result``.
 
     Warns
     -----
@@ -263,21 +257,33 @@ def harvest(
 
     Examples
     --------
-    >>> made = harvest(">20000")
-    >>> made.complete, len(made), made.coverage.requests
+    >>> found = harvest(">20000")
+    >>> found.complete, len(found), found.coverage.requests
     (True, 1067, 11)
     """
     scope = Scope.parse(query)
-    wide = _Parallelism(executor, **_check_options(options))
-    with open_client(client) as asked:
+    for name in options:
+        if name not in ("width", "part"):
+            msg = (
+                f"There is no option {sanitize_text(name, 40)}=. A harvest takes width= and part=."
+            )
+            raise OptionError(msg)
+    checked = {name: check_whole_number(name, value, least=1) for name, value in options.items()}
+    width = _choose_width(executor, checked.get("width"))
+    with open_client(client) as opened:
         if dry_run:
-            return estimate_harvest(asked, scope, wide.width)
-        keeper = wide.open_storage(_build_header(scope, asked), out, resume=resume)
+            return estimate_harvest(opened, scope, width)
+        storage = MemoryStorage()
+        if out is not None:
+            header = LogHeader(query=scope.format_expression(order=""), source=opened.source)
+            rows_per_part = checked.get("part", ROWS_PER_PART)
+            folder = Path(out).expanduser()
+            storage = FolderStorage(folder, header, resume=resume, part=rows_per_part)
         with Progress(progress, "Harvest") as bar:
-            made = _run_harvest(scope, asked, keeper, wide, bar)
-    for note in made.list_warnings():
-        warnings.warn(note, stacklevel=2)
-    return made
+            harvested = _run_harvest(scope, opened, storage, executor, width, bar)
+    for warning in harvested._list_warnings():  # noqa: SLF001 - of the class above
+        warnings.warn(warning, stacklevel=2)
+    return harvested
 
 
 def harvest_frame(
@@ -289,20 +295,20 @@ def harvest_frame(
     most: int | None = None,
     rising: bool = False,
 ) -> pd.DataFrame:
-    """Return all repositories above a number of stars as a DataFrame, warning of nothing.
+    """Return all repositories above a star count as a DataFrame, without warnings.
 
     Parameters
     ----------
     query, client, executor
         As for :func:`harvest`.
     on_progress
-        Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows there
-        will be, repositories that match. If it returns False the harvest stops and the rows are
-        kept. None shows a bar where a person waits, as :func:`harvest` does.
+        Called after each answer as ``on_progress(got, wanted, total)``: rows so far, rows
+        expected, repositories that match. If it returns False the harvest stops, and the rows so
+        far are returned. None shows a progress bar in a notebook or terminal, as :func:`harvest`.
     most
         Most rows to return; None for all.
     rising
-        Whether the fewest stars stand first; by default the most.
+        Whether the fewest stars come first; by default the most.
 
     Returns
     -------
@@ -311,150 +317,92 @@ def harvest_frame(
 
     Raises
     ------
-    GqlnbError
-        As :func:`harvest` does.
+    QueryError, OptionError, TargetError, GqlnbError
+        As for :func:`harvest`.
     """
     scope, total = Scope.parse(query), None
-    with open_client(client) as asked:
+    width = _choose_width(executor, None)
+    with open_client(client) as opened:
         if most is not None:
-            scope, total = narrow_scope(asked, scope, most, rising=rising)
+            scope, total = narrow_scope(opened, scope, most, rising=rising)
 
-        def watch(got: int, expected: int | None, *beside: Any) -> object:
+        def watch(got: int, expected: int | None, requests: int, budget: Budget | None) -> object:
             matching = max(got, expected or 0) if total is None else total
             wanted = matching if most is None else min(most, matching)
-            bar(min(got, wanted), wanted, *beside)
+            bar(min(got, wanted), wanted, requests, budget)
             return on_progress(min(got, wanted), wanted, matching) if on_progress else None
 
         with Progress("auto" if on_progress is None else False, "Harvest") as bar:
-            found = _run_harvest(
-                scope, asked, MemoryStorage(), _Parallelism(executor), watch
-            ).frame()
-    attrs = found.attrs if total is None else {**found.attrs, "total_count": total}
+            frame = _run_harvest(scope, opened, MemoryStorage(), executor, width, watch).frame()
+    attrs = frame.attrs if total is None else {**frame.attrs, "total_count": total}
     if rising:
-        found = found.iloc[::-1]
-    found = found.head(most if most is not None else len(found)).reset_index(drop=True)
-    found.attrs = attrs
-    return found
+        frame = frame.iloc[::-1]
+    frame = frame.head(most if most is not None else len(frame)).reset_index(drop=True)
+    frame.attrs = attrs  # pandas may drop or copy them above
+    return frame
 
 
-class _Parallelism:
-    """Where to ask, and how much at once.
-
-    Parameters
-    ----------
-    executor
-        The user's; None for threads of our own.
-    width
-        Most requests at once; None for as many as the executor takes, one without it.
-    part
-        Rows of a part.
-    """
-
-    def __init__(
-        self, executor: Executor | None = None, width: int | None = None, part: int = ROWS_PER_PART
-    ) -> None:
-        self.executor, self._rows_per_part = _check_executor(executor), part
-        workers = getattr(executor, "_max_workers", None)
-        usual = workers if isinstance(workers, int) else DEFAULT_WIDTH
-        self.width = width or (1 if executor is None else usual)
-
-    def open_storage(
-        self, told: LogHeader, out: str | os.PathLike[str] | None, *, resume: bool
-    ) -> MemoryStorage:
-        """Return what keeps the rows."""
-        if out is None:
-            return MemoryStorage()
-        return FolderStorage(Path(out).expanduser(), told, resume=resume, part=self._rows_per_part)
-
-    def check_client(self, client: Client) -> None:
-        """Check that a client can be where the executor works.
-
-        Raises
-        ------
-        TargetError
-            If it can't be made in another process, and the executor has others.
-        """
-        elsewhere = type(self.executor).__module__.partition(".")[0] == "distributed"
-        if elsewhere or isinstance(self.executor, ProcessPoolExecutor):
-            client.make_recipe()
-
-
-def _check_executor(given: Any) -> Executor | None:
-    """Return what the user gave to ask with.
-
-    Raises
-    ------
-    OptionError
-        If it is no executor.
-    """
-    if given is None or isinstance(given, Executor):
-        return given
+def _choose_width(executor: object, width: int | None) -> int:
+    """Return the most requests at once; raise OptionError if `executor` is not an executor."""
+    if executor is None:
+        return width or 1
+    if isinstance(executor, Executor):
+        workers = getattr(executor, "_max_workers", None)  # of the pools in the standard library
+        return width or (workers if isinstance(workers, int) else DEFAULT_WIDTH)
     hint = "a pool of threads, as ThreadPoolExecutor(4)"
-    if hasattr(given, "get_executor"):  # Dask's client, the class of which is not imported for this
+    if hasattr(executor, "get_executor"):  # a Dask client, recognized without importing Dask
         hint = "that client's get_executor()"
-    kind = sanitize_text(repr(given) if isinstance(given, type) else type(given).__name__, 60)
+    kind = repr(executor) if isinstance(executor, type) else type(executor).__name__
+    kind = sanitize_text(kind, 60)
     msg = f"executor= takes an executor of concurrent.futures, not {kind}. Give {hint}."
     raise OptionError(msg)
 
 
-def _check_options(options: HarvestOptions) -> dict[str, int]:
-    """Return the options that were given.
-
-    Raises
-    ------
-    OptionError
-        If there is no such option, or it has no such value.
-    """
-    for name in options:
-        if name not in ("width", "part"):
-            msg = (
-                f"There is no option {sanitize_text(name, 40)}=. A harvest takes width= and part=."
-            )
-            raise OptionError(msg)
-    return {name: check_whole_number(name, value, least=1) for name, value in options.items()}
-
-
-def _build_header(scope: Scope, client: Client) -> LogHeader:
-    return LogHeader(query=scope.format_expression(order=""), source=client.source)
-
-
 def _run_harvest(
-    scope: Scope, client: Client, keeper: MemoryStorage, wide: _Parallelism, watch: Any
+    scope: Scope,
+    client: Client,
+    storage: MemoryStorage,
+    executor: Executor | None,
+    width: int,
+    watch: ProgressCallback,
 ) -> Harvest:
-    """Harvest, and return what came."""
-    wide.check_client(client)
-    with keeper:
-        sweep = keeper.restore_sweep(Sweep(scope, width=wide.width))
-        if keeper.ended is not None:
-            return _build_harvest(scope, client, keeper, ())
-        drive = HarvestRunner(
-            sweep, keeper, PortableClient(client), wide.executor, wide.width, watch
-        )
-        try:
-            drive.run()
-        except GqlnbError as error:
-            _attach_rows(error, keeper, client)
-            raise
-        keeper.remove_repeated_rows()
-        keeper.finish_harvest(encode_coverage(sweep.build_coverage().with_row_count(keeper.rows)))
-    if drive.wasted_pages:
-        drive.notes.append(f"{drive.wasted_pages} pages travelled with others and were not needed.")
-    return _build_harvest(scope, client, keeper, tuple(drive.notes))
+    is_remote = type(executor).__module__.partition(".")[0] == "distributed"
+    if is_remote or isinstance(executor, ProcessPoolExecutor):
+        client.make_recipe()  # raises TargetError if other processes cannot create the client
+    notes: list[str] = []
+    with storage:
+        sweep = storage.restore_sweep(Sweep(scope, width=width))
+        if storage.ended is None:
+            runner = HarvestRunner(sweep, storage, PortableClient(client), executor, width, watch)
+            try:
+                runner.run()
+            except GqlnbError as error:
+                _attach_rows(error, storage, client)
+                raise
+            storage.remove_repeated_rows()
+            coverage = sweep.build_coverage().with_row_count(storage.rows)
+            storage.finish_harvest(encode_coverage(coverage))
+            notes = runner.notes
+            if runner.wasted_pages:
+                notes.append(
+                    f"{runner.wasted_pages} pages travelled with others and were not needed."
+                )
+    report = {} if storage.ended is None else storage.ended.coverage
+    return Harvest(
+        query=scope.format_expression(order=""),
+        source=client.source,
+        coverage=msgspec.convert(report, Coverage),
+        requests=storage.requests,
+        folder=storage.folder,
+        notes=tuple(notes),
+        _storage=storage,
+    )
 
 
-def _build_harvest(
-    scope: Scope, client: Client, keeper: MemoryStorage, notes: tuple[str, ...]
-) -> Harvest:
-    ended = keeper.ended
-    coverage = msgspec.convert({} if ended is None else ended.coverage, Coverage)
-    query, folder = scope.format_expression(order=""), keeper.folder
-    return Harvest(query, client.source, coverage, keeper.requests, folder, notes, keeper)
-
-
-def _attach_rows(error: GqlnbError, keeper: MemoryStorage, client: Client) -> None:
-    """Say with an error where the rows are that came before it."""
-    if keeper.folder is not None:
+def _attach_rows(error: GqlnbError, storage: MemoryStorage, client: Client) -> None:
+    """Say in an error that the rows are in the folder, or attach those in memory."""
+    if storage.folder is not None:
         error.args = (f"{error.args[0]} {RESUME_HINT}", *error.args[1:])
-    elif keeper.rows:
-        rows = keeper.load_table().select(["name", "owner", "stargazers"]).to_pylist()
+    elif storage.rows:
+        rows = storage.load_table().select(["name", "owner", "stargazers"]).to_pylist()
         error.result = Result(data={"repositories": rows}, source=client.source)

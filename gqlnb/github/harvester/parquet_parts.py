@@ -1,4 +1,4 @@
-"""Rows of a harvest as Arrow columns, which take a tenth of the memory, and as a DataFrame."""
+"""Rows of a harvest as Arrow columns, Parquet parts and a DataFrame; finding repeated rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import re
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from gqlnb.errors import OptionError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -35,17 +35,21 @@ __all__ = [
     "read_part",
     "replace_durably",
     "sync_folder",
+    "write_durably",
     "write_part",
 ]
 
-T = TypeVar("T", bound=Any)
+T = TypeVar("T", "pa.Table", "pa.RecordBatch")
 
+HASHES_AT_ONCE = 250_000  # hashes in memory: 2 MB, and as much for their places and their order
+_PART_STRIDE = 2**32  # more than the rows of any part
+_PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
 _SORT_KEYS = [("stargazers", "descending"), ("by owner", "ascending"), ("by name", "ascending")]
 
 
 @cache
 def build_arrow_schema() -> pa.Schema:
-    """Return the schema of each part."""
+    """Return the Arrow schema of all parts."""
     import pyarrow as pa
 
     return pa.schema(
@@ -60,91 +64,85 @@ def build_arrow_schema() -> pa.Schema:
 
 
 def build_batch(rows: Sequence[RepositoryRow]) -> pa.RecordBatch:
-    """Return rows as Arrow columns."""
+    """Return rows as Arrow columns, which take a tenth of the memory."""
     import pyarrow as pa
 
-    made = build_arrow_schema()
+    schema = build_arrow_schema()
     ids, stars, created, names, owners = zip(*rows, strict=True) if rows else ((),) * 5
     columns = (names, owners, stars, created, ids)
-    return pa.record_batch(
-        [pa.array(values, each.type) for values, each in zip(columns, made, strict=True)], made
-    )
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return pa.record_batch(arrays, schema)
 
 
 def concat_batches(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Return batches as one table."""
+    """Return batches as one table, which is empty without batches."""
     import pyarrow as pa
 
     return pa.Table.from_batches(list(batches), build_arrow_schema())
 
 
 def drop_rows(rows: T, places: Sequence[int]) -> T:
-    """Return a table, or a batch, without the rows at some places."""
-    import numpy as np
+    """Return a table or batch without the rows at the given indexes."""
     import pyarrow as pa
 
-    kept = np.ones(rows.num_rows, dtype=bool)
-    kept[list(places)] = False
-    left: T = rows.filter(pa.array(kept))
-    return left
+    mask = np.ones(rows.num_rows, dtype=bool)
+    mask[list(places)] = False
+    return rows.filter(pa.array(mask))
 
 
 def build_repository_frame(rows: pa.Table) -> pd.DataFrame:
-    """Return rows as a DataFrame, most stars first, equal ones in the order of owner and name."""
+    """Return rows as a DataFrame, sorted by stars (descending), owner and name."""
     import pandas as pd
     from pyarrow.compute import sort_indices, utf8_lower
 
     keys = rows.select(["stargazers"])
-    for name in ("owner", "name"):  # in any case, as logins and names are alike in any case
+    for name in ("owner", "name"):  # GitHub compares logins and names without regard to case
         keys = keys.append_column(f"by {name}", utf8_lower(rows[name]))
     ordered = rows.take(sort_indices(keys, _SORT_KEYS))
-    made = pd.DataFrame()
-    for each in ordered.schema:
-        column = ordered[each.name]
-        if each.name == "stargazers":
-            made[each.name] = pd.array(column.to_numpy(), dtype="Int64")
-        elif each.name == "created_at":
-            made[each.name] = column.to_pandas()
+    frame = pd.DataFrame()
+    for name in ordered.column_names:
+        column = ordered[name]
+        if name == "stargazers":
+            frame[name] = pd.array(column.to_numpy(), dtype="Int64")
+        elif name == "created_at":
+            frame[name] = column.to_pandas()
         else:
-            made[each.name] = pd.array(column, dtype="string")
-    return made
-
-
-_PART_PATTERN = re.compile(r"part-\d{5,}\.parquet")
+            frame[name] = pd.array(column, dtype="string")
+    return frame
 
 
 def build_part_path(folder: Path, number: int) -> Path:
-    """Return the file of a part, counted from 0."""
+    """Return the path of a part; `number` counts from 0."""
     return folder / f"part-{number:05}.parquet"
 
 
 def write_part(
     folder: Path, number: int, batches: Iterable[pa.RecordBatch], about: Mapping[str, str]
 ) -> None:
-    """Write a part; one of the same number is replaced.
+    """Write or replace a part.
 
     Parameters
     ----------
     folder
-        Where it belongs.
+        The folder of the harvest.
     number
-        Which one, from 0.
+        Number of the part, from 0.
     batches
-        Its rows.
+        The rows.
     about
-        What stands in the metadata of its schema.
+        Metadata of its schema.
 
     Raises
     ------
     OSError
-        If it can't be written; nothing is left of it then.
+        If it cannot be written; no partial file is left.
     """
     import pyarrow.parquet as pq
 
     rows = concat_batches(batches).combine_chunks()
     rows = rows.replace_schema_metadata({f"gqlnb.{name}": text for name, text in about.items()})
     path = build_part_path(folder, number)
-    # Readers of the whole folder pass over names that begin with an underscore.
+    # Readers of the whole folder (pandas, Dask, Spark) ignore names that begin with an underscore.
     unfinished = folder / f"_{path.name}.tmp"
     try:
         pq.write_table(rows, unfinished, compression="zstd")
@@ -156,16 +154,15 @@ def write_part(
 
 
 def read_part(path: Path) -> pa.Table:
-    """Return the rows of a part as they were written."""
+    """Return the rows of a part."""
     import pyarrow.parquet as pq
 
-    return (
-        pq.read_table(path).replace_schema_metadata(None).cast(build_arrow_schema())
-    )  # it keeps no seconds
+    # Parquet stores no timestamps in seconds, so they come back in milliseconds.
+    return pq.read_table(path).replace_schema_metadata(None).cast(build_arrow_schema())
 
 
 def replace_durably(unfinished: Path, path: Path) -> None:
-    """Put a finished file in the place of another one, for whoever reads and after a power cut."""
+    """Rename a finished file to `path`, atomically, and so that it survives a power failure."""
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     unfinished.replace(path)
@@ -173,92 +170,95 @@ def replace_durably(unfinished: Path, path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the system write down which files a folder holds."""
+    """Write the directory entries of a folder to the disk, after a file was renamed or cut."""
     if os.name != "posix":
         return
-    opened = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(opened)
+        os.fsync(descriptor)
     finally:
-        os.close(opened)
+        os.close(descriptor)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Replace a file by `data`, as :func:`replace_durably` does."""
+    unfinished = path.with_name(f"{path.name}.tmp")
+    unfinished.write_bytes(data)
+    replace_durably(unfinished, path)
 
 
 def check_foreign_files(folder: Path) -> None:
-    """Check that a folder holds no Parquet file but parts: it would be read as one.
+    """Check that a folder contains no other Parquet files, which would be read as parts.
 
     Raises
     ------
     OptionError
-        If it does.
+        If it contains one.
     """
-    found = sorted(
-        each.name for each in folder.glob("*.parquet") if not _PART_PATTERN.fullmatch(each.name)
-    )
-    if found:
+    names = sorted(file.name for file in folder.glob("*.parquet"))
+    foreign = [name for name in names if not _PART_PATTERN.fullmatch(name)]
+    if foreign:
         msg = (
-            f"{sanitize_text(folder, 120)} holds {sanitize_text(found[0], 80)!r}, which is no part of a harvest "
-            "and would be read as one. Name a folder of its own."
+            f"{sanitize_text(folder, 120)} holds {sanitize_text(foreign[0], 80)!r}, which is not a "
+            "part of a harvest and would be read as one. Name a folder of its own."
         )
         raise OptionError(msg)
-
-
-HASHES_AT_ONCE = 250_000  # hashes in memory, 2 MB, and as much for their places and their order
-_PART_STRIDE = 2**32  # more than the rows of any part
 
 
 def find_repeated_rows(
     parts: Callable[[], Iterable[Sequence[str]]], rows: int, at_once: int = HASHES_AT_ONCE
 ) -> dict[int, list[int]]:
-    """Return which ids have come before.
+    """Find the rows whose id occurs in an earlier row.
+
+    A set of all ids would take about 100 bytes per row. Instead the parts are read once per
+    `at_once` ids for the rows with equal hashes, and then once more to compare the ids of those.
 
     Parameters
     ----------
     parts
         Returns the ids of each part; it is called several times.
     rows
-        How many ids there are, roughly.
+        Approximate number of ids.
     at_once
-        How many to look at together.
+        Number of hashes to hold in memory.
 
     Returns
     -------
     dict
-        By the number of the part, counted from 0, the places of those ids in it, in their order.
+        Sorted indexes of the repeated rows, by the number of their part, from 0.
     """
-    turns = max(1, -(-rows // at_once))
-    suspects = np.concatenate([_find_equal_hashes(parts, turn, turns) for turn in range(turns)])
+    shares = max(1, -(-rows // at_once))
+    suspects = np.concatenate([_find_equal_hashes(parts, n, shares) for n in range(shares)])
     if not len(suspects):
         return {}
     suspects.sort()
     seen: set[str] = set()
     found: dict[int, list[int]] = {}
     for number, ids in enumerate(parts()):
-        begin, end = np.searchsorted(suspects, [number * _PART_STRIDE, (number + 1) * _PART_STRIDE])
-        for place in (suspects[begin:end] - number * _PART_STRIDE).tolist():
-            if ids[place] in seen:
-                found.setdefault(number, []).append(place)
-            seen.add(ids[place])
+        first = number * _PART_STRIDE
+        begin, end = np.searchsorted(suspects, [first, first + _PART_STRIDE])
+        for index in (suspects[begin:end] - first).tolist():
+            if ids[index] in seen:
+                found.setdefault(number, []).append(index)
+            seen.add(ids[index])
     return found
 
 
 def _find_equal_hashes(
-    parts: Callable[[], Iterable[Sequence[str]]], turn: int, turns: int
+    parts: Callable[[], Iterable[Sequence[str]]], share: int, shares: int
 ) -> NDArray[np.int64]:
-    """Return the places of ids with equal hashes, of one share of all hashes."""
-    shares = [*_iterate_hashes(parts(), turn, turns)]
-    hashes = np.concatenate([np.empty(0, np.int64), *(each for each, _ in shares)])
-    places = np.concatenate([np.empty(0, np.int64), *(each for _, each in shares)])
-    order = np.argsort(hashes)
-    hashes = hashes[order]
-    equal = np.flatnonzero(hashes[1:] == hashes[:-1])
-    return np.unique(places[order[np.concatenate([equal, equal + 1])]])
+    """Return the rows with equal hashes, among the share of hashes that is `share` modulo `shares`.
 
-
-def _iterate_hashes(
-    parts: Iterable[Sequence[str]], turn: int, turns: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the hashes of one share, and where their ids stand."""
-    for number, ids in enumerate(parts):
-        hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-        mine = np.flatnonzero(hashes % turns == turn)
-        yield hashes[mine], mine + number * _PART_STRIDE
+    Rows are numbered as number of the part times `_PART_STRIDE` plus index.
+    """
+    hashes, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for number, ids in enumerate(parts()):
+        all_hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+        indexes = np.flatnonzero(all_hashes % shares == share)
+        hashes.append(all_hashes[indexes])
+        places.append(indexes + number * _PART_STRIDE)
+    joined = np.concatenate(hashes)
+    order = np.argsort(joined)
+    joined = joined[order]
+    equal = np.flatnonzero(joined[1:] == joined[:-1])
+    return np.unique(np.concatenate(places)[order[np.concatenate([equal, equal + 1])]])

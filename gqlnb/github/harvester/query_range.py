@@ -148,7 +148,7 @@ def _parse_range_term(match: re.Match[str]) -> RangeTest | None:
         name = "stars"
     if name == "sort" and not value.lower().startswith("stars"):
         msg = (
-            f"A harvest brings everything, whatever its order, so {sanitize_text(match[0], 80)!r} has no "
+            f"A harvest returns all repositories, so {sanitize_text(match[0], 80)!r} has no "
             "place in its query. Leave it out, and sort the frame."
         )
         raise QueryError(msg)
@@ -159,7 +159,8 @@ def _parse_range_term(match: re.Match[str]) -> RangeTest | None:
         )
         raise QueryError(msg)
     if not name and value[:-1].lower() in {*_RANGE_QUALIFIERS, "sort"} and value.endswith(":"):
-        msg = f"{sanitize_text(match[0], 80)!r} has no value. Write it without a space after the colon."
+        term = sanitize_text(match[0], 80)
+        msg = f"{term!r} has no value. Write it without a space after the colon."
         raise QueryError(msg)
     if name == "sort":
         return RangeTest("sort", None, None)
@@ -175,6 +176,7 @@ def _intersect_ranges(ranges: list[RangeTest], query: str) -> tuple[int | None, 
     highs = [test.high for test in ranges if test.high is not None]
     low, high = max(lows, default=None), min(highs, default=None)
     if high is not None and high < max(low or 0, 0 if ranges[0].column == "stars" else high):
-        msg = f"No number lies in all the ranges of {sanitize_text(query, 80)!r}, so nothing can match."
+        text = sanitize_text(query, 80)
+        msg = f"The ranges of {text!r} have no number in common, so nothing can match."
         raise QueryError(msg)
     return low, high

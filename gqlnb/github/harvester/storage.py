@@ -1,17 +1,16 @@
-"""The log of a harvest: what was asked and what came, so that a killed one goes on where it was.
+"""Storage of a harvest: rows in memory, or a folder with Parquet parts and a log.
 
-A file of JSON lines beside the parts, ``_harvest.jsonl``. The first line says the format and what
-is harvested; the second where the harvest stood when the last part was written; each further line
-holds requests and their answers, and is on the disk before the rows of the next answer are taken
-in. When a part is written the file is replaced by one of two lines, so that it never holds more
-than one part's rows.
+The log is ``_harvest.jsonl``, a file of JSON lines beside the parts. Its first line describes the
+harvest, the second one the state when the last part was written; each further line contains
+requests with their answers, and is on the disk before the next answer is processed. When a part is
+written, the log is replaced by one of two lines, so it never contains more rows than one part. An
+interrupted harvest is continued by replaying the log.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -26,8 +25,8 @@ from gqlnb.github.harvester.parquet_parts import (
     drop_rows,
     find_repeated_rows,
     read_part,
-    replace_durably,
     sync_folder,
+    write_durably,
     write_part,
 )
 from gqlnb.github.harvester.search_windows import SearchPage, SearchRequest
@@ -54,13 +53,23 @@ __all__ = [
     "MemoryStorage",
 ]
 
+try:
+    import fcntl
+except ImportError:  # not POSIX: two processes that harvest into one folder go unnoticed
+    fcntl = None  # type: ignore[assignment]
+
 LOG_NAME = "_harvest.jsonl"
 LOG_VERSION = 1
-RESTART_HINT = "Name another folder, or begin anew with resume=False: that removes what is there."
+RESTART_HINT = "Name another folder, or start again with resume=False: that removes its contents."
+ROWS_PER_PART = 100_000  # about 4 MB on the disk, 10 MB in memory
+COVERAGE_NAME = "_coverage.json"
+LOCK_NAME = "_harvest.lock"
+_open_folders: set[Path] = set()
+_open_folders_lock = threading.Lock()
 
 
 class LogHeader(msgspec.Struct, kw_only=True):
-    """The first line: what is harvested, and where from."""
+    """The first line of the log: the harvest and its endpoint."""
 
     gqlnb: str = "harvest"
     version: int = LOG_VERSION
@@ -69,16 +78,16 @@ class LogHeader(msgspec.Struct, kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, tag="checkpoint"):
-    """Where the harvest stood when a part was written.
+    """The state when a part was written.
 
     Attributes
     ----------
     parts, rows
-        How many there were.
+        Number of parts and rows written.
     requests
-        How many were sent.
+        Number of requests sent.
     state
-        That of the sweep.
+        State of the sweep.
     """
 
     parts: int
@@ -88,21 +97,21 @@ class Checkpoint(msgspec.Struct, tag="checkpoint"):
 
 
 class AnsweredEvent(msgspec.Struct, tag="answered"):
-    """What one request asked, and the pages that came."""
+    """One request: the pages it asked for, and those that came."""
 
     asks: list[SearchRequest]
     pages: list[SearchPage]
 
 
 class EndedEvent(msgspec.Struct, tag="ended"):
-    """It is complete, or as complete as can be.
+    """The end of the harvest.
 
     Attributes
     ----------
     rows, requests
-        How many there were.
+        Total numbers.
     coverage
-        What the sweep says of it.
+        Report of the sweep.
     """
 
     rows: int
@@ -116,44 +125,42 @@ _EVENT_DECODER: msgspec.json.Decoder[Checkpoint | AnsweredEvent | EndedEvent] = 
 
 
 class HarvestLog:
-    """The log of one harvest; one process writes it, as the folder is locked.
+    """The log of one harvest. The lock of the folder keeps other processes from writing to it.
 
     Parameters
     ----------
     folder
-        Where it is.
-    told
-        What is harvested.
+        The folder of the harvest.
+    header
+        The first line.
     """
 
-    def __init__(self, folder: Path, told: LogHeader) -> None:
+    def __init__(self, folder: Path, header: LogHeader) -> None:
         self._path = folder / LOG_NAME
-        self._header = told
+        self._header = header
         self._file: IO[bytes] | None = None
 
     def restart_at(self, line: Checkpoint | EndedEvent) -> None:
-        """Replace the log by one that begins, or ends, here.
+        """Replace the log by its header and `line`.
 
         Raises
         ------
         OSError
-            If it can't be written.
+            If it cannot be written.
         """
         self.close()
-        unfinished = self._path.with_name(f"{LOG_NAME}.tmp")
-        unfinished.write_bytes(
-            dump_valid_json(self._header) + b"\n" + dump_valid_json(line) + b"\n"
+        write_durably(
+            self._path, dump_valid_json(self._header) + b"\n" + dump_valid_json(line) + b"\n"
         )
-        replace_durably(unfinished, self._path)
         self._file = self._path.open("ab")
 
     def append_event(self, event: AnsweredEvent) -> None:
-        """Write a line; when this returns it is on the disk.
+        """Append a line, and wait until it is on the disk.
 
         Raises
         ------
         OSError
-            If it can't be written.
+            If it cannot be written.
         """
         if self._file is None:
             self._file = self._path.open("ab")
@@ -162,12 +169,12 @@ class HarvestLog:
         os.fsync(self._file.fileno())
 
     def read_events(self) -> Iterator[Checkpoint | AnsweredEvent | EndedEvent]:
-        """Yield the lines; a last one that was cut off is dropped, here and in the file.
+        """Yield the lines; an incomplete last one is removed from the file.
 
         Raises
         ------
         OptionError
-            If the log is of another harvest, or can't be read.
+            If the log belongs to another harvest, or cannot be read.
         """
         with self._path.open("rb") as file:
             self._check_header(file.readline())
@@ -182,28 +189,28 @@ class HarvestLog:
             sync_folder(self._path.parent)
 
     def exists(self) -> bool:
-        """Tell whether there is a log."""
+        """Return whether the folder contains a log."""
         return self._path.exists()
 
     def _check_header(self, text: bytes) -> None:
-        """Refuse a log that is not of this harvest."""
-        shown = sanitize_text(self._path, 120)
+        path, own = sanitize_text(self._path, 120), self._header
         try:
-            said = msgspec.json.decode(text, type=dict[str, Any])
+            header = msgspec.json.decode(text, type=dict[str, Any])
         except msgspec.MsgspecError:
-            said = {}
-        if said.get("gqlnb") != "harvest":
-            msg = f"{shown} is no log of a harvest. {RESTART_HINT}"
-        elif said.get("version") != LOG_VERSION:
+            header = {}
+        if header.get("gqlnb") != "harvest":
+            msg = f"{path} is not the log of a harvest. {RESTART_HINT}"
+        elif header.get("version") != LOG_VERSION:
+            version = sanitize_text(header.get("version"), 20)
             msg = (
-                f"{shown} is a log of format {sanitize_text(said.get('version'), 20)}, and this version of "
-                f"gqlnb reads format {LOG_VERSION}. Update gqlnb. Or: {RESTART_HINT}"
+                f"{path} is a log of format {version}, and this version of gqlnb reads format "
+                f"{LOG_VERSION}. Update gqlnb. Or: {RESTART_HINT}"
             )
-        elif (said.get("query"), said.get("source")) != (self._header.query, self._header.source):
+        elif (header.get("query"), header.get("source")) != (own.query, own.source):
             msg = (
-                f"{shown} is the log of {sanitize_text(repr(said.get('query')), 120)} from "
-                f"{sanitize_text(said.get('source'), 120)}, and this harvest is "
-                f"{sanitize_text(repr(self._header.query), 120)} from {self._header.source}. {RESTART_HINT}"
+                f"{path} is the log of {sanitize_text(repr(header.get('query')), 120)} from "
+                f"{sanitize_text(header.get('source'), 120)}, and this harvest is "
+                f"{sanitize_text(repr(own.query), 120)} from {own.source}. {RESTART_HINT}"
             )
         else:
             return
@@ -218,33 +225,23 @@ class HarvestLog:
         raise OptionError(msg)
 
     def close(self) -> None:
-        """Close the file; it can be written to again."""
+        """Close the file; appending opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
-try:
-    import fcntl
-except ImportError:  # not POSIX: two harvests into one folder at once are not noticed
-    fcntl = None  # type: ignore[assignment]
-
-ROWS_PER_PART = 100_000  # rows; about 4 MB on the disk, 10 MB in memory
-COVERAGE_NAME = "_coverage.json"
-LOCK_NAME = "_harvest.lock"
-_open_folders: set[Path] = set()
-_open_folders_lock = threading.Lock()
-
-
 class MemoryStorage:
-    """Holds the rows of a harvest.
+    """Rows of a harvest in memory.
 
     Attributes
     ----------
+    folder
+        The folder of the harvest; None in memory.
     rows, requests
-        How many there were so far.
+        Numbers so far.
     ended
-        What was said at the end of a harvest that is complete already.
+        The end of the harvest; None before.
     """
 
     folder: Path | None = None
@@ -254,40 +251,40 @@ class MemoryStorage:
         self.ended: EndedEvent | None = None
         self._batches: list[pa.RecordBatch] = []
 
-    def restore_sweep(self, begun: Sweep) -> Sweep:
-        """Return the sweep to go on with: the new one, as nothing was kept."""
-        return begun
+    def restore_sweep(self, new_sweep: Sweep) -> Sweep:
+        """Return the sweep to continue: the new one, as memory starts empty."""
+        return new_sweep
 
     def add_rows(self, _event: AnsweredEvent, rows: Iterable[RepositoryRow], _sweep: Sweep) -> None:
-        """Keep the rows that came of an event."""
+        """Add the rows of an event."""
         self.requests += 1
         self.hold_rows(rows)
 
     def hold_rows(self, rows: Iterable[RepositoryRow]) -> None:
-        """Keep rows."""
-        held = list(rows)
-        if held:
-            self.rows += len(held)
-            self._batches.append(build_batch(held))
+        """Add rows that belong to no new event."""
+        new_rows = list(rows)
+        if new_rows:
+            self.rows += len(new_rows)
+            self._batches.append(build_batch(new_rows))
 
     def remove_repeated_rows(self) -> None:
-        """Keep each repository once, where it came first; it may be done again."""
+        """Keep each repository once, at its first place. Calling it again changes nothing."""
         self._drop_rows(find_repeated_rows(self._iterate_ids, self.rows))
 
     def _iterate_ids(self) -> Iterator[list[str]]:
         """Yield the ids of each batch."""
-        for each in self._batches:
-            yield each.column("id").to_pylist()
+        for batch in self._batches:
+            yield batch.column("id").to_pylist()
 
     def _drop_rows(self, places: Mapping[int, list[int]], first: int = 0) -> None:
-        """Drop rows of batches, the first of which has a number."""
-        for number, each in enumerate(self._batches, first):
+        """Drop rows by batch; `first` is the number of the first batch."""
+        for number, batch in enumerate(self._batches, first):
             if number in places:
-                self._batches[number - first] = drop_rows(each, places[number])
+                self._batches[number - first] = drop_rows(batch, places[number])
         self.rows = sum(map(len, self._batches))
 
     def finish_harvest(self, coverage: dict[str, Any]) -> None:
-        """Note that all has come."""
+        """Record the end of the harvest."""
         self.ended = EndedEvent(self.rows, self.requests, coverage)
 
     def load_table(self) -> pa.Table:
@@ -298,47 +295,49 @@ class MemoryStorage:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Do nothing: there is nothing to close."""
+        """Close the storage; memory needs no closing."""
 
 
 class FolderStorage(MemoryStorage):
-    """Keeps the rows of a harvest as Parquet parts, and a log of what is not in one yet.
+    """Rows of a harvest as Parquet parts, with a log of the rows that are not in one yet.
 
     Parameters
     ----------
     folder
-        Where; it is made if it is not there.
-    told
-        What is harvested.
+        The folder; it is created if it does not exist.
+    header
+        Description of the harvest.
     resume
-        Whether to go on with what is there; else it is removed.
+        Whether to continue the harvest in the folder; else it is removed.
     part
-        How many rows a part has, or somewhat more.
+        Number of rows per part; a part may have up to a thousand more.
 
     Raises
     ------
     OptionError
-        If it is a file, or holds other Parquet files or another harvest, or one that is running.
+        If `folder` is a file, contains other Parquet files or another harvest, or another harvest
+        is writing to it.
     OSError
-        If nothing can be written there.
+        If it cannot be written to.
     """
 
     folder: Path
 
     def __init__(
-        self, folder: Path, told: LogHeader, *, resume: bool = True, part: int = ROWS_PER_PART
+        self, folder: Path, header: LogHeader, *, resume: bool = True, part: int = ROWS_PER_PART
     ) -> None:
         super().__init__()
         self.folder = folder
-        self._header, self._resume, self._rows_per_part = told, resume, part
-        self._log = HarvestLog(folder, told)
+        self._header, self._resume, self._rows_per_part = header, resume, part
+        self._log = HarvestLog(folder, header)
         self._part_count = 0
         self._lock_file: IO[bytes] | None = None
         self._absolute_folder = folder.absolute()
 
     def __enter__(self) -> Self:
         if self.folder.is_file():
-            msg = f"{sanitize_text(self.folder, 120)} is a file. A harvest writes a folder: name another."
+            path = sanitize_text(self.folder, 120)
+            msg = f"{path} is a file. A harvest writes a folder: name another."
             raise OptionError(msg)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock_folder()
@@ -350,7 +349,7 @@ class FolderStorage(MemoryStorage):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the log and let others in."""
+        """Close the log and unlock the folder."""
         self._log.close()
         if self._lock_file is not None:
             self._lock_file.close()
@@ -358,28 +357,33 @@ class FolderStorage(MemoryStorage):
             with _open_folders_lock:
                 _open_folders.discard(self._absolute_folder)
 
-    def restore_sweep(self, begun: Sweep) -> Sweep:
-        """Return the sweep to go on with: where the log ends, or from the beginning.
+    def restore_sweep(self, new_sweep: Sweep) -> Sweep:
+        """Return the sweep to continue: the state at the end of the log, or the new one.
 
         Parameters
         ----------
-        begun
-            A new one.
+        new_sweep
+            A sweep that has not begun.
 
         Raises
         ------
         OptionError
-            If the log is of another harvest, or can't be read.
+            If the log belongs to another harvest, or cannot be read.
         """
-        known = self._log.exists()
-        if not known:
-            self._check_orphans()
-        if not known or not self._resume:
-            self._log.restart_at(Checkpoint(0, 0, 0, begun.export_state()))
-            self._remove_parts(0)  # only now: a log that says so is there, whatever happens
+        has_log = self._log.exists()
+        if not has_log and build_part_path(self.folder, 0).exists():
+            msg = (
+                f"{sanitize_text(self.folder, 120)} holds parts of a harvest whose log {LOG_NAME} "
+                "is gone, so it cannot be continued. Name another folder, or remove them."
+            )
+            raise OptionError(msg)
+        if not has_log or not self._resume:
+            # The log first: if this is interrupted, it says that all parts are obsolete.
+            self._log.restart_at(Checkpoint(0, 0, 0, new_sweep.export_state()))
+            self._remove_parts(0)
             (self.folder / COVERAGE_NAME).unlink(missing_ok=True)
-            return begun
-        sweep = begun
+            return new_sweep
+        sweep = new_sweep
         for event in self._log.read_events():
             match event:
                 case Checkpoint():
@@ -391,18 +395,19 @@ class FolderStorage(MemoryStorage):
                     self.requests += 1
                     for ask, page in zip(event.asks, event.pages, strict=True):
                         self.hold_rows(sweep.feed_page(ask, page).rows)
-        self._remove_parts(self._part_count if self.ended is None else None)
+        if self.ended is None:
+            self._remove_parts(self._part_count)  # of a part that was not followed by a checkpoint
         self._flush_full_part(sweep)
         return sweep
 
     def add_rows(self, event: AnsweredEvent, rows: Iterable[RepositoryRow], sweep: Sweep) -> None:
-        """Write down an event and what came of it; when this returns it is not lost any more."""
+        """Log an event and add its rows, which are safe from interruption then."""
         self._log.append_event(event)
         super().add_rows(event, rows, sweep)
         self._flush_full_part(sweep)
 
     def _flush_full_part(self, sweep: Sweep) -> None:
-        """Write a part, if there are rows enough for one."""
+        """Write a part and a checkpoint if there are enough rows."""
         if sum(map(len, self._batches)) >= self._rows_per_part:
             self._write_next_part()
             self._log.restart_at(
@@ -415,21 +420,21 @@ class FolderStorage(MemoryStorage):
         self._batches = []
 
     def _build_metadata(self, **more: str) -> dict[str, str]:
-        told = self._header
-        return {"harvest": str(told.version), "query": told.query, "source": told.source, **more}
+        header = self._header
+        version = str(header.version)
+        return {"harvest": version, "query": header.query, "source": header.source, **more}
 
     def _iterate_ids(self) -> Iterator[list[str]]:
-        """Yield the ids of each part, and of each batch that is in none yet."""
+        """Yield the ids of each part, then of each batch that is not in a part yet."""
         import pyarrow.parquet as pq
 
         for number in range(self._part_count):
-            yield pq.read_table(build_part_path(self.folder, number), columns=["id"])[
-                "id"
-            ].to_pylist()
+            part = pq.read_table(build_part_path(self.folder, number), columns=["id"])
+            yield part["id"].to_pylist()
         yield from super()._iterate_ids()
 
     def _drop_rows(self, places: Mapping[int, list[int]], first: int = 0) -> None:
-        """Drop rows of parts, and of batches behind them."""
+        """Drop rows by part, then by batch."""
         import pyarrow.parquet as pq
 
         rows = 0
@@ -444,38 +449,31 @@ class FolderStorage(MemoryStorage):
         self.rows += rows
 
     def finish_harvest(self, coverage: dict[str, Any]) -> None:
-        """Write the last part, empty where there is nothing, with what is said of the whole."""
-        said = dump_valid_json(
-            {"query": self._header.query, "source": self._header.source, **coverage}
-        )
-        self._write_next_part(coverage=said.decode())
-        unfinished = self.folder / f"{COVERAGE_NAME}.tmp"
-        unfinished.write_bytes(msgspec.json.format(said, indent=1))
-        replace_durably(unfinished, self.folder / COVERAGE_NAME)
+        """Write the last part, which may be empty, with the coverage in its metadata."""
+        header = self._header
+        report = dump_valid_json({"query": header.query, "source": header.source, **coverage})
+        self._write_next_part(coverage=report.decode())
+        write_durably(self.folder / COVERAGE_NAME, msgspec.json.format(report, indent=1))
         super().finish_harvest(coverage)
         self._log.restart_at(EndedEvent(self.rows, self.requests, coverage))
 
     def load_table(self) -> pa.Table:
-        """Return all rows, of all parts."""
+        """Return the rows of all parts."""
         paths = sorted(self.folder.glob("part-*.parquet"))
-        return concat_batches(each for path in paths for each in read_part(path).to_batches())
+        return concat_batches(batch for path in paths for batch in read_part(path).to_batches())
 
     def _lock_folder(self) -> None:
-        """Keep other harvests out of the folder, of this process and of others.
-
-        Raises
-        ------
-        OptionError
-            If one is in it.
-        """
-        msg = f"Another harvest is writing to {sanitize_text(self.folder, 120)}. Wait until it is over."
+        """Lock the folder against other harvests in this process and in others."""
+        path = sanitize_text(self.folder, 120)
+        msg = f"Another harvest is writing to {path}. Wait until it is over."
         with _open_folders_lock:
             if self._absolute_folder in _open_folders:
                 raise OptionError(msg)
             self._lock_file = (self.folder / LOCK_NAME).open("ab")
             if fcntl is not None:
                 try:
-                    # Held by this process alone: its workers would outlive it for a while.
+                    # lockf, not flock: forked workers would inherit an flock, and may outlive
+                    # this process for a while.
                     fcntl.lockf(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     self._lock_file.close()
@@ -483,23 +481,8 @@ class FolderStorage(MemoryStorage):
                     raise OptionError(msg) from None
             _open_folders.add(self._absolute_folder)
 
-    def _check_orphans(self) -> None:
-        """Refuse parts whose log is gone.
-
-        Raises
-        ------
-        OptionError
-            If there are any.
-        """
-        if build_part_path(self.folder, 0).exists():
-            msg = (
-                f"{sanitize_text(self.folder, 120)} holds parts of a harvest whose log {LOG_NAME} is gone, so "
-                "nobody knows what they lack. Name another folder, or remove them."
-            )
-            raise OptionError(msg)
-
-    def _remove_parts(self, first: int | None) -> None:
-        """Remove the parts from a number on, which the log still has; None for no part."""
-        while first is not None and build_part_path(self.folder, first).exists():
-            build_part_path(self.folder, first).unlink()
+    def _remove_parts(self, first: int) -> None:
+        """Remove the parts from number `first` on; the log contains their rows."""
+        while (path := build_part_path(self.folder, first)).exists():
+            path.unlink()
             first += 1

@@ -78,7 +78,7 @@ class Ticker:
 
 def ours() -> set[threading.Thread]:
     """Return the threads that a subscription may have begun."""
-    return {t for t in threading.enumerate() if t.name.startswith(("gqlnb-aside", "asyncio"))}
+    return {t for t in threading.enumerate() if t.name.startswith(("gqlnb-worker", "asyncio"))}
 
 
 def functions(frame: Any) -> set[str]:

@@ -92,7 +92,7 @@ def test_anothers_log_is_refused(broken, client):
     ("change", "reason"),
     [
         (lambda lines: [b'{"gqlnb":"harvest","version":9}', *lines[1:]], "of format 9"),
-        (lambda lines: [b"name,stars", *lines[1:]], "no log of a harvest"),
+        (lambda lines: [b"name,stars", *lines[1:]], "not the log of a harvest"),
         (lambda lines: [*lines[:2], b'{"type":"answered"}', *lines[2:]], "line 3 is broken"),
     ],
 )

@@ -1,0 +1,198 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from gqlnb.errors import OptionError, sanitize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from gqlnb.client.client import Client
+
+__all__ = [
+    "PORT",
+    "Command",
+    "OutputOption",
+    "address_options",
+    "connection_options",
+    "parse_assignments",
+    "parse_limit",
+]
+
+PORT = click.IntRange(0, 65535)
+_TOKEN_SOURCES = "env:NAME, keyring:NAME, file:PATH or prompt"  # noqa: S105 - places of tokens
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+
+def parse_limit(text: str) -> int | Literal["all"]:
+    """Return a number of rows from 1 on, or ``"all"``."""
+    if text == "all":
+        return "all"
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    message = f"{text!r} is not a limit; give a number from 1 on, or: all"
+    raise click.BadParameter(message)
+
+
+def parse_assignments(
+    option: str,
+    assignments: Iterable[str],
+    parsers: Mapping[str, Callable[[str], object]],
+    switches: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Return the values of an option that takes NAME=VALUE, by name.
+
+    Parameters
+    ----------
+    option
+        The option, for messages.
+    assignments
+        The texts given to it.
+    parsers
+        By name: parse a value, or raise a ValueError with a description of the valid values.
+    switches
+        Names that stand for ``NAME=true`` where they are given alone.
+
+    Raises
+    ------
+    OptionError
+        If a text has another form, or a name or value is not valid.
+    """
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if name not in parsers or not (equals or name in switches):
+            advice = f"write NAME=VALUE with one of {', '.join(parsers)}."
+        else:
+            try:
+                values[name] = parsers[name](text if equals else "true")
+                continue
+            except ValueError as error:
+                advice = f"the value is {error}."
+        message = f"{option} {sanitize_text(assignment, 80)!r}: {advice}"
+        raise OptionError(message)
+    return values
+
+
+class OutputOption(click.Option):
+    """An option for the form of the output, of which a command takes one at most."""
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Refuse the option beside another output option."""
+        for other in ctx.command.params:
+            if (
+                isinstance(other, OutputOption)
+                and other is not self
+                and {self.name, other.name} <= set(opts)
+            ):
+                message = f"{self.opts[0]} is not allowed with {other.opts[0]}."
+                raise click.UsageError(message, ctx)
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def address_options(port: int) -> Callable[[Command], Command]:
+    """Return a decorator that adds ``--host``, ``--port`` and ``--token`` of a server."""
+
+    def add_options(command: Command) -> Command:
+        for option in (
+            _token_option("Ask every request for this bearer token"),
+            click.option(
+                "--port",
+                type=PORT,
+                default=port,
+                show_default=True,
+                help="TCP port; 0 for any free one.",
+            ),
+            click.option(
+                "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return add_options
+
+
+def connection_options(
+    names: Sequence[str] = ("-c", "--connection"), default: str | None = None
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return a decorator that adds the options of an endpoint, given to the command as one client.
+
+    Parameters
+    ----------
+    names
+        Names of the option for the connection.
+    default
+        The connection of commands without that option; None for the client's own default.
+
+    Returns
+    -------
+    callable
+        The command gets `open_client`, which returns the client of the endpoint.
+    """
+    about = "A connection (demo, github), or a URL" + (
+        "." if default else "; by default GQLNB_URL, else http://127.0.0.1:4000/graphql."
+    )
+
+    def add_options(command: Callable[..., int]) -> Callable[..., int]:
+        @click.option(
+            *names,
+            "connection",
+            metavar="NAME|URL",
+            default=default,
+            show_default=default is not None,
+            shell_complete=_complete_connection,
+            help=about,
+        )
+        @_token_option("Send this bearer token")
+        @click.option(
+            "-H",
+            "--header",
+            "headers",
+            multiple=True,
+            metavar="NAME=env:VAR",
+            help="Send this header; VAR is the environment variable that holds its value.",
+        )
+        @functools.wraps(command)
+        def run(
+            connection: str | None, token: str | None, headers: tuple[str, ...], **options: Any
+        ) -> int:
+            from gqlnb.client.auth_headers import parse_header_options
+
+            parsed = parse_header_options(headers)
+            opener = functools.partial(_open_client, connection, token, parsed)
+            return command(open_client=opener, **options)
+
+        return run
+
+    return add_options
+
+
+def _open_client(connection: str | None, token: str | None, headers: Mapping[str, str]) -> Client:
+    from gqlnb.client.client import connect
+    from gqlnb.github.builtin_connections import register_connections
+
+    register_connections()
+    return connect(connection, token=token, headers=headers)
+
+
+def _token_option(about: str) -> Callable[[Command], Command]:
+    return click.option("--token", metavar="SOURCE", help=f"{about}: {_TOKEN_SOURCES}.")
+
+
+def _complete_connection(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    from gqlnb.client.connections import list_connections
+    from gqlnb.github.builtin_connections import register_connections
+
+    register_connections()
+    return [it.name for it in list_connections() if it.name.startswith(incomplete)]

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Result",
-    "attach_crawler",
     "attach_forms",
     "attach_lazy_data",
     "attach_schema_loader",
@@ -52,6 +51,7 @@ __all__ = [
     "finish_pages",
     "get_shape",
     "hide_decimals",
+    "keep_crawler",
     "keep_exact_bytes",
     "restore_decimals",
     "warn_incomplete",
@@ -620,7 +620,7 @@ def attach_forms(result: Result, forms: ScalarForms) -> Result:
     return result
 
 
-def attach_crawler(result: Result, crawler: object) -> Result:
+def keep_crawler(result: Result, crawler: object) -> Result:
     """Return a new result of paging with the crawler that can continue it."""
     result.__dict__["_crawler"] = crawler
     return result

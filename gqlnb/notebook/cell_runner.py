@@ -27,7 +27,7 @@ from gqlnb.notebook.cell_variables import (
 )
 from gqlnb.notebook.display import Note, format_count, show, to_json_text
 from gqlnb.notebook.saved_cells import HistoryEntry, check_fragments, has_operation
-from gqlnb.result.lazy_schema import detach_schema_loader
+from gqlnb.result.result import detach_schema_loader
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -10,11 +10,11 @@ import click
 import msgspec
 
 from gqlnb.auth import LITERAL_TOKEN_REFUSED
-from gqlnb.client.connections import SERVE_HINT
 from gqlnb.client.paging.pager import ADVICE as PAGES_ADVICE
+from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import advise_if_strict, sanitize_text
-from gqlnb.result.lazy_schema import detach_schema_loader
+from gqlnb.result.result import detach_schema_loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

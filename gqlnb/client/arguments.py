@@ -39,7 +39,7 @@ __all__ = [
     "add_target_hint",
     "check_json",
     "check_keywords",
-    "find_option_error",
+    "check_options",
     "is_asgi_app",
     "prepare_files",
     "resolve_verify",
@@ -188,23 +188,24 @@ def add_target_hint(error: QueryError, whence: str) -> None:
     )
 
 
-def find_option_error(timeout: object, limits: object, verify: object) -> str:
-    """Say what is wrong with options of a client; nothing if they can be used."""
+def check_options(timeout: object, limits: object, verify: object) -> None:
+    """Raise TargetError for a timeout, limits or certificates that a client can't have."""
     number = isinstance(timeout, Real) and not isinstance(timeout, bool)
+    msg = ""
     if not number or not isfinite(timeout) or timeout <= 0:  # type: ignore[arg-type, operator]
-        return (
-            f"timeout= takes a number of seconds above 0, not {sanitize_text(repr(timeout), 40)}."
-        )
-    if limits is not None and not isinstance(limits, Limits):
-        return f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
-    if verify is None or isinstance(verify, (bool, ssl.SSLContext)):
-        return ""
-    if not isinstance(verify, (str, os.PathLike)):
-        return (
+        msg = f"timeout= takes a number of seconds above 0, not {sanitize_text(repr(timeout), 40)}."
+    elif limits is not None and not isinstance(limits, Limits):
+        msg = f"limits= takes Limits(answer=..., wait=...), not {type(limits).__name__}."
+    elif isinstance(verify, (str, os.PathLike)):
+        if not Path(verify).exists():
+            msg = f"verify= names no file: {sanitize_text(verify, 80)!r}."
+    elif verify is not None and not isinstance(verify, (bool, ssl.SSLContext)):
+        msg = (
             "verify= takes True, False, the path of a CA bundle or an ssl.SSLContext, not "
             f"{type(verify).__name__}."
         )
-    return "" if Path(verify).exists() else f"verify= names no file: {sanitize_text(verify, 80)!r}."
+    if msg:
+        raise TargetError(msg)
 
 
 def prepare_files(values: dict[str, Any], document: Document, road: Transport) -> dict[str, Any]:

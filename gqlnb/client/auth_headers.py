@@ -138,7 +138,7 @@ class Credentials:
 
     def __repr__(self) -> str:
         names = [*(["Authorization"] if self.token is not None else []), *self.headers]
-        return f"Secrets({', '.join(dict.fromkeys(names))})"
+        return f"Credentials({', '.join(dict.fromkeys(names))})"
 
 
 def is_secret_name(name: str) -> bool:

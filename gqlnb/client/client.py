@@ -1,337 +1,826 @@
-"""The client: one way to ask any endpoint, schema or application."""
+"""The client of an endpoint, a schema or an application, and `connect`."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from gqlnb import background
-from gqlnb.auth import Token, TokenHolder
 from gqlnb.client import connections
-from gqlnb.client.arguments import (
-    add_target_hint,
-    check_json,
-    check_keywords,
-    find_option_error,
-    is_asgi_app,
-    prepare_files,
-    resolve_verify,
-)
-from gqlnb.client.auth_headers import bind_credentials
+from gqlnb.client.arguments import check_keywords, check_options
 from gqlnb.client.batches import BatchItem, BatchOutcome, arun_batch, require_results, run_batch
-from gqlnb.client.client_base import ClientBase
-from gqlnb.client.connections import set_client_factory
-from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client, make_gql_transport
-from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.endpoint import (
+    DEFAULT_TIMEOUT,
+    EndpointOptions,
+    is_connection_name,
+    open_endpoint,
+)
+from gqlnb.client.gql_interop import GqlClientTransport, make_gql_transport
+from gqlnb.client.paging.options import check_options as check_paging_options
 from gqlnb.client.paging.pager import Pager
+from gqlnb.client.progress import Progress
 from gqlnb.client.rate_limiter import RateLimiter, get_queue
-from gqlnb.client.recipes import RecipeMixin
-from gqlnb.client.recording.recording_transport import resolve_secrets, select_transport
-from gqlnb.client.recording.session import (
-    SERVER_NAME,
-    RecordingOptions,
-    get_active_recording,
-    resolve_recording,
-)
-from gqlnb.client.retry_loop import RetryLoop
-from gqlnb.client.schema_sources import IntrospectionReader
-from gqlnb.client.schema_store import SchemaEndpoint, SchemaStore
-from gqlnb.client.subscriptions import (
-    DEFAULT_RECONNECTS,
-    Subscription,
-    ask_for_parts,
-    check_kind,
-    check_subscription_options,
-    require_streaming,
-)
-from gqlnb.client.transports import AsgiTransport, InProcessTransport, Transport
-from gqlnb.document.document import Document
-from gqlnb.document.limits import Limits
-from gqlnb.document.variables import (
-    bind_variables,
-    check_variable_names,
-    check_variables,
-    depends_on_types,
-    needs_schema,
-    write_large_integers,
-)
-from gqlnb.engine.schema import MAX_CACHED_TEXT, Schema
-from gqlnb.engine.schema_adapters import is_schema
-from gqlnb.errors import (
-    AnswerError,
-    GqlnbError,
-    QueryError,
-    SchemaError,
-    TargetError,
-    TransportError,
-    sanitize_text,
-)
-from gqlnb.http.messages import Request
-from gqlnb.http.response_parser import ResponseContext, parse_response
-from gqlnb.redact import hide_locals, strip_traceback
-from gqlnb.result.checked_decoder import DecoderSelector
-from gqlnb.result.result import Result
+from gqlnb.client.recipes import make_recipe, reduce_client
+from gqlnb.client.recording.recording_transport import resolve_secrets
+from gqlnb.client.recording.session import RecordingOptions, resolve_recording
+from gqlnb.client.request_preparer import RequestPreparer
+from gqlnb.client.request_sender import RequestSender
+from gqlnb.client.schema_store import SchemaStore
+from gqlnb.client.subscriptions import DEFAULT_RECONNECTS, open_subscription
+from gqlnb.errors import OptionError, TargetError, sanitize_text
+from gqlnb.redact import hide_locals
+from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
+    import os
     import ssl
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator, Callable, Iterator
 
+    import pandas as pd
     from graphql import GraphQLSchema
 
     from gqlnb.auth import Token, TokenHolder
-    from gqlnb.client.recording.session import Recording
+    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.gql_interop import AsyncGqlTransport, GqlTransport
+    from gqlnb.client.paging.options import FrameOptions, PagingOptions
+    from gqlnb.client.progress import ProgressCallback
+    from gqlnb.client.recipes import ClientRecipe
     from gqlnb.client.schema_diff import SchemaChanges
-    from gqlnb.client.subscriptions import ConnectionInit, StreamKind
+    from gqlnb.client.subscriptions import ConnectionInit, StreamKind, Subscription
+    from gqlnb.document.document import Document
+    from gqlnb.document.limits import Limits
+    from gqlnb.engine.schema import Schema
+    from gqlnb.errors import TransportError
     from gqlnb.http.rate_limit_rules import Budget
-    from gqlnb.result.lazy_schema import SchemaLoader
     from gqlnb.result.result import Result
 
-__all__ = ["Client", "SchemaMixin", "StreamingMixin", "connect"]
+__all__ = ["Client", "connect"]
 
-MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few
-NO_HEADERS_IN_PROCESS = (
-    "a schema of this process is executed without HTTP, so there are no headers. Leave them out, "
-    "or serve the schema and ask its address."
-)
-NO_HEADERS_OWN_TRANSPORT = "a transport of one's own sends its own headers. Give them to it."
-DEFAULT_TIMEOUT = 60.0  # seconds; this very object as an argument means that none was given
+FRAME_OPTIONS = ("short", "explode", "strict")
 
 
-T = TypeVar("T")
-_LOG = logging.getLogger("gqlnb")
+class Client:
+    """A client of one endpoint, schema or application; safe to use from several threads.
 
+    Parameters
+    ----------
+    target
+        An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
+        :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
+        process; an ASGI application; a client of gql, with the headers it sends; None for the
+        current connection, else ``GQLNB_URL``, else the newest server of this process, else
+        ``http://127.0.0.1:4000/graphql``. With options of its own a named connection is made anew.
+    token
+        ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a :class:`Token` or a
+        :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
+        another scheme, host or port had before is refused.
+    headers
+        Further headers of every request; their values may be Tokens, or ``"env:NAME"`` or
+        ``"keyring:NAME"`` for where the whole value is. Text becomes a Token where the name says
+        that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``, and where it
+        looks like one.
+    schema
+        The endpoint's schema, to check documents before they are sent: SDL text, the path of a file
+        with SDL or introspection JSON, an introspection result, or any object that
+        :meth:`Schema.adopt` takes; None to ask the endpoint when :attr:`schema` is first needed.
+    timeout
+        Longest time for an answer, from connecting to its last byte, in seconds, above 0. All
+        attempts share it; waiting between them is not counted.
+    limits
+        Bounds for one endpoint: ``answer``, the bytes of an answer as it travels and unpacked,
+        64 MiB by default, and ``wait``, the seconds to wait in all for an endpoint that asks to,
+        60 by default.
+    verify
+        Whether TLS certificates are checked; the path of a CA bundle; an ``ssl.SSLContext``, whose
+        ``load_cert_chain()`` gives a client certificate to endpoints that ask for one; None for
+        the setting of the named connection, else True: against the bundle in
+        ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one
+        is set.
+    recording, mode
+        The file of a recording, and ``"replay"``, ``"record"`` or ``"auto"``, as for
+        :func:`gqlnb.recorded`; or its return value. While replaying no token is needed.
 
-class SchemaMixin(ClientBase):
-    """What a client knows of its endpoint's schema; it is a part of :class:`gqlnb.Client`."""
+    Raises
+    ------
+    TargetError
+        If no client can be made for `target`, or an option has no such value.
+    OptionError
+        If there is no keyword of that name; it is a TypeError too.
+    SchemaError
+        If `target` or `schema` is not a valid schema.
+    AuthError
+        If the token can't be found, would travel over plain http to another machine, or belongs to
+        another endpoint.
+    ReplayError
+        If there is no recording to replay.
 
-    _schema_store: SchemaStore
-    _is_closed = False  # closed, and not used since
-    _recording: Recording | None
-    _recorded_with: Recording | None = None  # the recording that its schema was loaded through
+    Examples
+    --------
+    >>> from gqlnb import Client, reference_schema
+    >>> Client(reference_schema()).execute("{ hello }").data
+    {'hello': 'Hello world!'}
+    """
+
+    @hide_locals
+    def __init__(
+        self,
+        target: Any = None,
+        *,
+        token: Token | TokenHolder | str | None = None,
+        headers: Mapping[str, str | Token | TokenHolder] | None = None,
+        schema: Any = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        limits: Limits | None = None,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
+        **options: Unpack[RecordingOptions],
+    ) -> None:
+        check_keywords("Client", options)
+        check_options(timeout, limits, verify)
+        recording = resolve_recording(**options)
+        credentials, missing = resolve_secrets(token, headers, recording)
+        endpoint_options = EndpointOptions(credentials, missing, recording, timeout, limits, verify)
+        description = ""
+        if target is None:
+            target, description = connections.resolve_default_target()
+        shared: Client | None = None
+        try:
+            if is_connection_name(target):
+                shared = connections.get_client(target, **endpoint_options.collect_given())
+                endpoint = shared._endpoint  # noqa: SLF001 - the same class
+            else:
+                endpoint = open_endpoint(target, endpoint_options)
+        except TargetError as error:
+            if connections.URL_VARIABLE not in description:
+                raise
+            msg = f"{connections.URL_VARIABLE} names no endpoint. {error}"
+            raise TargetError(msg) from None
+        explicit_schema = endpoint.explicit_schema if schema is None else schema
+        self._endpoint: Endpoint = replace(
+            endpoint, description=description, explicit_schema=explicit_schema
+        )
+        self._rate_limiter = RateLimiter(
+            get_queue(endpoint.transport), endpoint.source, endpoint.limits.wait
+        )
+        self._sender = RequestSender(self._endpoint, self._rate_limiter)
+        if shared is not None and schema is None:
+            self._schema_store: SchemaStore = shared._schema_store  # noqa: SLF001 - the same class
+        else:  # a schema that is given here leaves that of the named connection as it is
+            self._schema_store = open_schema_store(self._endpoint, self._sender)
+        self._preparer = RequestPreparer(self._endpoint, self._schema_store)
+        self._pager = Pager(
+            self._endpoint, self._preparer, self._sender, self._schema_store, self._rate_limiter
+        )
+
+    @property
+    def source(self) -> str:
+        """The address without secrets, or a word for this process."""
+        return self._endpoint.source
+
+    @property
+    def name(self) -> str | None:
+        """The name of the connection, by which recordings know the endpoint."""
+        return self._endpoint.name
+
+    @property
+    def lacks_token(self) -> bool:
+        """Whether a token was not found, so that only a recording can answer."""
+        return self._endpoint.options.missing_token_error is not None
+
+    @property
+    def local_schema(self) -> Schema | None:
+        """The schema of this process that executes; None for any other endpoint."""
+        return self._endpoint.local_schema
+
+    @property
+    def budget(self) -> Budget:
+        """The rest of the endpoint's rate limit, as far as it has reported it.
+
+        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None for
+        each that was not reported. All clients that send the same token share it.
+        """
+        return self._rate_limiter.budget
+
+    @property
+    def concurrency(self) -> int:
+        """The number of requests that may run at once: one, before an endpoint has answered.
+
+        It changes with the endpoint's reports; GitHub takes one at a time.
+        """
+        return self._rate_limiter.concurrency
 
     @property
     def schema(self) -> GraphQLSchema:
-        """The schema of the endpoint: as given, kept from a few days ago, or asked for, once.
+        """The schema of the endpoint: as given, cached a few days ago, or asked for, once.
 
-        One that is kept on this machine is used for seven days, and later too where the endpoint
-        can't be reached, which a warning says with its age; before a document is called wrong
-        because of it, the endpoint is asked again. Kept are the schemas of other machines, without
-        any secret; with ``GQLNB_CACHE=1`` in the environment those of this machine too, with
-        ``GQLNB_CACHE=0`` none. The endpoint is asked for all that introspection has, and for less
-        where it refuses, four times at most.
+        A cached schema is used for seven days, and longer where the endpoint can't be reached,
+        which a warning says with its age; before a document is refused because of it, the endpoint
+        is asked again. The schemas of other machines are cached, without any secret; with
+        ``GQLNB_CACHE=1`` in the environment those of this machine too, with ``GQLNB_CACHE=0``
+        none. The endpoint is asked for full introspection, and for less where it refuses, in at
+        most four requests.
 
         Raises
         ------
         SchemaError
-            If the endpoint does not tell its schema, or described none. Documents are then sent
-            without being checked; ``Client(..., schema=...)`` takes one from elsewhere.
+            If the endpoint refuses introspection, or described no valid schema. Documents are then
+            sent without being checked; ``Client(..., schema=...)`` takes one from elsewhere.
         TransportError, AuthError, AnswerError
-            If the endpoint gave no usable answer, and no schema is kept.
+            If the endpoint gave no usable answer, and no schema is cached.
         """
-        self._load_recorded_schema()
-        return self._schema_store.get_schema(self._describe_endpoint())
+        return self._schema_store.get_schema()
 
     def peek_schema(self) -> GraphQLSchema | None:
         """Return the schema if it is known by now, else None; this never waits and never fails.
 
-        The first call begins to load it in a background thread, by one request per step, without
-        another attempt. What goes wrong there is said when :attr:`schema` is asked for. A function
-        that gives a token is called in that thread. With a recording nothing is loaded: what is
-        recorded would depend on who was quicker.
+        The first call begins to load it in a background thread, with one attempt per request. An
+        error there is reported when :attr:`schema` is asked for. A function that gives a token is
+        called in that thread. With a recording nothing is loaded: its contents would depend on the
+        timing of threads.
         """
-        if self._active_transport is not self._transport:
-            return self._schema_store.schema
-        return self._schema_store.peek_schema(self._describe_endpoint(quiet=True))
+        return self._schema_store.peek_schema()
 
     def refresh_schema(self) -> GraphQLSchema:
-        """Ask the endpoint for its schema anew, keep it, and return it.
+        """Ask the endpoint for its schema anew, cache it, and return it.
+
+        Returns
+        -------
+        GraphQLSchema
+            The new schema.
 
         Raises
         ------
         SchemaError, TransportError, AuthError, AnswerError
-            If it gave none; the schema that was known stays.
+            If the endpoint gave none; the schema that was known stays.
         """
-        if isinstance(self._transport, InProcessTransport):
-            return self._transport.schema.graphql
-        return self._schema_store.refresh(self._describe_endpoint())
+        return self._schema_store.refresh()
 
     @property
     def schema_notes(self) -> tuple[str, ...]:
-        """What is to be known about the schema, a sentence each; empty while it is not loaded.
+        """Remarks about the schema, a sentence each; empty while it is not loaded.
 
-        How old it is where it was kept, what the endpoint does not tell, and mistakes in SDL that
+        Its age if it was cached, the parts that the endpoint leaves out, and mistakes in SDL that
         were passed over.
         """
         return self._schema_store.notes
 
-    def schema_changes(self, since: Any = None, *, documents: Iterable[str] = ()) -> SchemaChanges:
-        """Ask for the schema anew, and return what in it may break queries.
+    def schema_changes(
+        self, since: object = None, *, documents: Iterable[str] = ()
+    ) -> SchemaChanges:
+        """Ask for the schema anew, and return the changes that may break queries.
 
         Parameters
         ----------
         since
-            What to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has; None
-            for the schema that this session began with: as given, as it was kept on this machine,
-            or as it was first asked for.
+            The schema to compare with, in any form that ``schema=`` of :class:`gqlnb.Client` has;
+            None for the schema that this session began with: as given, as it was cached on this
+            machine, or as it was first asked for.
         documents
-            Texts to look for beside those that this client has asked: saved queries, say.
+            Texts to look for beside those that this client has sent: saved queries, say.
 
         Returns
         -------
         SchemaChanges
-            Breaking and dangerous changes, those first that touch what was asked.
+            Breaking and dangerous changes, those first that touch documents.
 
         Raises
         ------
         SchemaError, TransportError, AuthError, AnswerError
-            If the endpoint gave no schema, or `since` is none.
+            If the endpoint gave no schema, or `since` is not a schema.
         """
-        return self._schema_store.find_changes(self._describe_endpoint(), since, documents)
+        return self._schema_store.find_changes(since, documents)
 
-    @property
-    def _known_schema(self) -> GraphQLSchema | None:
-        """The schema if it is known."""
-        return self._schema_store.schema
+    def parse_document(self, text: str | Document, operation: str | None = None) -> Document:
+        """Return the document of a text, checked if the schema is known.
 
-    @_known_schema.setter
-    def _known_schema(self, schema: Any) -> None:
-        if schema is not None:
-            self._schema_store.set_schema(schema)
+        Parameters
+        ----------
+        text
+            The text; a document is checked again only if the schema has changed.
+        operation
+            The name of the operation to run; None where there is only one.
 
-    def _retry_with_fresh_schema(self, find: Callable[..., T], *given: Any) -> T:
-        """Call what checks a text; before it says no by a schema from the cache, ask for it anew.
+        Returns
+        -------
+        Document
+            It can be given to :meth:`execute` and the other methods in the place of its text.
 
         Raises
         ------
         QueryError
             If the text is wrong.
         """
-        try:
-            return find(*given)
-        except QueryError:
-            if not self._schema_store.is_doubtful:
-                raise
-        self._schema_store.revalidate(self._describe_endpoint())
-        return find(*given)
+        return self._preparer.parse_document(text, operation)
 
-    async def _aprepare_request(
-        self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-    ) -> tuple[Request, ResponseContext]:
-        """Check a text as `_ask` does, in a thread if the endpoint may be asked for its schema."""
-        types = self._known_schema is None and any(
-            map(depends_on_types, (variables or {}).values())
-        )
-        if self._schema_store.is_doubtful or types:
-            return await asyncio.to_thread(self._prepare_request, text, variables, operation)
-        return self._prepare_request(text, variables, operation)
+    def execute(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+    ) -> Result:
+        """Execute an operation and return its result.
 
-    def _describe_endpoint(self, *, quiet: bool = False) -> SchemaEndpoint:
-        """Return what loading the schema takes; quiet asks once and says nothing."""
-        through = self._transport
-        url = ""
-        if (
-            isinstance(through, HttpTransport) and self._active_transport is through
-        ):  # no recording counts
-            url = through.url
-        names = list(self._credentials.headers)
-        if self._credentials.token is not None:
-            names.append("authorization")
-        ask = self._introspect_once if quiet else self._introspect
-        return SchemaEndpoint(ask, self.source, self._credentials.redact, url, names)
+        Parameters
+        ----------
+        text
+            The text of the document, or a :class:`Document` of :meth:`parse_document`.
+        variables
+            Python values by name, without the ``$``. A table of pandas, Polars, Arrow or NumPy is
+            a list of input objects, and a row of one, a data class or a model of attrs, pydantic
+            or msgspec is an input object; NaN in them is null. Decimals are sent as text. So are
+            integers beyond ±(2**53 - 1), which servers in JavaScript would round: those of
+            ``BigInt``, ``Long``, ``numeric``, ``ID`` and of scalars that are not known;
+            ``gqlnb.scalar(NAME, serialise=int)`` sends numbers. For these the endpoint's schema
+            is loaded first where the document does not tell the types. A misspelled name is an
+            error; others that are not declared are left out.
+        operation
+            The name of the operation to run; None where there is only one.
 
-    def _load_paging_schema(self) -> tuple[str, ...]:
-        """Load the schema before paging, which depends on it; return why it cannot be had."""
-        if isinstance(self._transport, InProcessTransport):
-            return ()
-        try:
-            if not self._load_recorded_schema():
-                _ = self.schema
-        except (SchemaError, TransportError, AnswerError) as error:
-            _LOG.info("%s: paging without a schema: %s", self.source, error)
-            if self._schema_store.schema is None:
-                return (f"No schema could be loaded: {sanitize_text(error, 200)}",)
-        return ()
+        Returns
+        -------
+        Result
+            Whenever the answer holds `data`, also when fields failed.
 
-    def _load_recorded_schema(self) -> bool:
-        """Load the schema through the recording that is active; return whether there is one.
-
-        The requests of paging and the dtypes of frames depend on the schema, so a recording must
-        hold the one that it was made with. Recordings of earlier versions hold none; then the known
-        one, if any, is used.
+        Raises
+        ------
+        QueryError
+            If text or variables are wrong; found before sending where the schema is known. Null
+            `data` beside errors of which none has a `path` count as absent: some servers refuse
+            requests in this way, and errors of fields have one.
+        TransportError, AuthError, RateLimited, AnswerError
+            If no usable answer came. Queries, never mutations, are asked again up to three times
+            where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
+            limits whose wait is within `limits`. Before the time that an endpoint named for its
+            limit, to this client or another one with the same token, nothing is sent.
         """
-        recording = get_active_recording(self._recording)
-        if recording is None or isinstance(self._transport, InProcessTransport):
-            return False
-        if self._schema_store.is_given or self._recorded_with is recording:
-            return True
-        self._recorded_with = recording
-        try:
-            self._schema_store.load_recorded(self._describe_endpoint())
-        except GqlnbError as error:
-            _LOG.info("%s: the recording holds no schema: %s", self.source, error)
-        return True
+        return self._sender.send(self._preparer.prepare(text, variables, operation))
 
-    def _make_schema_finder(self, document: Document) -> SchemaLoader | None:
-        """Return what finds the schema of a document's answer later; None if it is known."""
-        self._is_closed = False  # whoever asks uses the client again
-        asks = document.schema is None and isinstance(
-            self._transport, (AsgiTransport, HttpTransport)
-        )
-        return self._find_schema_later if asks else None
+    async def aexecute(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+    ) -> Result:
+        """Asynchronous version of :meth:`execute`.
 
-    def _find_schema_later(self, result: Result) -> Document | None:
-        """Return the document of an answer with the schema, asked for now if nobody did before.
+        Parameters
+        ----------
+        text, variables, operation
+            As for :meth:`execute`.
 
-        None where it can't be had, or does not describe the answer; and where the client was closed
-        meanwhile.
+        Returns
+        -------
+        Result
+            As of :meth:`execute`.
+
+        Raises
+        ------
+        QueryError, TransportError, AuthError, RateLimited, AnswerError
+            As for :meth:`execute`.
         """
-        document, response = result.document, result.response
-        if self._is_closed or document is None or response is None:
-            return None
-        if not self._load_recorded_schema():
-            self._schema_store.try_load(self._describe_endpoint(quiet=True))
-        if self._schema_store.schema is None:
-            return None
-        try:
-            _, asked = self._prepare_request(document.text, result.variables, document.name)
-            return parse_response(response, asked).document
-        except GqlnbError as error:
-            _LOG.info("%s: frames are inferred: %s", self.source, error)
-        return None
+        return await self._sender.asend(await self._preparer.aprepare(text, variables, operation))
 
-    def _introspect(self, text: str) -> Result:
-        """Execute an introspection query, without checking it: the schema may be a wrong one."""
-        return self._send_with_retries(*self._prepare_unchecked(text))
+    def execute_in_turn(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        wait: float | None = None,
+        over: Callable[[TransportError], bool] | None = None,
+    ) -> Result:
+        """Execute a query as :meth:`execute` does, in turn with all clients that share its budget.
 
-    def _introspect_once(self, text: str) -> Result:
-        outcome = self._send_once(*self._prepare_unchecked(text))
-        if isinstance(outcome, Result):
-            return outcome
-        raise outcome
+        Parameters
+        ----------
+        text, variables, operation
+            As for :meth:`execute`.
+        wait
+            Longest wait that the endpoint may ask for, in seconds; None for the client's limits.
+        over
+            Returns whether to raise an error at once, although another attempt might help.
 
-    def _prepare_unchecked(self, text: str) -> tuple[Request, ResponseContext]:
-        document = Document.parse(text)
-        asked = ResponseContext(
-            document, self.source, self._credentials.redact, expected=IntrospectionReader()
+        Returns
+        -------
+        Result
+            As of :meth:`execute`.
+
+        Raises
+        ------
+        GqlnbError
+            As for :meth:`execute`.
+        """
+        prepared = self._preparer.prepare(text, variables, operation)
+        return self._sender.send(prepared, queued=True, max_wait=wait, give_up=over)
+
+    @overload
+    def execute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: Literal[False] = False,
+    ) -> list[Result]: ...
+
+    @overload
+    def execute_many(
+        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
+    ) -> list[BatchOutcome]: ...
+
+    def execute_many(
+        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
+    ) -> list[Result] | list[BatchOutcome]:
+        """Execute documents, several at a time, and return their results in order.
+
+        Parameters
+        ----------
+        documents
+            Texts, or pairs of a text and its variables. They are taken from their iterable as
+            others end, so that a generator may make them meanwhile.
+        concurrency
+            How many are under way at most, 1 to 32. An endpoint is asked six at once at most, and
+            fewer where it limits who asks: each request waits for its turn as pages do, so that a
+            budget is not overdrawn, and GitHub is asked one after the other.
+        return_errors
+            Whether an error stands in the place of its document's result.
+
+        Returns
+        -------
+        list of Result
+            With `return_errors` of Results and errors.
+
+        Raises
+        ------
+        BatchError
+            If a document failed, without `return_errors`: when all were executed. Its ``.outcomes``
+            are what would have been returned with it.
+        OptionError
+            If `documents` or `concurrency` is none.
+
+        Notes
+        -----
+        An interrupt, and whatever else is raised before the end, cancels the requests under way and
+        carries as ``.outcomes`` the results there are, None where there is none.
+        """
+        outcomes = run_batch(documents, partial(self._execute_item, aside=True), concurrency)
+        return outcomes if return_errors else require_results(outcomes)
+
+    @overload
+    async def aexecute_many(
+        self,
+        documents: Iterable[BatchItem],
+        *,
+        concurrency: int = 4,
+        return_errors: Literal[False] = False,
+    ) -> list[Result]: ...
+
+    @overload
+    async def aexecute_many(
+        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
+    ) -> list[BatchOutcome]: ...
+
+    async def aexecute_many(
+        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
+    ) -> list[Result] | list[BatchOutcome]:
+        """Asynchronous version of :meth:`execute_many`.
+
+        Parameters
+        ----------
+        documents, concurrency, return_errors
+            As for :meth:`execute_many`.
+
+        Returns
+        -------
+        list of Result
+            As of :meth:`execute_many`.
+
+        Raises
+        ------
+        BatchError, OptionError
+            As for :meth:`execute_many`.
+        """
+        outcomes = await arun_batch(documents, self._execute_item, concurrency)
+        return outcomes if return_errors else require_results(outcomes)
+
+    async def _execute_item(
+        self, text: str, variables: Mapping[str, Any] | None, *, aside: bool = False
+    ) -> Result:
+        """Execute one document of a batch, in a thread if `aside` and resolvers might block."""
+        if self.local_schema is None:
+            prepared = await self._preparer.aprepare(text, variables)
+            return await self._sender.asend(prepared, queued=True)
+        if aside:
+            return await background.run_in_thread(partial(self.execute, text, variables))
+        return await self.aexecute(text, variables)
+
+    def pages(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        progress: bool | str | ProgressCallback = "auto",
+        **options: Unpack[PagingOptions],
+    ) -> Iterator[Result]:
+        """Iterate over the pages of a query, each of them a result.
+
+        A page holds the next items of the outermost lists, with everything that is nested in them
+        complete. The other fields of the query are in each page.
+
+        Parameters
+        ----------
+        text, variables, operation
+            As for :meth:`execute`. A page size or a position that the text gives (``first: 50``,
+            ``after: $endCursor``, ``offset: 200``) is where its list begins, ``last:`` and
+            ``before:`` page backwards. `pageInfo`, page size, positions and a count of all items
+            are added where they are absent; nothing that is added shows in data and frames.
+        progress
+            ``"auto"`` for a bar where a person sees it, True, False, or a function that is called
+            as ``progress(got, wanted, requests, budget)``.
+        **options
+            ``path``, the dotted name of the one list to follow, with those it stands in and those
+            in it; ``page_size``, the items of a page (the text's by default, else 100);
+            ``max_results``, the most items of an outermost list; ``max_requests``.
+
+        Yields
+        ------
+        Result
+            ``.report`` tells what has come so far.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong, or not a query: a mutation is never sent twice.
+        OptionError
+            If an option is wrong.
+        GqlnbError
+            If a page fails; the items that came of it are in ``.result``, and :meth:`resume` goes
+            on.
+
+        Warns
+        -----
+        UserWarning
+            Once, if the last page came and it is not proved that everything did.
+
+        Notes
+        -----
+        Lists are followed by the arguments that the schema declares for them: cursors (Relay's
+        connections, and ``nextToken`` and the like), ``offset`` or ``skip`` with ``limit``,
+        ``first`` or ``take``, and ``page`` with ``perPage`` or ``pageSize``. The schema is loaded
+        before the first page; where it cannot be had, the names in the text decide.
+
+        Ends at a cursor that comes twice or is missing, and after five pages with nothing new.
+        """
+        crawler = self._pager.start_crawler(text, variables, operation, options, keep=False)
+        return self._pager.iterate_pages(crawler, Progress(progress))
+
+    def apages(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        progress: bool | str | ProgressCallback = "auto",
+        **options: Unpack[PagingOptions],
+    ) -> AsyncIterator[Result]:
+        """Asynchronous version of :meth:`pages`.
+
+        Parameters
+        ----------
+        text, variables, operation, progress, **options
+            As for :meth:`pages`.
+
+        Yields
+        ------
+        Result
+            As of :meth:`pages`.
+
+        Raises
+        ------
+        QueryError, OptionError, GqlnbError
+            As for :meth:`pages`.
+        """
+        check_paging_options(options)
+        start = partial(self._pager.start_crawler, text, variables, operation, options, keep=False)
+        return self._pager.aiterate_pages(start, Progress(progress))
+
+    def execute_all(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        progress: bool | str | ProgressCallback = "auto",
+        **options: Unpack[PagingOptions],
+    ) -> Result:
+        """Execute a query and return one result with all pages of its lists, nested ones too.
+
+        Parameters
+        ----------
+        text, variables, operation, progress, **options
+            As for :meth:`pages`. On long lists the pages grow beyond the text's size, up to the
+            largest that the endpoint gives; ``page_size`` fixes it.
+
+        Returns
+        -------
+        Result
+            In the shape of the query; ``.report`` tells how many items came of how many, in how
+            many requests, why it ended, and whether it is proved that everything came.
+
+        Raises
+        ------
+        QueryError, OptionError
+            As for :meth:`pages`.
+        GqlnbError
+            If a page fails: the pages that came are in ``.result``, the positions in its
+            ``.report``, and :meth:`resume` goes on from there. So it does after an interrupt.
+
+        Warns
+        -----
+        UserWarning
+            If it is not proved that everything came, and neither ``max_results`` nor
+            ``max_requests`` is the reason.
+
+        Notes
+        -----
+        Lists nested in others are followed where the object they stand in can be asked for again by
+        its key: ``node(id:)``, ``node(nodeId:)`` or a root field such as ``user(id:)``; up to ten
+        objects in a request. Items are told from each other by their identifier, else by the
+        cursor of their edge.
+
+        Examples
+        --------
+        >>> import gqlnb
+        >>> text = '{ search(query: "stars:>300000", type: REPOSITORY) { nodes { __typename } } }'
+        >>> gqlnb.connect("demo").execute_all(text, page_size=5).report.requests
+        3
+        """
+        crawler = self._pager.start_crawler(text, variables, operation, options)
+        return warn_incomplete(self._pager.run_crawler(crawler, progress), 2)
+
+    async def aexecute_all(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        progress: bool | str | ProgressCallback = "auto",
+        **options: Unpack[PagingOptions],
+    ) -> Result:
+        """Asynchronous version of :meth:`execute_all`.
+
+        Parameters
+        ----------
+        text, variables, operation, progress, **options
+            As for :meth:`execute_all`.
+
+        Returns
+        -------
+        Result
+            As of :meth:`execute_all`.
+
+        Raises
+        ------
+        QueryError, OptionError, GqlnbError
+            As for :meth:`execute_all`.
+        """
+        check_paging_options(options)
+        crawler = await asyncio.to_thread(
+            self._pager.start_crawler, text, variables, operation, options
         )
-        return Request(text, {}, None, document), asked
+        return warn_incomplete(await self._pager.arun_crawler(crawler, progress), 2)
 
+    def collect_pages(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None,
+        *,
+        operation: str | None = None,
+        **options: Unpack[PagingOptions],
+    ) -> Result:
+        """Return the result of :meth:`execute_all` without a warning; for callers that show it."""
+        crawler = self._pager.start_crawler(text, variables, operation, options)
+        return self._pager.run_crawler(crawler, "auto")
 
-class StreamingMixin(ClientBase):
-    """Subscriptions and batches; it is a part of :class:`gqlnb.Client`."""
+    def resume(
+        self,
+        failure: BaseException | Result | None = None,
+        *,
+        max_requests: int | None = None,
+        progress: bool | str | ProgressCallback = "auto",
+    ) -> Result:
+        """Go on with paging that failed or was interrupted, and return the whole.
+
+        Parameters
+        ----------
+        failure
+            The error, or a result that ended at ``max_requests`` or lost a page; None for the last
+            one that was interrupted.
+        max_requests
+            Most further requests.
+        progress
+            As for :meth:`pages`.
+
+        Returns
+        -------
+        Result
+            As of :meth:`execute_all`. After :meth:`pages` it holds the pages that are still to
+            come: those before were handed out.
+
+        Raises
+        ------
+        QueryError
+            If there is nothing to go on with.
+        GqlnbError
+            If a page fails again.
+        """
+        return warn_incomplete(
+            self._pager.run_crawler(self._pager.reopen_crawler(failure, max_requests), progress), 2
+        )
+
+    async def aresume(
+        self,
+        failure: BaseException | Result | None = None,
+        *,
+        max_requests: int | None = None,
+        progress: bool | str | ProgressCallback = "auto",
+    ) -> Result:
+        """Asynchronous version of :meth:`resume`.
+
+        Parameters
+        ----------
+        failure, max_requests, progress
+            As for :meth:`resume`.
+
+        Returns
+        -------
+        Result
+            As of :meth:`resume`.
+
+        Raises
+        ------
+        QueryError, GqlnbError
+            As for :meth:`resume`.
+        """
+        crawler = self._pager.reopen_crawler(failure, max_requests)
+        return warn_incomplete(await self._pager.arun_crawler(crawler, progress), 2)
+
+    def frame(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        operation: str | None = None,
+        path: str | None = None,
+        pages: str | None = None,
+        **options: Unpack[FrameOptions],
+    ) -> pd.DataFrame:
+        """Execute an operation and return its rows: :meth:`execute`, then :meth:`Result.frame`.
+
+        Parameters
+        ----------
+        text, variables, operation
+            As for :meth:`execute`.
+        path
+            The list to take, as for :meth:`Result.frame`; with all pages also the one to follow.
+        pages
+            ``"all"`` for all pages, as of :meth:`execute_all`; None for the first ones.
+        **options
+            ``short``, ``explode`` and ``strict`` of :meth:`Result.frame`; any option of
+            :meth:`execute_all` asks for all pages.
+
+        Returns
+        -------
+        DataFrame
+            ``attrs["partial"]`` is True unless it is known that all rows are there.
+
+        Raises
+        ------
+        OptionError
+            If `pages` or an option is wrong.
+        GqlnbError
+            As of :meth:`execute`, :meth:`execute_all` and :meth:`Result.frame`.
+        """
+        bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
+        shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
+        if pages not in (None, "all"):
+            msg = f"pages= takes 'all', or None for the first ones; got {sanitize_text(repr(pages), 40)}."
+            raise OptionError(msg)
+        if pages is None and not bounds:
+            result = self.execute(text, variables, operation=operation)
+        else:
+            result = self.collect_pages(text, variables, operation=operation, path=path, **bounds)
+            warn_incomplete(result, 2)
+        return build_frame(result, path, 1, **shape)
 
     @hide_locals
     def subscribe(
         self,
-        text: str,
+        text: str | Document,
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
@@ -394,21 +883,18 @@ class StreamingMixin(ClientBase):
         >>> [event["countdown"] for event in events]
         [3, 2, 1]
         """
-        request, asked = self._prepare_request(text, variables, operation)
-        check_kind(asked)
-        road = require_streaming(self._active_transport)
-        ways, secrets = check_subscription_options(
-            transport, init, reconnect, float(self._timeout), road
+        return open_subscription(
+            self._preparer.prepare(text, variables, operation),
+            kind=transport,
+            reconnect=reconnect,
+            init=init,
+            timeout=float(self._endpoint.options.timeout),
         )
-        if asked.document.kind != "subscription":
-            ways, reconnect = ask_for_parts(ways, road, asked.document), 0
-        asked = replace(asked, redact=make_redactor(self._credentials.redact, secrets))
-        return Subscription(road, request, asked, ways, reconnect)
 
     @hide_locals
     def asubscribe(
         self,
-        text: str,
+        text: str | Document,
         variables: Mapping[str, Any] | None = None,
         *,
         operation: str | None = None,
@@ -416,9 +902,22 @@ class StreamingMixin(ClientBase):
         reconnect: int = DEFAULT_RECONNECTS,
         init: ConnectionInit = None,
     ) -> Subscription:
-        """Do as :meth:`subscribe`, for ``async for`` on the running loop.
+        """Return the same stream as :meth:`subscribe`, for ``async for`` on the running loop.
 
-        The stream is the same; ``async with`` ends it where the loop is left before its end.
+        Parameters
+        ----------
+        text, variables, operation, transport, reconnect, init
+            As for :meth:`subscribe`.
+
+        Returns
+        -------
+        Subscription
+            ``async with`` ends it where the loop is left before its end.
+
+        Raises
+        ------
+        QueryError, OptionError, AuthError, TargetError, ReplayError
+            As for :meth:`subscribe`.
         """
         return self.subscribe(
             text,
@@ -429,80 +928,7 @@ class StreamingMixin(ClientBase):
             init=init,
         )
 
-    @overload
-    def execute_many(
-        self,
-        documents: Iterable[BatchItem],
-        *,
-        concurrency: int = 4,
-        return_errors: Literal[False] = False,
-    ) -> list[Result]: ...
-
-    @overload
-    def execute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
-    ) -> list[BatchOutcome]: ...
-
-    def execute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
-    ) -> list[Result] | list[BatchOutcome]:
-        """Execute documents, several at a time, and return their results in order.
-
-        Parameters
-        ----------
-        documents
-            Texts, or pairs of a text and its variables. They are taken from their iterable as
-            others end, so that a generator may make them meanwhile.
-        concurrency
-            How many are under way at most, 1 to 32. An endpoint is asked six at once at most, and
-            fewer where it limits who asks: each request waits for its turn as pages do, so that a
-            budget is not overdrawn, and GitHub is asked one after the other.
-        return_errors
-            Whether an error stands in the place of its document's result.
-
-        Returns
-        -------
-        list of Result
-            With `return_errors` of Results and errors.
-
-        Raises
-        ------
-        BatchError
-            If a document failed, without `return_errors`: when all were executed. Its ``.outcomes``
-            are what would have been returned with it.
-        OptionError
-            If `documents` or `concurrency` is none.
-
-        Notes
-        -----
-        An interrupt, and whatever else is raised before the end, cancels the requests under way and
-        carries as ``.outcomes`` the results there are, None where there is none.
-        """
-        outcomes = run_batch(documents, self._aexecute_aside, concurrency)
-        return outcomes if return_errors else require_results(outcomes)
-
-    @overload
-    async def aexecute_many(
-        self,
-        documents: Iterable[BatchItem],
-        *,
-        concurrency: int = 4,
-        return_errors: Literal[False] = False,
-    ) -> list[Result]: ...
-
-    @overload
-    async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool
-    ) -> list[BatchOutcome]: ...
-
-    async def aexecute_many(
-        self, documents: Iterable[BatchItem], *, concurrency: int = 4, return_errors: bool = False
-    ) -> list[Result] | list[BatchOutcome]:
-        """Do as :meth:`execute_many`, without blocking the running loop."""
-        outcomes = await arun_batch(documents, self._aexecute_in_turn, concurrency)
-        return outcomes if return_errors else require_results(outcomes)
-
-    def as_gql(self, *, asynchronous: bool = False) -> Any:
+    def as_gql(self, *, asynchronous: bool = False) -> GqlTransport | AsyncGqlTransport:
         """Return this client as a transport of the library gql: ``gql.Client(transport=...)``.
 
         What is written for gql then asks with this client's token, pace, limits and recording; the
@@ -532,448 +958,50 @@ class StreamingMixin(ClientBase):
         """
         return make_gql_transport(self, asynchronous=asynchronous)
 
-    async def _aexecute_aside(self, text: str, variables: Mapping[str, Any] | None) -> Result:
-        """Execute a document on the background loop; beside it where functions might block it."""
-        if isinstance(self._transport, InProcessTransport):
-            return await background.run_in_thread(partial(self.execute, text, variables))
-        return await self._aexecute_in_turn(text, variables)
+    def make_recipe(self) -> ClientRecipe:
+        """Return the recipe by which another process makes this client.
 
-    async def _aexecute_in_turn(self, text: str, variables: Mapping[str, Any] | None) -> Result:
-        """Execute a document when the endpoint may be asked; what is in process always may."""
-        if isinstance(self._transport, InProcessTransport):
-            return await self.aexecute(text, variables)
-        return await self._aexecute_with_retries(
-            text, variables, None, self._rate_limiter.queue_request
-        )
-
-
-def make_redactor(hide: Callable[[str], str], secrets: list[Token]) -> Callable[[str], str]:
-    """Return a function that hides some more secrets."""
-
-    def redact_all(text: str) -> str:
-        for secret in secrets:
-            text = secret.redact(text)
-        return hide(text)
-
-    return redact_all if secrets else hide
-
-
-class Client(SchemaMixin, Pager, RecipeMixin, StreamingMixin):
-    """Asks one endpoint, schema or application; safe to use from several threads.
-
-    Parameters
-    ----------
-    target
-        An address; a path on the current host such as ``"/graphql"``; the name of a connection; a
-        :class:`Schema`, or a schema object that :meth:`Schema.adopt` takes; a server of this
-        process; an ASGI application; a client of gql, with the headers it sends; None for the
-        current connection, else ``GQLNB_URL``, else the newest server of this process, else
-        ``http://127.0.0.1:4000/graphql``. With options of its own a named connection is made anew.
-    token
-        ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"``, a :class:`Token` or a
-        :class:`TokenBox`, sent in ``Authorization`` to that address alone: a Token that a client of
-        another scheme, host or port had before is refused.
-    headers
-        Further headers of every request; their values may be Tokens, or ``"env:NAME"`` or
-        ``"keyring:NAME"`` for where the whole value is. Text becomes a Token where the name says
-        that it is a secret, such as ``Authorization``, ``Cookie`` or ``X-Api-Key``, and where it
-        looks like one.
-    schema
-        The endpoint's schema, to check documents before they are sent: SDL text, the path of a file
-        with SDL or introspection JSON, an introspection result, or any object that
-        :meth:`Schema.adopt` takes; None to ask the endpoint when :attr:`schema` is first needed.
-    timeout
-        Longest time for an answer, from connecting to its last byte, in seconds, above 0. All
-        attempts share it; waiting between them is not counted.
-    limits
-        What is taken from an endpoint: ``answer``, the bytes of an answer as it travels and
-        unpacked, 64 MiB by default, and ``wait``, the seconds to wait in all for an endpoint that
-        asks to, 60 by default.
-    verify
-        Whether TLS certificates are checked; the path of a CA bundle; an ``ssl.SSLContext``, whose
-        ``load_cert_chain()`` gives a client certificate to endpoints that ask for one; None for
-        what the named connection says, else True: against the bundle in ``REQUESTS_CA_BUNDLE``,
-        ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set.
-    recording, mode
-        The file of a recording, and ``"replay"``, ``"record"`` or ``"auto"``, as for
-        :func:`gqlnb.recorded`; or what that returned. While replaying no token is needed.
-
-    Raises
-    ------
-    TargetError
-        If `target` is nothing that can be asked, or an option has no such value.
-    OptionError
-        If there is no keyword of that name; it is a TypeError too.
-    SchemaError
-        If it is a schema object that is not valid, or `schema` is none.
-    AuthError
-        If the token can't be found, would travel over plain http to another machine, or belongs to
-        another endpoint.
-    ReplayError
-        If there is no recording to replay.
-
-    Examples
-    --------
-    >>> from gqlnb import Client, reference_schema
-    >>> Client(reference_schema()).execute("{ hello }").data
-    {'hello': 'Hello world!'}
-    """
-
-    @hide_locals
-    def __init__(
-        self,
-        target: Any = None,
-        *,
-        token: Token | TokenHolder | str | None = None,
-        headers: Mapping[str, str | Token | TokenHolder] | None = None,
-        schema: Any = None,
-        timeout: float = DEFAULT_TIMEOUT,
-        limits: Limits | None = None,
-        verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
-        **options: Unpack[RecordingOptions],
-    ) -> None:
-        check_keywords("Client", options)
-        fault = find_option_error(timeout, limits, verify)
-        if fault:
-            raise TargetError(fault)
-        self.name: str | None = None  # of its connection
-        self.is_by_name = False  # whether the connection says all there is to know of it
-        self._recording = resolve_recording(**options)
-        # Lacking: the error to raise if the token, not found now, is needed after all.
-        self._credentials, self._missing_token_error = resolve_secrets(
-            token, headers, self._recording
-        )
-        self._timeout, self._verify = timeout, verify
-        self._limits, self._explicit_limits = limits or Limits(), limits
-        self._schema_store = SchemaStore()
-        self._explicit_schema = None  # of a named connection, unless there is one here
-        self._target_explanation = ""  # how the endpoint was chosen, where nobody named it
-        self._transport = (
-            self._resolve_default_target() if target is None else self._open_transport(target)
-        )
-        self._rate_limiter = RateLimiter(get_queue(self._transport), self.source, self._limits.wait)
-        if schema is not None:
-            self._explicit_schema = schema
-            self._schema_store = SchemaStore()  # a named connection's own stays as it is
-            self._known_schema = schema
-        if isinstance(self._transport, InProcessTransport):
-            self._known_schema = self._transport.schema.graphql
-        self._parse_cached = lru_cache(MAX_DOCUMENTS)(self._parse)
-        self._expectations = lru_cache(MAX_DOCUMENTS)(DecoderSelector)
-
-    def _resolve_default_target(self) -> Transport:
-        target, self._target_explanation = connections.resolve_default_target()
-        try:
-            return self._open_transport(target)
-        except TargetError as error:
-            if connections.URL_VARIABLE not in self._target_explanation:
-                raise
-            reason = str(error)
-        msg = f"{connections.URL_VARIABLE} names no endpoint. {reason}"
-        raise TargetError(msg)
-
-    def _open_transport(self, target: Any) -> Transport:
-        if isinstance(target, str):
-            return self._open_text_target(target)
-        url = getattr(target, "url", None)
-        if isinstance(url, str):  # a server of this process knows its own token
-            own = getattr(target, "token", None)
-            if self._credentials.token is None and isinstance(own, Token):
-                self._credentials.token = (
-                    own.unbound()
-                )  # a person's token may serve several servers
-            self.name = SERVER_NAME
-            return self._open_http(url)
-        if isinstance(target, Schema) or is_schema(target):
-            self._refuse_credentials(NO_HEADERS_IN_PROCESS)
-            return InProcessTransport(Schema.adopt(target))
-        if is_asgi_app(target):
-            return AsgiTransport(target, self._credentials)
-        if is_gql_client(target):
-            self._refuse_credentials(NO_HEADERS_OWN_TRANSPORT)
-            through = GqlClientTransport(target)
-            self._known_schema = through.schema
-            return through
-        if hasattr(target, "send") and hasattr(target, "asend"):
-            self._refuse_credentials(
-                NO_HEADERS_IN_PROCESS
-                if isinstance(target, InProcessTransport)
-                else NO_HEADERS_OWN_TRANSPORT
-            )
-            return target  # type: ignore[no-any-return]
-        msg = (
-            f"A {type(target).__name__} is nothing a client can ask. Give an address, the name of "
-            "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
-            "Graphene, a Server, an ASGI application or a Client of gql."
-        )
-        raise TargetError(msg)
-
-    def _open_text_target(self, target: str) -> Transport:
-        if target.startswith("/"):
-            base, _, _ = connections.DEFAULT_URL.rpartition("/")
-            return self._open_http(base + target)
-        if target.startswith(("ws://", "wss://")):  # the same host and port, as people copy it
-            target = f"http{target.removeprefix('ws')}"
-        if "://" in target:
-            return self._open_http(target)
-        made = connections.get_client(target, **self._collect_options())
-        self._credentials, self._schema_store = made._credentials, made._schema_store  # noqa: SLF001 - the same class
-        self._timeout, self._limits = made._timeout, made._limits  # noqa: SLF001 - the same class
-        self._verify = made._verify  # noqa: SLF001 - the same class
-        self._explicit_schema = made._explicit_schema  # noqa: SLF001 - the same class
-        self.name, self._missing_token_error = made.name, made._missing_token_error  # noqa: SLF001 - the same class
-        self.is_by_name = made.is_by_name
-        return made._transport  # noqa: SLF001 - the same class
-
-    def _collect_options(self) -> dict[str, Any]:
-        """Return the options that were given, for a connection to be made with them."""
-        given: dict[str, Any] = {}
-        if self._credentials.token is not None:
-            given["token"] = self._credentials.token
-        if self._credentials.headers:
-            given["headers"] = self._credentials.headers
-        if self._timeout is not DEFAULT_TIMEOUT:
-            given["timeout"] = self._timeout
-        if self._explicit_limits is not None:
-            given["limits"] = self._explicit_limits
-        if self._verify is not None:
-            given["verify"] = self._verify
-        if self._recording is not None:
-            given["recording"] = self._recording
-        return given
-
-    def _refuse_credentials(self, why: str) -> None:
-        """Refuse a token and headers that would go nowhere.
+        Returns
+        -------
+        ClientRecipe
+            It holds no secret and can be pickled.
 
         Raises
         ------
         TargetError
-            If there are any.
+            If the endpoint is in this process, a secret was given by value, or a recording is used.
         """
-        given = [f"{name}=" for name in ("token", "headers") if getattr(self._credentials, name)]
-        if given:
-            msg = f"{' and '.join(given)} would have no effect: {why}"
-            raise TargetError(msg)
+        return make_recipe(self._endpoint)
 
-    def _open_http(self, url: str) -> HttpTransport:
-        verify = (
-            resolve_verify(self._verify) if url.startswith("https:") else self._verify is not False
-        )
-        timeout, cap = float(self._timeout), self._limits.answer
-        made = HttpTransport(url, self._credentials, timeout=timeout, verify=verify, cap=cap)
-        bind_credentials(url, self._credentials)
-        return made
-
-    @property
-    def source(self) -> str:
-        """Where answers are from: the address without secrets, or a word for this process."""
-        return self._transport.source
-
-    @property
-    def _active_transport(self) -> Transport:
-        """What carries a request now: a recording may stand before the endpoint."""
-        return select_transport(
-            self._transport, self.name, self._recording, self._missing_token_error
-        )
-
-    @property
-    def local_schema(self) -> Schema | None:
-        """The schema of this process that executes; None if something else does."""
-        return self._transport.schema if isinstance(self._transport, InProcessTransport) else None
-
-    @property
-    def budget(self) -> Budget:
-        """What the endpoint has said about how much may still be asked of it.
-
-        Its `limit`, `remaining`, `reset` (in UTC) and the `cost` of the last request; None where
-        it has said nothing. All clients that send it the same token know the same.
-        """
-        return self._rate_limiter.budget
-
-    def execute(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-    ) -> Result:
-        """Execute an operation and return its result.
+    def set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
+        """Take the name of a connection, by which recordings know the endpoint.
 
         Parameters
         ----------
-        text
-            The document.
-        variables
-            Python values by name, without the ``$``. A table of pandas, Polars, Arrow or NumPy is
-            a list of input objects, and a row of one, a data class or a model of attrs, pydantic
-            or msgspec is an input object; NaN in them is null. Decimals are sent as text. So are
-            integers beyond ±(2**53 - 1), which servers in JavaScript would round: those of
-            ``BigInt``, ``Long``, ``numeric``, ``ID`` and of scalars that are not known;
-            ``gqlnb.scalar(NAME, serialise=int)`` sends numbers. For these the endpoint's schema
-            is loaded first where the document does not tell the types. A misspelled name is an
-            error; others that are not declared are left out.
-        operation
-            The name of the operation to run; None where there is only one.
-
-        Returns
-        -------
-        Result
-            Whenever the answer holds `data`, also when fields failed.
-
-        Raises
-        ------
-        QueryError
-            If text or variables are wrong; found before sending where the schema is known. Null
-            `data` beside errors of which none has a `path` count as absent: some servers refuse
-            requests in this way, and errors of fields have one.
-        TransportError, AuthError, RateLimited, AnswerError
-            If no usable answer came. Queries, never mutations, are asked again up to three times
-            where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
-            limits whose wait is within `limits`. Before the time that an endpoint named for its
-            limit, to this client or another one with the same token, nothing is sent.
+        name
+            The name; None for none.
+        is_by_name
+            Whether the name alone is enough to make this client again.
         """
-        return self._send_with_retries(*self._prepare_request(text, variables, operation))
+        self._endpoint.name, self._endpoint.is_by_name = name, is_by_name
 
-    def _send_with_retries(self, request: Request, asked: ResponseContext) -> Result:
-        """Ask until there is an answer, or no other attempt may help."""
-        attempts = RetryLoop(asked.document.kind, self.source, self._timeout, self._limits.wait)
-        return attempts.run(lambda until: self._send_once(replace(request, deadline=until), asked))
+    def replace_client(self, before: Client) -> None:
+        """Take the place of another client of the same endpoint, which is closed.
 
-    async def aexecute(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None = None,
-        *,
-        operation: str | None = None,
-    ) -> Result:
-        """Do as :meth:`execute`, without blocking the running loop."""
-        return await self._aexecute_with_retries(text, variables, operation, nullcontext)
-
-    async def _aexecute_with_retries(
-        self,
-        text: str,
-        variables: Mapping[str, Any] | None,
-        operation: str | None,
-        turn: Callable[[], AbstractAsyncContextManager[Any]],
-    ) -> Result:
-        """Execute an operation; each attempt within a turn, waiting for which takes no time."""
-        request, asked = await self._aprepare_request(text, variables, operation)
-        attempts = RetryLoop(asked.document.kind, self.source, self._timeout, self._limits.wait)
-        return await attempts.arun(
-            lambda until: self._asend_once(replace(request, deadline=until), asked), turn
-        )
-
-    def _send_once(self, request: Request, asked: ResponseContext) -> Result | TransportError:
-        """Ask once; what another attempt might mend is returned, not raised."""
-        begun = time.monotonic()
-        try:
-            self._check_rate_limit()
-            # The response gets no name here: a traceback may show it.
-            result = parse_response(
-                self._active_transport.send(request), replace(asked, now=time.time())
-            )
-            return self._rate_limiter.record_outcome(result, time.monotonic() - begun)
-        except TransportError as error:
-            return self._rate_limiter.record_outcome(
-                strip_traceback(error), time.monotonic() - begun
-            )
-
-    def _check_rate_limit(self) -> None:
-        """Look whether the endpoint said to wait; a recording has no limits."""
-        if self._active_transport is self._transport:
-            self._rate_limiter.check_wait()
-
-    async def _asend_once(
-        self, request: Request, asked: ResponseContext
-    ) -> Result | TransportError:
-        begun = time.monotonic()
-        try:
-            self._check_rate_limit()
-            result = parse_response(
-                await self._active_transport.asend(request), replace(asked, now=time.time())
-            )
-            return self._rate_limiter.record_outcome(result, time.monotonic() - begun)
-        except TransportError as error:
-            return self._rate_limiter.record_outcome(
-                strip_traceback(error), time.monotonic() - begun
-            )
-
-    def _prepare_request(
-        self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-    ) -> tuple[Request, ResponseContext]:
-        if self._schema_store.schema is not None:
-            self._load_recorded_schema()
-        return self._retry_with_fresh_schema(self._build_request, text, variables, operation)
-
-    def _build_request(
-        self, text: str, variables: Mapping[str, Any] | None, operation: str | None
-    ) -> tuple[Request, ResponseContext]:
-        try:
-            document = self._get_document(text, operation)
-            check_variable_names(document, variables)
-            if self._load_needed_schema(document, variables):
-                document = self._get_document(text, operation)
-            values = bind_variables(document, variables)
-            if check_json(values):
-                values = prepare_files(values, document, self._active_transport)
-            if not isinstance(self._transport, InProcessTransport):
-                check_variables(document, values)  # in process the engine does it
-                values = write_large_integers(document, values)
-        except QueryError as error:
-            add_target_hint(error, self._target_explanation)
-            raise
-        self._schema_store.record_text(text)
-        request = Request(text, values, operation, document)
-        expected = None
-        if not isinstance(self._transport, InProcessTransport):
-            expected = self._expectations(document).get_decoder(values)
-        hide = self._credentials.redact
-        learn = self._make_schema_finder(document)
-        return request, ResponseContext(
-            document, self.source, hide, expected=expected, variables=values, learn=learn
-        )
-
-    def _load_needed_schema(self, document: Document, variables: Mapping[str, Any] | None) -> bool:
-        """Return whether values needed the schema for their conversion, and it is known now."""
-        remote = (
-            isinstance(self._transport, (AsgiTransport, HttpTransport))
-            and self._active_transport is self._transport
-        )
-        if not remote or not needs_schema(document, variables):
-            return False
-        return self._schema_store.try_load(self._describe_endpoint(quiet=True)) is not None
-
-    def parse_document(self, text: str, operation: str | None = None) -> Document:
-        """Return the document of a text, checked where the schema is known.
-
-        Raises
-        ------
-        QueryError
-            If the text is wrong.
+        Parameters
+        ----------
+        before
+            The other client; changes of the schema are reported since its session began.
         """
-        try:
-            return self._retry_with_fresh_schema(self._get_document, text, operation)
-        except QueryError as error:
-            add_target_hint(error, self._target_explanation)
-            raise
-
-    def _get_document(self, text: str, operation: str | None) -> Document:
-        if isinstance(self._transport, InProcessTransport):
-            return self._transport.schema.parse_document(text, operation)
-        keep = type(text) is str and len(text) <= MAX_CACHED_TEXT
-        return (self._parse_cached if keep else self._parse)(
-            text, operation, self._schema_store.schema
-        )
-
-    def _parse(self, text: str, operation: str | None, schema: GraphQLSchema | None) -> Document:
-        return Document.parse(text, schema, operation)
+        self._schema_store.inherit_history(before._schema_store)
+        before.close()
 
     def close(self) -> None:
         """Close the connections that are kept alive; the client opens new ones when used again."""
-        self._transport.close()
-        self._is_closed = True
-        if self._recording is not None:
-            self._recording.close()
+        self._endpoint.transport.close()
+        self._preparer.suspend()
+        if self._endpoint.options.recording is not None:
+            self._endpoint.options.recording.close()
 
     def __enter__(self) -> Self:
         return self
@@ -983,6 +1011,30 @@ class Client(SchemaMixin, Pager, RecipeMixin, StreamingMixin):
 
     def __repr__(self) -> str:
         return f"Client({self.source!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduce_client(type(self), self._endpoint, self._schema_store.schema)
+
+    def __copy__(self) -> Self:
+        # A copy in this process shares secrets, schema and connections.
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+
+def open_schema_store(endpoint: Endpoint, sender: RequestSender) -> SchemaStore:
+    """Return a new store for an endpoint, with the schema that is known without asking."""
+    store = SchemaStore(endpoint, sender)
+    if isinstance(endpoint.transport, GqlClientTransport) and endpoint.transport.schema is not None:
+        store.set_schema(endpoint.transport.schema)
+    if endpoint.explicit_schema is not None:
+        store.set_schema(endpoint.explicit_schema)
+    if endpoint.local_schema is not None:
+        store.set_schema(endpoint.local_schema.graphql)
+    return store
 
 
 @hide_locals
@@ -1023,7 +1075,7 @@ def connect(
     >>> gqlnb.connect("demo").execute("{ viewer { login } }").data
     {'viewer': {'login': 'demo'}}
     """
-    is_name = isinstance(target, str) and not target.startswith("/") and "://" not in target
+    is_name = is_connection_name(target)
     own = connections.list_options(target) if is_name and options else ()
     check_keywords("connect", {name: it for name, it in options.items() if name not in own})
     first = {"token": token, "headers": headers or None}
@@ -1037,8 +1089,9 @@ def connect(
     if isinstance(target, Client):
         return target
     if is_name:
-        return connections.get_client(target, **given)
+        client: Client = connections.get_client(target, **given)
+        return client
     return Client(target, **given)
 
 
-set_client_factory(Client)
+connections.set_client_factory(Client)

@@ -10,14 +10,14 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from gqlnb import background
 from gqlnb.auth import TOKEN_SOURCES
 from gqlnb.client.auth_headers import is_secret_name
 from gqlnb.client.recording.session import can_omit_token
-from gqlnb.client.urls import check_url, find_secret_segments, redact_url
+from gqlnb.client.urls import DEFAULT_URL, check_url, find_secret_segments, redact_url
 from gqlnb.config import (
     SETTINGS_FORMAT,
     Salvage,
@@ -37,14 +37,10 @@ from gqlnb.redact import has_secret
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gqlnb.client.client import Client
-
-
 __all__ = [
-    "DEFAULT_URL",
-    "SERVE_HINT",
     "URL_VARIABLE",
     "FileConnection",
+    "NamedClient",
     "NamedConnection",
     "can_open_unattended",
     "close_client",
@@ -60,20 +56,33 @@ __all__ = [
     "provide_builtin",
     "register_connection",
     "reopen_client",
-    "replace_client",
     "resolve_default_target",
     "save_connection",
     "set_client_factory",
     "use_connection",
 ]
 
-DEFAULT_URL = "http://127.0.0.1:4000/graphql"  # /graphql on the current host
 URL_VARIABLE = "GQLNB_URL"
-SERVE_HINT = """To serve a schema from this notebook:
-  import gqlnb
-  server = gqlnb.serve(gqlnb.reference_schema())"""
 
-ClientFactory = Callable[..., "Client"]
+
+class NamedClient(Protocol):
+    """The part of a client that its connection uses; the class itself is defined above us."""
+
+    @property
+    def lacks_token(self) -> bool:
+        """Whether a token was not found, so that only a recording can answer."""
+
+    def set_connection_name(self, name: str | None, *, is_by_name: bool) -> None:
+        """Take the name of a connection."""
+
+    def replace_client(self, before: Self) -> None:
+        """Take the place of another client of the same endpoint."""
+
+    def close(self) -> None:
+        """Close the connections that are kept alive."""
+
+
+ClientFactory = Callable[..., NamedClient]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +106,23 @@ class NamedConnection:
     description: str
     location: str = "this process"
 
-    def open_client(self, **options: Any) -> Client:
-        """Return its client, which knows the name: recordings know endpoints by it."""
+    def open_client(self, **options: Any) -> NamedClient:
+        """Return a new client that has the name, by which recordings know endpoints."""
         client = self.make_client(**options)
-        client.name = self.name
-        client.is_by_name = not options
+        client.set_connection_name(self.name, is_by_name=not options)
         return client
 
 
 _lock = threading.RLock()
 _registered: dict[str, NamedConnection] = {}
 _builtin: dict[str, NamedConnection] = {}
-_clients: dict[str, tuple[NamedConnection, Client]] = {}
+_clients: dict[str, tuple[NamedConnection, NamedClient]] = {}
 _current_names: list[str] = []
 _open_locks: dict[str, Any] = {}  # held while a connection is opened, by its name
 
 
 def register_connection(
-    name: str, make: ClientFactory, about: str, client: Client | None = None
+    name: str, make: ClientFactory, about: str, client: NamedClient | None = None
 ) -> None:
     """Enter a connection under `name`; one of that name is replaced, and closed if it was open.
 
@@ -228,7 +236,7 @@ def list_options(name: str) -> tuple[str, ...]:
     return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
-def get_client(name: str, **options: Any) -> Client:
+def get_client(name: str, **options: Any) -> Any:
     """Return the client of a connection; without options the same one each time.
 
     Raises
@@ -246,7 +254,7 @@ def get_client(name: str, **options: Any) -> Client:
         if options:
             return connection.open_client(**options)
         # Made without a token while a recording answered; there may be one by now.
-        lacking = getattr(client, "_missing_token_error", None) is not None and not can_omit_token()
+        lacking = client is not None and client.lacks_token and not can_omit_token()
         if client is None or lacking or before != connection:  # a file may say something else now
             client = connection.open_client()
             with _lock:
@@ -254,11 +262,10 @@ def get_client(name: str, **options: Any) -> Client:
         return client
 
 
-def reopen_client(name: str) -> Client:
-    """Return the client of a connection, made anew.
+def reopen_client(name: str) -> Any:
+    """Return a new client of a connection, in the place of the open one.
 
-    Of the one before it keeps only the schema that the session began with, so that changes are
-    told since then.
+    It keeps the schema that the session began with, so that changes are reported since then.
 
     Raises
     ------
@@ -268,16 +275,10 @@ def reopen_client(name: str) -> Client:
     with _lock:
         _find_connection(name)
         opened = _clients.pop(name, None)
-    made = get_client(name)
+    client = get_client(name)
     if opened is not None:
-        replace_client(made, opened[1])
-    return made
-
-
-def replace_client(made: Client, before: Client) -> None:
-    """Close a client in whose place another one of the same endpoint was made."""
-    made._schema_store.inherit_history(before._schema_store)  # noqa: SLF001 - the connection owns both
-    before.close()
+        client.replace_client(opened[1])
+    return client
 
 
 def _pop_client(name: str) -> Callable[[], None]:
@@ -352,10 +353,10 @@ version = {SETTINGS_FORMAT}
 """
 
 
-_client_factories: list[Callable[..., Client]] = []
+_client_factories: list[ClientFactory] = []
 
 
-def set_client_factory(maker: Callable[..., Client]) -> None:
+def set_client_factory(maker: ClientFactory) -> None:
     """Say what makes the clients of these connections; their class does, as it knows us."""
     _client_factories.append(maker)
 
@@ -371,7 +372,7 @@ class FileConnection:
     url
         The address.
     options
-        Further arguments of :class:`~gqlnb.client.client.Client`: sources of secrets, no secrets.
+        Further arguments of :class:`gqlnb.Client`: sources of secrets, no secrets.
     fault
         Why it cannot be used; empty if it can.
     location
@@ -384,7 +385,7 @@ class FileConnection:
     fault: str
     location: str
 
-    def __call__(self, **given: Any) -> Client:
+    def __call__(self, **given: Any) -> NamedClient:
         """Return a client.
 
         Raises

@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphql import ExecutionResult, print_ast, separate_operations
 
@@ -29,11 +29,12 @@ from gqlnb.redact import redact_text, strip_traceback
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
     from graphql import GraphQLSchema
 
     from gqlnb.client.batches import BatchItem, BatchOutcome
+    from gqlnb.engine.subscription import Stream
     from gqlnb.http.messages import Request
 
 __all__ = [
@@ -150,6 +151,35 @@ class GqlClientTransport:
         """Do nothing: gql closes after each request."""
 
 
+class GqlnbClient(Protocol):
+    """The methods of :class:`gqlnb.Client` that gql's transports need."""
+
+    def execute(
+        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
+    ) -> Result:
+        """Execute an operation."""
+
+    async def aexecute(
+        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
+    ) -> Result:
+        """Asynchronous version of :meth:`execute`."""
+
+    def execute_many(
+        self, documents: Iterable[BatchItem], *, return_errors: bool
+    ) -> list[BatchOutcome]:
+        """Execute several documents."""
+
+    async def aexecute_many(
+        self, documents: Iterable[BatchItem], *, return_errors: bool
+    ) -> list[BatchOutcome]:
+        """Asynchronous version of :meth:`execute_many`."""
+
+    def asubscribe(
+        self, text: str, variables: Mapping[str, Any] | None, *, operation: str | None
+    ) -> Stream:
+        """Return the stream of a subscription."""
+
+
 EXECUTE_OPTIONS = {
     "serialize_variables": False,
     "parse_result": False,
@@ -206,7 +236,7 @@ class GqlTransport:
         The client, with its token, its pace, its limits and its recording.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: GqlnbClient) -> None:
         self._client = client
 
     def connect(self) -> None:
@@ -237,7 +267,7 @@ class GqlTransport:
         """
         try:
             outcome: BatchOutcome = self._client.execute(
-                *read_gql_request(request), **read_operation_option(request)
+                *read_gql_request(request), operation=request.operation_name
             )
         except GqlnbError as error:
             outcome = strip_traceback(error)
@@ -263,7 +293,7 @@ class AsyncGqlTransport:
         As for :class:`GqlTransport`.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: GqlnbClient) -> None:
         self._client = client
 
     async def connect(self) -> None:
@@ -287,7 +317,7 @@ class AsyncGqlTransport:
         """
         try:
             outcome: BatchOutcome = await self._client.aexecute(
-                *read_gql_request(request), **read_operation_option(request)
+                *read_gql_request(request), operation=request.operation_name
             )
         except GqlnbError as error:
             outcome = strip_traceback(error)
@@ -311,7 +341,7 @@ class AsyncGqlTransport:
         """
         try:
             async with self._client.asubscribe(
-                *read_gql_request(request), **read_operation_option(request)
+                *read_gql_request(request), operation=request.operation_name
             ) as events:
                 async for result in events:
                     yield convert_outcome(result)
@@ -325,7 +355,9 @@ class AsyncGqlTransport:
         return f"{type(self).__name__}({self._client!r})"
 
 
-def make_gql_transport(client: Any, *, asynchronous: bool) -> Any:
+def make_gql_transport(
+    client: GqlnbClient, *, asynchronous: bool
+) -> GqlTransport | AsyncGqlTransport:
     """Return a client as a transport of gql.
 
     Raises
@@ -354,11 +386,6 @@ def read_gql_request(request: Any) -> tuple[str, dict[str, Any] | None]:
         raise OptionError(msg)
     variables = request.variable_values
     return request.payload["query"], None if variables is None else replace_file_vars(variables)
-
-
-def read_operation_option(request: Any) -> dict[str, Any]:
-    """Return which operation a request of gql means."""
-    return {"operation": request.operation_name}
 
 
 def isolate_operation(request: Any) -> BatchItem:

@@ -18,7 +18,6 @@ from requests.utils import get_environ_proxies, urldefragauth
 from urllib3.exceptions import ClosedPoolError
 from urllib3.util import Retry, Timeout
 
-from gqlnb.client.connections import DEFAULT_URL, SERVE_HINT
 from gqlnb.client.deadline_sockets import Call, DeadlineAdapter, TooLargeError
 from gqlnb.client.network_errors import (
     MAYBE_EXECUTED,
@@ -29,7 +28,14 @@ from gqlnb.client.network_errors import (
     is_broken,
 )
 from gqlnb.client.transports import ACCEPT, get_user_agent
-from gqlnb.client.urls import check_url, is_loopback, parse_origin, redact_url
+from gqlnb.client.urls import (
+    DEFAULT_URL,
+    SERVE_HINT,
+    check_url,
+    is_loopback,
+    parse_origin,
+    redact_url,
+)
 from gqlnb.document.limits import MIB
 from gqlnb.errors import GqlnbError, TransportError
 from gqlnb.http.decompress import BodyTooLargeError, accepted_encodings, decompress_body

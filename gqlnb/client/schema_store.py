@@ -20,14 +20,17 @@ import threading
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.request_sender import PreparedRequest
 from gqlnb.client.schema_diff import SchemaChanges, compare_schemas
 from gqlnb.client.schema_sources import (
+    IntrospectionReader,
     IntrospectionRefusedError,
     fetch_introspection,
     read_introspection,
@@ -35,23 +38,35 @@ from gqlnb.client.schema_sources import (
 )
 from gqlnb.client.urls import find_secret_segments, is_loopback, strip_url
 from gqlnb.config import replace_file
+from gqlnb.document.document import Document
 from gqlnb.document.json_codec import JSONError, dump_valid_json, load_json
 from gqlnb.engine.schema import MAX_CACHED_TEXT
 from gqlnb.engine.schema_builder import LoadedSchema, load_introspection, pause_collector
-from gqlnb.errors import AuthError, GqlnbError, SchemaError, TransportError
+from gqlnb.errors import (
+    AnswerError,
+    AuthError,
+    GqlnbError,
+    SchemaError,
+    TransportError,
+    sanitize_text,
+)
+from gqlnb.http.messages import Request
+from gqlnb.http.response_parser import ResponseContext
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from graphql import GraphQLSchema
 
+    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.recording.session import Recording
+    from gqlnb.client.request_sender import RequestSender
     from gqlnb.result.result import Result
 
 __all__ = [
     "CACHE_VARIABLE",
     "CachedSchema",
-    "SchemaEndpoint",
     "SchemaStore",
     "find_cache_path",
     "read_cache",
@@ -226,35 +241,17 @@ UNCHECKED_HINT = (
     "schema= the path of its SDL or introspection JSON; client.refresh_schema() asks again."
 )
 UNCHANGED_HINT = "The schema that was known is used as before."
-_LOG = logging.getLogger("gqlnb")
-
-
-class SchemaEndpoint(NamedTuple):
-    """What loading a schema takes from a client.
-
-    Attributes
-    ----------
-    execute
-        Executes a text without checking it.
-    source
-        Where answers are from, without secrets.
-    redact
-        Replaces known secrets in text.
-    url
-        The address; empty for what is not asked over HTTP.
-    header_names
-        The names of the headers that go with requests.
-    """
-
-    execute: Callable[[str], Result]
-    source: str
-    redact: Callable[[str], str]
-    url: str = ""
-    header_names: Iterable[str] = ()
 
 
 class SchemaStore:
-    """The schema of one endpoint, what it was before, and the texts that were asked with it.
+    """The schema of one endpoint, its history, and the texts that were sent.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint.
+    sender
+        Sends introspection queries to it.
 
     Attributes
     ----------
@@ -262,8 +259,9 @@ class SchemaStore:
         The schema, once it is there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, endpoint: Endpoint, sender: RequestSender) -> None:
         self.schema: GraphQLSchema | None = None
+        self._endpoint, self._sender, self._source = endpoint, sender, endpoint.source
         self._notes: tuple[str, ...] = ()
         self._origin = ""  # GIVEN, CACHED or ASKED
         self._entry: CachedSchema | None = None  # what `schema` was built from
@@ -273,6 +271,7 @@ class SchemaStore:
         self._is_loading = False  # whether it was begun in the background
         self._is_revalidated = False  # whether the endpoint was asked since the cache
         self._has_tried = False  # whether an answer without a schema made us look for one
+        self._loaded_through: Recording | None = None
         self._texts: dict[str, None] = {}
         self._lock = threading.RLock()  # held while loading
         self._start_lock = threading.Lock()
@@ -297,16 +296,11 @@ class SchemaStore:
         return (f"It was kept {format_age(self._entry.compute_age())} ago.", *self._notes)
 
     @property
-    def is_given(self) -> bool:
-        """Whether a person gave the schema."""
-        return self._origin == GIVEN
-
-    @property
     def is_doubtful(self) -> bool:
         """Whether the schema is from the cache, and the endpoint was not asked since."""
         return self._origin == CACHED and not self._is_revalidated
 
-    def get_schema(self, endpoint: SchemaEndpoint) -> GraphQLSchema:
+    def get_schema(self) -> GraphQLSchema:
         """Return the schema; wait for it if need be.
 
         Raises
@@ -316,38 +310,39 @@ class SchemaStore:
         TransportError, AuthError, AnswerError
             If it gave no usable answer, and none is kept.
         """
+        self.load_recorded(self._endpoint.get_recording())
         with self._lock:
             if self.schema is None:
-                self._load(endpoint)
-            said, self._pending_warning = self._pending_warning, ""
-            known = self.schema
-        if said:
-            warnings.warn(said, stacklevel=4)  # the property, and who asked it
-        assert known is not None  # noqa: S101 - _load raises otherwise
-        return known
+                self._load()
+            warning, self._pending_warning = self._pending_warning, ""
+            schema = self.schema
+        if warning:
+            warnings.warn(warning, stacklevel=4)  # the property, and who asked it
+        assert schema is not None  # noqa: S101 - _load raises otherwise
+        return schema
 
-    def peek_schema(self, endpoint: SchemaEndpoint) -> GraphQLSchema | None:
-        """Return the schema if it is there; else None, and loading begins in the background."""
-        if self.schema is not None:
+    def peek_schema(self) -> GraphQLSchema | None:
+        """Return the schema if it is there; else None, and loading begins in the background.
+
+        With a recording nothing is loaded: its contents would depend on the timing of threads.
+        """
+        if self.schema is not None or not self._is_direct():
             return self.schema
         with self._start_lock:
             first, self._is_loading = not self._is_loading, True
         if first:
-            thread = threading.Thread(
-                target=self._load_quietly, args=(endpoint,), name="gqlnb-schema", daemon=True
-            )
-            thread.start()
+            threading.Thread(target=self._load_quietly, name="gqlnb-schema", daemon=True).start()
         return self.schema
 
-    def try_load(self, endpoint: SchemaEndpoint) -> GraphQLSchema | None:
+    def try_load(self) -> GraphQLSchema | None:
         """Return the schema, asked for now unless that failed before; None if it can't be had."""
         with self._lock:
             if not self._has_tried:
-                self._load_quietly(endpoint)
+                self._load_quietly()
                 self._has_tried = True  # not before: an interrupt is no failure
             return self.schema
 
-    def refresh(self, endpoint: SchemaEndpoint) -> GraphQLSchema:
+    def refresh(self) -> GraphQLSchema:
         """Ask the endpoint for its schema anew, and return it.
 
         Raises
@@ -355,34 +350,55 @@ class SchemaStore:
         SchemaError, TransportError, AuthError, AnswerError
             As :meth:`get_schema`; the schema that was known stays.
         """
+        local = self._endpoint.local_schema
+        if local is not None:
+            return local.graphql
         with self._lock:
-            return self._fetch(endpoint).graphql
+            return self._fetch().graphql
 
-    def revalidate(self, endpoint: SchemaEndpoint) -> None:
-        """Ask the endpoint once whether a schema from the cache still holds; a failure is none."""
+    def revalidate(self) -> None:
+        """Replace a schema from the cache by the endpoint's, once; a failure is only logged."""
         with self._lock:
             if not self.is_doubtful:
                 return
             self._is_revalidated = True
             try:
-                self._fetch(endpoint)
+                self._fetch()
             except GqlnbError as error:
-                _LOG.info("%s: its schema could not be asked for again: %s", endpoint.source, error)
+                _LOG.info("%s: its schema could not be asked for again: %s", self._source, error)
 
-    def load_recorded(self, endpoint: SchemaEndpoint) -> None:
-        """Ask for the schema through a recording, which answers or keeps it.
+    def load_recorded(self, recording: Recording | None) -> bool:
+        """Load the schema through a recording, once; return whether there is a recording.
 
-        Raises
-        ------
-        SchemaError, TransportError, AuthError, AnswerError, ReplayError
-            If there is none in it and the endpoint gave none; the schema that was known stays.
+        The requests of paging and the dtypes of frames depend on the schema, so a recording must
+        hold the one that it was made with. Recordings of earlier versions hold none; then the known
+        one, if any, is used.
         """
-        with self._lock:
-            self._fetch(endpoint)
+        if recording is None or self._endpoint.local_schema is not None:
+            return False
+        if self._origin == GIVEN or self._loaded_through is recording:
+            return True
+        self._loaded_through = recording
+        try:
+            self.refresh()
+        except GqlnbError as error:
+            _LOG.info("%s: the recording holds no schema: %s", self._source, error)
+        return True
 
-    def find_changes(
-        self, endpoint: SchemaEndpoint, since: Any = None, documents: Iterable[str] = ()
-    ) -> SchemaChanges:
+    def load_for_paging(self) -> tuple[str, ...]:
+        """Load the schema before paging, which depends on it; return the reason if that fails."""
+        if self._endpoint.local_schema is not None:
+            return ()
+        try:
+            if not self.load_recorded(self._endpoint.get_recording()):
+                self.get_schema()
+        except (SchemaError, TransportError, AnswerError) as error:
+            _LOG.info("%s: paging without a schema: %s", self._source, error)
+            if self.schema is None:
+                return (f"No schema could be loaded: {sanitize_text(error, 200)}",)
+        return ()
+
+    def find_changes(self, since: object = None, documents: Iterable[str] = ()) -> SchemaChanges:
         """Compare the endpoint's schema with the one this session began with, or with `since`.
 
         Raises
@@ -394,21 +410,21 @@ class SchemaStore:
         with self._lock:
             first = self._baseline is None
             if first:
-                self._load(endpoint)  # from the cache, or as it is today
+                self._load()  # from the cache, or as it is today
             if before is None:
                 before = self._get_baseline()
             if self._origin == FETCHED and first:
                 if since is None:
-                    return SchemaChanges((), {}, endpoint.source, first=True)
+                    return SchemaChanges((), {}, self._source, first=True)
                 now = self.schema
             else:
-                now = self._fetch(endpoint, adopt=self._origin != GIVEN).graphql
+                now = self._fetch(adopt=self._origin != GIVEN).graphql
         assert now is not None  # noqa: S101 - _load raises otherwise
         texts = tuple(dict.fromkeys([*self._texts, *documents]))
-        return compare_schemas(before, now, texts, endpoint.source)
+        return compare_schemas(before, now, texts, self._source)
 
     def inherit_history(self, other: SchemaStore) -> None:
-        """Compare with what another one of the same endpoint began with; take over its texts."""
+        """Compare with the schema that another store began with; take over its texts."""
         self._baseline = other._baseline
         self._texts.update(other._texts)
 
@@ -428,7 +444,7 @@ class SchemaStore:
         assert self._baseline is not None  # noqa: S101 - called when it is known
         return self._baseline
 
-    def _load(self, endpoint: SchemaEndpoint) -> None:
+    def _load(self, *, retry: bool = True) -> None:
         """Take the schema from the cache if it is young, else from the endpoint.
 
         Raises
@@ -438,23 +454,24 @@ class SchemaStore:
         """
         if self._refusal:
             raise SchemaError(self._refusal)
-        entry = self._load_cached(endpoint)
+        entry = self._load_cached()
         if entry is not None and entry.compute_age() <= FRESH_SECONDS:
             return
         try:
-            self._fetch(endpoint)
+            self._fetch(retry=retry)
         except (TransportError, SchemaError) as error:
             if entry is None or isinstance(error, AuthError):
                 raise
+            age = format_age(entry.compute_age())
             self._pending_warning = (
-                f"{endpoint.source} gave no schema now, so the one of {format_age(entry.compute_age())} ago is "
-                f"used. client.refresh_schema() asks again. ({error})"
+                f"{self._source} gave no schema now, so the one of {age} ago is used. "
+                f"client.refresh_schema() asks again. ({error})"
             )
 
-    def _load_cached(self, endpoint: SchemaEndpoint) -> CachedSchema | None:
+    def _load_cached(self) -> CachedSchema | None:
         """Take the schema that is kept, and return its entry; None if there is none."""
-        place = find_cache_path(endpoint.url, endpoint.header_names)
-        entry = read_cache(place) if place is not None else None
+        path = self._find_cache_path()
+        entry = read_cache(path) if path is not None else None
         if entry is None:
             return None
         try:
@@ -464,7 +481,7 @@ class SchemaStore:
         self._adopt(described, CACHED, entry)
         return entry
 
-    def _fetch(self, endpoint: SchemaEndpoint, *, adopt: bool = True) -> LoadedSchema:
+    def _fetch(self, *, adopt: bool = True, retry: bool = True) -> LoadedSchema:
         """Ask the endpoint for its schema; take and keep it.
 
         Raises
@@ -472,27 +489,28 @@ class SchemaStore:
         SchemaError, TransportError, AuthError, AnswerError
             If it gave none.
         """
+        redact = self._endpoint.credentials.redact
         try:
-            data, remarks = fetch_introspection(endpoint.execute, endpoint.source)
+            data, remarks = fetch_introspection(partial(self._execute, retry=retry), self._source)
         except IntrospectionRefusedError as error:
-            said = f"{error} {UNCHECKED_HINT if self.schema is None else UNCHANGED_HINT}"
+            refusal = f"{error} {UNCHECKED_HINT if self.schema is None else UNCHANGED_HINT}"
             if self.schema is None:
-                self._refusal = said
-            raise SchemaError(said) from None
+                self._refusal = refusal
+            raise SchemaError(refusal) from None
         body = dump_valid_json({"__schema": data["__schema"]})
-        if not (clean := is_free_of_secrets(body, endpoint)):  # it writes our token into its schema
+        if not (clean := is_free_of_secrets(body, redact)):  # it writes our token into its schema
             data = read_introspection(body)
-            redact_texts(data, endpoint.redact)
+            redact_texts(data, redact)
             body = dump_valid_json(data)
-            clean = is_free_of_secrets(body, endpoint)
-        described = load_introspection(data, f"The answer of {endpoint.source}")
+            clean = is_free_of_secrets(body, redact)
+        described = load_introspection(data, f"The answer of {self._source}")
         described = LoadedSchema(described.graphql, (*remarks, *described.notes))
         entry = CachedSchema.pack(body, time.time())
         if adopt:
             self._adopt(described, FETCHED, entry)
-        place = find_cache_path(endpoint.url, endpoint.header_names)
-        if place is not None and clean:
-            write_cache(place, entry, endpoint.source)
+        path = self._find_cache_path()
+        if path is not None and clean:
+            write_cache(path, entry, self._source)
         return described
 
     def _adopt(self, described: LoadedSchema, whence: str, entry: CachedSchema) -> None:
@@ -502,16 +520,52 @@ class SchemaStore:
         self.schema = described.graphql  # last: who does not hold the lock sees it whole
         self._refusal = ""
 
-    def _load_quietly(self, endpoint: SchemaEndpoint) -> None:
-        """Load in the background; what goes wrong is said when somebody waits for the schema."""
+    def _load_quietly(self) -> None:
+        """Load by one attempt per request; a failure is reported when the schema is needed."""
         with self._lock:
             if self.schema is not None:
                 return
             try:
-                self._load(endpoint)
+                self._load(retry=False)
             except Exception as error:
                 failure = strip_traceback(error)
-                _LOG.info("%s: its schema could not be loaded: %s", endpoint.source, failure)
+                _LOG.info("%s: its schema could not be loaded: %s", self._source, failure)
+
+    def _execute(self, text: str, *, retry: bool) -> Result:
+        """Execute an introspection query, unchecked: the known schema may be a wrong one."""
+        document, endpoint = Document.parse(text), self._endpoint
+        recording = endpoint.get_recording()
+        prepared = PreparedRequest(
+            Request(text, {}, None, document),
+            ResponseContext(
+                document,
+                endpoint.source,
+                endpoint.credentials.redact,
+                expected=IntrospectionReader(),
+            ),
+            endpoint.select_transport(recording),
+            recording is None,
+        )
+        if retry:
+            return self._sender.send(prepared)
+        outcome = self._sender.send_once(prepared)
+        if isinstance(outcome, TransportError):
+            raise outcome
+        return outcome
+
+    def _is_direct(self) -> bool:
+        """Return whether requests go to the endpoint itself, not to a recording."""
+        endpoint = self._endpoint
+        return endpoint.get_recording() is None and endpoint.options.missing_token_error is None
+
+    def _find_cache_path(self) -> Path | None:
+        transport = self._endpoint.transport
+        if not isinstance(transport, HttpTransport) or not self._is_direct():
+            return None
+        headers = list(self._endpoint.credentials.headers)
+        if self._endpoint.credentials.token is not None:
+            headers.append("authorization")
+        return find_cache_path(transport.url, headers)
 
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:
@@ -526,10 +580,10 @@ def unpack_schema(entry: CachedSchema) -> LoadedSchema:
         return load_introspection(entry.unpack(), "The schema kept")
 
 
-def is_free_of_secrets(body: bytes, endpoint: SchemaEndpoint) -> bool:
-    """Tell whether no secret of the client is in an answer, in any spelling."""
+def is_free_of_secrets(body: bytes, redact: Callable[[str], str]) -> bool:
+    """Return whether a response holds no secret of the client, in any spelling."""
     text = body.decode()
-    return endpoint.redact(text) == text
+    return redact(text) == text
 
 
 def redact_texts(data: Any, hide: Callable[[str], str]) -> None:

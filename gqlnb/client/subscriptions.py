@@ -58,8 +58,8 @@ from gqlnb.redact import hide_locals, strip_traceback
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
+    from gqlnb.client.request_sender import PreparedRequest
     from gqlnb.client.transports import Transport
-    from gqlnb.document.document import Document
     from gqlnb.http.messages import Request, Response
     from gqlnb.result.result import Result
 
@@ -71,10 +71,8 @@ __all__ = [
     "StreamKind",
     "Subscription",
     "SubscriptionOptions",
-    "ask_for_parts",
-    "check_kind",
-    "check_subscription_options",
     "open_responses",
+    "open_subscription",
     "read_ahead",
     "require_streaming",
 ]
@@ -265,7 +263,7 @@ class SubscriptionRunner:
     def _has_no_stream(self, error: GqlnbError) -> bool:
         """Tell whether there was an answer, but no stream, in either way."""
         about = isinstance(error, AnswerError) or getattr(error, "status", None) is not None
-        known = self._options.kind or getattr(self._transport, "way", None)
+        known = self._options.kind or getattr(self._transport, "stream_kind", None)
         return about and known is None and not isinstance(error, (AuthError, RateLimited))
 
 
@@ -275,34 +273,80 @@ def compute_backoff(tried: int, fraction: Callable[[], float] = random.random) -
 
 
 @hide_locals
-def check_subscription_options(
-    way: StreamKind | None, init: ConnectionInit, again: int, timeout: float, transport: Transport
-) -> tuple[SubscriptionOptions, list[Token]]:
-    """Return how to subscribe, and the secrets of `init` that are to be hidden.
+def open_subscription(
+    prepared: PreparedRequest,
+    *,
+    kind: StreamKind | None,
+    reconnect: int,
+    init: ConnectionInit,
+    timeout: float,
+) -> Subscription:
+    """Return the stream of a subscription, or of an answer in parts.
+
+    Parameters
+    ----------
+    prepared
+        The request.
+    kind, reconnect, init
+        As `transport`, `reconnect` and `init` of :meth:`gqlnb.Client.subscribe`.
+    timeout
+        Seconds until an endpoint must have accepted the subscription.
 
     Raises
     ------
+    QueryError
+        If the document has a single answer, or has parts, which a schema of this process lacks.
     OptionError
         If an option has no such value.
-    TargetError, AuthError
-        If a value of `init` can be none, can't be found, or may not travel there.
+    TargetError, AuthError, ReplayError
+        If the transport carries no subscriptions, or a value of `init` is not valid, can't be
+        found, or may not be sent there.
     """
-    if way not in ("ws", "sse", None):
-        msg = f"transport= takes 'ws', 'sse' or None, not {sanitize_text(repr(way), 40)}."
+    context = prepared.context
+    document = context.document
+    incremental = document.kind != "subscription"
+    if incremental and not document.incremental_directives:
+        message = f"A {document.kind} gives one result. Use execute() for it."
+        raise QueryError(message, text=document.text)
+    transport = require_streaming(prepared.transport)
+    check_subscription_options(kind, reconnect, init)
+    tokens: list[Token] = []
+    payload = seal_init(init, tokens) if isinstance(init, Mapping) else init
+    if tokens and isinstance(transport, HttpTransport):
+        named = {f"init-{number}": token for number, token in enumerate(tokens)}
+        bind_credentials(transport.url, Credentials(None, named))
+    options = SubscriptionOptions(kind, payload, timeout)
+    if incremental:
+        if isinstance(transport, InProcessTransport):  # its engine answers in one piece
+            raise QueryError(text=document.text, problems=find_incremental_problems(document))
+        # Over HTTP unless asked otherwise, as the servers with @defer and @stream do.
+        options = options._replace(kind=kind or "sse", accept=ACCEPT_PARTS)
+        reconnect = 0
+
+    def redact(text: str) -> str:
+        for token in tokens:
+            text = token.redact(text)
+        return context.redact(text)
+
+    if tokens:
+        context = replace(context, redact=redact)
+    return Subscription(transport, prepared.request, context, options, reconnect)
+
+
+def check_subscription_options(kind: object, reconnect: object, init: object) -> None:
+    """Raise OptionError for values that the options do not have."""
+    if kind not in ("ws", "sse", None):
+        msg = f"transport= takes 'ws', 'sse' or None, not {sanitize_text(repr(kind), 40)}."
         raise OptionError(msg)
-    if type(again) is not int or again < 0:
-        msg = f"reconnect= takes a number of attempts, 0 for none, not {sanitize_text(repr(again), 40)}."
+    if type(reconnect) is not int or reconnect < 0:
+        msg = (
+            "reconnect= takes a number of attempts, 0 for none, not "
+            f"{sanitize_text(repr(reconnect), 40)}."
+        )
         raise OptionError(msg)
     if init is not None and not isinstance(init, (bool, Mapping)):
         msg = f"init= takes True or a mapping, not {type(init).__name__}."
         raise OptionError(msg)
-    secrets: list[Token] = []
-    payload = seal_init(init, secrets) if isinstance(init, Mapping) else init
-    url = getattr(transport, "url", None)
-    if secrets and isinstance(url, str):
-        named = {f"init-{number}": secret for number, secret in enumerate(secrets)}
-        bind_credentials(url, Credentials(None, named))
-    return SubscriptionOptions(way, payload, timeout), secrets
 
 
 def seal_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
@@ -318,35 +362,6 @@ def seal_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
         if isinstance(payload[name], Token):
             secrets.append(payload[name])
     return payload
-
-
-def check_kind(asked: ResponseContext) -> None:
-    """Refuse what is answered once.
-
-    Raises
-    ------
-    QueryError
-        Before anything is sent.
-    """
-    document = asked.document
-    if document.kind != "subscription" and not document.incremental_directives:
-        message = f"A {document.kind} gives one result. Use execute() for it."
-        raise QueryError(message, text=document.text)
-
-
-def ask_for_parts(
-    ways: SubscriptionOptions, road: Transport, document: Document
-) -> SubscriptionOptions:
-    """Return how to ask for an answer in parts: over HTTP, as the servers that give one do.
-
-    Raises
-    ------
-    QueryError
-        If a schema of this process is asked, which answers in one piece.
-    """
-    if isinstance(road, InProcessTransport):
-        raise QueryError(text=document.text, problems=find_incremental_problems(document))
-    return ways._replace(kind=ways.kind or "sse", accept=ACCEPT_PARTS)
 
 
 T = TypeVar("T")

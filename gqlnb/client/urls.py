@@ -11,6 +11,8 @@ from gqlnb.errors import TargetError, sanitize_text
 from gqlnb.redact import MASK, has_token_prefix
 
 __all__ = [
+    "DEFAULT_URL",
+    "SERVE_HINT",
     "check_url",
     "find_secret_segments",
     "format_origin",
@@ -21,6 +23,10 @@ __all__ = [
     "strip_url",
 ]
 
+DEFAULT_URL = "http://127.0.0.1:4000/graphql"  # the port of most servers' examples
+SERVE_HINT = """To serve a schema from this notebook:
+  import gqlnb
+  server = gqlnb.serve(gqlnb.reference_schema())"""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 # Services that take their key in the path (Infura, Alchemy, The Graph) use 32 characters or more.
 # Shorter segments are names: versions, tenants, project ids such as Hygraph's of 25 characters.
@@ -129,9 +135,9 @@ def redact_url(text: str) -> str:
 
     Examples
     --------
-    >>> shown("ftp://me:password@host/graphql?key=1")
+    >>> redact_url("ftp://me:password@host/graphql?key=1")
     'ftp://host/graphql'
-    >>> shown("demo")
+    >>> redact_url("demo")
     'demo'
     """
     scheme, slashes, rest = text.rpartition("://") if "://" in text else ("", "", text)

@@ -1,20 +1,23 @@
-"""How much a document asks for, found before it is checked against a schema.
+"""Complexity limits of documents, checked before validation.
 
-A short text can ask for much: fragments that spread each other twice spell millions of fields in a
-kilobyte. Nothing is unrolled here. Each definition is walked once, and what a fragment stands for
-is computed once, bottom-up; nothing recurses, so no document is too deep for it. Fragments that
-spread themselves are left to validation.
+A short text can be complex: fragments that spread each other twice expand to millions of fields in
+a kilobyte. The fragments are therefore not expanded. Each definition is measured once, and the
+expanded size of each fragment is computed once, bottom-up and without recursion, so that the depth
+of a document does not matter. Fragments that spread themselves are left to validation.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    InlineFragmentNode,
+    Node,
     OperationDefinitionNode,
+    VariableDefinitionNode,
 )
 from graphql.error import GraphQLSyntaxError
 
@@ -24,7 +27,7 @@ from gqlnb.errors import Problem, QueryError, sanitize_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from graphql import DocumentNode, Node
+    from graphql import DocumentNode
 
     from gqlnb.document.limits import Limits
 
@@ -36,55 +39,69 @@ __all__ = [
     "parse_within_limits",
 ]
 
-MAX_REPORTED = 10**12  # a document can spell numbers of a hundred digits
+MAX_REPORTED = 10**12  # a document can expand to a number of fields with a hundred digits
 Definition = FragmentDefinitionNode | OperationDefinitionNode
+DirectiveHolder = (
+    Definition | FieldNode | FragmentSpreadNode | InlineFragmentNode | VariableDefinitionNode
+)
+
+
+class Position(Protocol):
+    """A position in a text, such as a token or a source location."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+
+    @property
+    def column(self) -> int:
+        """The column, from 1."""
 
 
 def parse_within_limits(text: str, limits: Limits) -> DocumentNode:
-    """Parse a text that is neither too long nor of too many tokens.
+    """Parse a text within the limits on characters and tokens.
 
     Raises
     ------
     QueryError
-        If it is; it does not hold the text.
+        If the text is over a limit; the error does not contain the text.
     GraphQLError
-        If it has a syntax error.
+        If the text has a syntax error.
     """
     if limits.text is not None and len(text) > limits.text:
-        said = f"The document has {len(text):,} characters"
-        raise QueryError(problems=[build_violation("text", said, len(text), limits)])
+        clause = f"The document has {len(text):,} characters"
+        raise QueryError(problems=[build_violation("text", clause, len(text), limits)])
     try:
         return parse_source(text, max_tokens=limits.tokens)
     except GraphQLSyntaxError as error:
-        # Comments are tokens here, as they are to what reads them.
         if limits.tokens is None or f"{limits.tokens} tokens. Parsing" not in error.message:
             raise
-        place = error.locations[0] if error.locations else None
-    said = f"The document has more than {limits.tokens:,} tokens"
-    raise QueryError(problems=[build_violation("tokens", said, None, limits, place)])
+        position = error.locations[0] if error.locations else None
+    clause = f"The document has more than {limits.tokens:,} tokens"
+    raise QueryError(problems=[build_violation("tokens", clause, None, limits, position)])
 
 
 class DefinitionSize(NamedTuple):
-    """What one definition asks for, apart from the fragments it spreads.
+    """The size of one definition, without the fragments it spreads.
 
     Attributes
     ----------
     node
         The definition.
     fields
-        Its fields.
+        The number of its fields.
     depth
-        Levels of its fields.
+        The number of levels of its fields.
     deepest
-        A field on the lowest of them.
+        A field on the lowest level.
     spreads
-        The fragments it spreads: the node, and how many levels are above its fields.
+        The fragment spreads, with the number of levels above each.
     longest_name
-        The field whose name in the answer is longest.
+        The field with the longest response name.
     aliases
-        Its fields that have an alias, in the order of the text.
+        The fields with an alias, in the order of the text.
     directives
-        Its nodes that have directives.
+        The nodes with directives.
     """
 
     node: Definition
@@ -94,18 +111,18 @@ class DefinitionSize(NamedTuple):
     spreads: list[tuple[FragmentSpreadNode, int]]
     longest_name: FieldNode | None
     aliases: list[FieldNode]
-    directives: list[Any]
+    directives: list[DirectiveHolder]
 
 
 class ExpandedSize(NamedTuple):
-    """What a definition asks for with its fragments unrolled.
+    """The size of a definition with its fragments expanded.
 
     Attributes
     ----------
     fields, depth
-        As of a `DefinitionSize`.
+        As in `DefinitionSize`.
     deepest
-        The field, or the spread of the fragment, that leads to the lowest level.
+        The field or fragment spread that leads to the lowest level.
     """
 
     fields: int
@@ -114,28 +131,30 @@ class ExpandedSize(NamedTuple):
 
 
 def check_limits(ast: DocumentNode, text: str, limits: Limits) -> None:
-    """Refuse a document that asks for more than is let through.
+    """Check a document against the complexity limits.
 
     Raises
     ------
     QueryError
-        With what it asks for, the limit, and the place.
+        For the first limit exceeded.
     """
-    found = [measure_definition(node) for node in ast.definitions if isinstance(node, Definition)]
-    refused = next(find_violations(found, limits), None)
-    if refused is not None:
-        raise QueryError(text=text, problems=[refused])
+    sizes = [measure_definition(node) for node in ast.definitions if isinstance(node, Definition)]
+    violation = next(find_violations(sizes, limits), None)
+    if violation is not None:
+        raise QueryError(text=text, problems=[violation])
 
 
 def measure_definition(definition: Definition) -> DefinitionSize:
-    """Walk one definition."""
+    """Return the size of a definition without its fragments."""
     fields = depth = size = 0
     deepest: Node = definition
     longest: FieldNode | None = None
     spreads: list[tuple[FragmentSpreadNode, int]] = []
     aliases: list[FieldNode] = []
-    directives: list[Any] = [v for v in definition.variable_definitions or () if v.directives]
-    waiting: list[tuple[Any, int]] = [(definition, 0)]
+    directives: list[DirectiveHolder] = [
+        variable for variable in definition.variable_definitions or () if variable.directives
+    ]
+    waiting: list[tuple[Any, int]] = [(definition, 0)]  # graphql-core does not type selections
     while waiting:
         node, above = waiting.pop()
         if node.directives:
@@ -147,8 +166,8 @@ def measure_definition(definition: Definition) -> DefinitionSize:
                 depth, deepest = above, node
             if node.alias is not None:
                 aliases.append(node)
-            if get_name_length(node) > size:
-                size, longest = get_name_length(node), node
+            if (length := len((node.alias or node.name).value)) > size:
+                size, longest = length, node
         elif isinstance(node, FragmentSpreadNode):
             spreads.append((node, above))
             continue
@@ -157,33 +176,28 @@ def measure_definition(definition: Definition) -> DefinitionSize:
     return DefinitionSize(definition, fields, depth, deepest, spreads, longest, aliases, directives)
 
 
-def get_name_length(node: FieldNode) -> int:
-    """Return how long the name is that a field has in the answer."""
-    return len((node.alias or node.name).value)
-
-
-def expand_fragments(measures: Mapping[str, DefinitionSize]) -> dict[str, ExpandedSize]:
-    """Return what each fragment stands for; one that spreads itself does so once."""
+def expand_fragments(sizes: Mapping[str, DefinitionSize]) -> dict[str, ExpandedSize]:
+    """Return the expanded size of each fragment; recursion of a fragment is counted once."""
     done: dict[str, ExpandedSize] = {}
     begun: set[str] = set()
-    for name in measures:
+    for name in sizes:
         waiting = [name]
         while waiting:
             last = waiting[-1]
-            below = {spread.name.value for spread, _ in measures[last].spreads}
-            missing = [n for n in below if n in measures and n not in done and n not in begun]
+            below = {spread.name.value for spread, _ in sizes[last].spreads}
+            missing = [n for n in below if n in sizes and n not in done and n not in begun]
             begun.add(last)
             if missing and last not in done:
                 waiting += missing
                 continue
             waiting.pop()
             if last not in done:
-                done[last] = compute_expanded_size(measures[last], done)
+                done[last] = compute_expanded_size(sizes[last], done)
     return done
 
 
 def compute_expanded_size(own: DefinitionSize, below: Mapping[str, ExpandedSize]) -> ExpandedSize:
-    """Return what a definition asks for, given what is known of the fragments it spreads."""
+    """Return the expanded size of a definition, given those of the fragments it spreads."""
     fields, depth, deepest = own.fields, own.depth, own.deepest
     for spread, above in own.spreads:
         found = below.get(spread.name.value)
@@ -194,78 +208,72 @@ def compute_expanded_size(own: DefinitionSize, below: Mapping[str, ExpandedSize]
     return ExpandedSize(fields, depth, deepest)
 
 
-def find_violations(found: list[DefinitionSize], limits: Limits) -> Iterator[Problem]:
-    """Yield what a document asks for beyond the limits."""
+def find_violations(sizes: list[DefinitionSize], limits: Limits) -> Iterator[Problem]:
+    """Yield the limits that a document exceeds, as problems."""
     most = limits.directives
-    for node in [node for one in found for node in one.directives]:
-        if most is not None and (count := len(node.directives)) > most:
-            said = f"{count:,} directives stand at one place"
-            yield build_violation("directives", said, count, limits, get_start_token(node))
-    most, aliases = limits.aliases, [node for one in found for node in one.aliases]
+    for holder in [node for size in sizes for node in size.directives]:
+        if most is not None and (count := len(holder.directives or ())) > most:
+            clause = f"{count:,} directives stand at one place"
+            yield build_violation("directives", clause, count, limits, get_position(holder))
+    most, aliases = limits.aliases, [node for size in sizes for node in size.aliases]
     if most is not None and (count := len(aliases)) > most:
-        said = f"The document has {count:,} aliases"
-        yield build_violation("aliases", said, count, limits, get_start_token(aliases[most]))
-    for node in [one.longest_name for one in found if one.longest_name is not None]:
-        if limits.name is not None and (count := get_name_length(node)) > limits.name:
-            yield build_violation(
-                "name", f"A name has {count:,} characters", count, limits, get_start_token(node)
-            )
-    known = expand_fragments(
-        {one.node.name.value: one for one in found if isinstance(one.node, FragmentDefinitionNode)}
+        clause = f"The document has {count:,} aliases"
+        yield build_violation("aliases", clause, count, limits, get_position(aliases[most]))
+    for field in [size.longest_name for size in sizes if size.longest_name is not None]:
+        count = len((field.alias or field.name).value)
+        if limits.name is not None and count > limits.name:
+            clause = f"A name has {count:,} characters"
+            yield build_violation("name", clause, count, limits, get_position(field))
+    fragments = expand_fragments(
+        {
+            size.node.name.value: size
+            for size in sizes
+            if isinstance(size.node, FragmentDefinitionNode)
+        }
     )
-    for one in found:
-        yield from find_expanded_violations(one.node, compute_expanded_size(one, known), limits)
+    for size in sizes:
+        expanded = compute_expanded_size(size, fragments)
+        if limits.depth is not None and expanded.depth > limits.depth:
+            clause = f"Fields nest {expanded.depth:,} levels deep"
+            position = get_position(expanded.deepest)
+            yield build_violation("depth", clause, expanded.depth, limits, position)
+        if limits.selections is not None and (count := expanded.fields) > limits.selections:
+            shown = f"{count:,}" if count <= MAX_REPORTED else f"more than {MAX_REPORTED:,}"
+            node = size.node
+            word = "fragment" if isinstance(node, FragmentDefinitionNode) else node.operation.value
+            name = f"{word} {sanitize_text(node.name.value, 40)}" if node.name else f"this {word}"
+            clause = f"With its fragments unrolled, {name} asks for {shown} fields"
+            least = min(count, MAX_REPORTED)
+            yield build_violation("selections", clause, least, limits, get_position(node))
 
 
-def find_expanded_violations(
-    node: Definition, found: ExpandedSize, limits: Limits
-) -> Iterator[Problem]:
-    """Yield what is wrong with a definition whose fragments are unrolled: too deep, too many."""
-    if limits.depth is not None and found.depth > limits.depth:
-        said = f"Fields nest {found.depth:,} levels deep"
-        yield build_violation("depth", said, found.depth, limits, get_start_token(found.deepest))
-    if limits.selections is not None and found.fields > limits.selections:
-        few = found.fields <= MAX_REPORTED
-        count = f"{found.fields:,}" if few else f"more than {MAX_REPORTED:,}"
-        said = f"With its fragments unrolled, {describe_definition(node)} asks for {count} fields"
-        yield build_violation(
-            "selections", said, min(found.fields, MAX_REPORTED), limits, get_start_token(node)
-        )
-
-
-def describe_definition(node: Definition) -> str:
-    """Return what a definition is called in a sentence."""
-    word = "fragment" if isinstance(node, FragmentDefinitionNode) else node.operation.value
-    return f"{word} {sanitize_text(node.name.value, 40)}" if node.name else f"this {word}"
-
-
-def get_start_token(node: Any) -> Any:
-    """Return the token that a node begins with; None if the node was not read from a text."""
+def get_position(node: Node) -> Position | None:
+    """Return the start of a node; None if it was not parsed from a text."""
     return None if node.loc is None else node.loc.start_token
 
 
 def build_violation(
-    name: str, said: str, found: int | None, limits: Limits, place: Any = None
+    name: str, clause: str, count: int | None, limits: Limits, position: Position | None = None
 ) -> Problem:
-    """Return the refusal of a document.
+    """Return a problem for an exceeded limit.
 
     Parameters
     ----------
     name
-        The limit, as `Limits` calls it.
-    said
-        What the document asks for, as a clause.
-    found
-        How much that is, to raise the limit to; None if nobody has counted.
+        The attribute of `Limits`.
+    clause
+        The violation, as the first clause of the message.
+    count
+        The limit that the document needs; None if unknown.
     limits
         The limits.
-    place
-        Whatever has a line and a column.
+    position
+        The position in the text.
     """
     most = getattr(limits, name)
     message = (
-        f"{said}; the limit is {most:,}. Ask for less at once, or have whoever serves this raise "
-        f"it: serve(schema, limits=Limits({name}={found or 2 * most}))."
+        f"{clause}; the limit is {most:,}. Ask for less at once, or have whoever serves this raise "
+        f"it: serve(schema, limits=Limits({name}={count or 2 * most}))."
     )
-    line, column = (place.line, place.column) if place is not None else (None, None)
+    line, column = (position.line, position.column) if position is not None else (None, None)
     return Problem(message, line, column)

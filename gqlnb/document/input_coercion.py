@@ -1,15 +1,14 @@
-"""Python values in a JSON form, where no declared type says which."""
+"""Conversion of Python values to JSON values, with and without a declared type."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from graphql import (
@@ -20,6 +19,7 @@ from graphql import (
     ListTypeNode,
     NamedTypeNode,
     NonNullTypeNode,
+    Undefined,
 )
 
 from gqlnb.document import duration, scalars
@@ -34,197 +34,45 @@ from gqlnb.document.input_records import (
     read_record,
     read_table,
 )
-from gqlnb.document.scalar_values import unwrap
+from gqlnb.document.scalar_values import MAX_EXACT_FLOAT, unwrap
 from gqlnb.document.upload import is_file
-from gqlnb.errors import describe_path, sanitize_text
+from gqlnb.errors import describe_path, find_similar, sanitize_text
+
+if TYPE_CHECKING:
+    from graphql import GraphQLInputField
 
 __all__ = [
     "BUILT_IN_SCALARS",
-    "CELL_CHECKS",
-    "PLAIN_TYPES",
     "CoercionError",
-    "NoJsonFormError",
     "coerce_input",
-    "convert_member",
     "convert_value",
+    "describe_kind",
     "describe_unknown_fields",
+    "find_misfit",
     "has_default",
     "is_row",
     "join_names",
-    "refuse_unread_table",
 ]
 
+JSON: TypeAlias = Any  # None, bool, int, float, str, and lists and dicts of them
+InputKind: TypeAlias = Any  # an input type of a schema, or a type node where it is not known
+Path = tuple[str | int, ...]
+
 PLAIN_TYPES = frozenset({str, int, bool})
+JSON_TYPES = frozenset({str, int, float, bool, dict, list})  # the types of parsed JSON
+BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
+MAX_NAMES_SHOWN = 5
+MIN_SIMILARITY = 0.7  # of difflib; "naem" and "name" have 0.75, "index" and "kind" 0.44
 
 
-class NoJsonFormError(TypeError):
-    """A value without a JSON form.
-
-    Parameters
-    ----------
-    what
-        What it is.
-    advice
-        What to give instead.
+class CoercionError(TypeError):
+    """A value that does not fit its declared type; the message never contains the value.
 
     Attributes
     ----------
     path
-        Where it stands in the variable.
+        The path within the variable.
     """
-
-    def __init__(self, what: str, advice: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.advice = advice
-        self.path: tuple[str | int, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.what}{describe_path(self.path)} has no JSON form.{self.advice}"
-
-
-def convert_value(value: Any) -> Any:
-    """Return a Python value as a JSON-like one.
-
-    Dates and times become ISO 8601 text, decimals and UUIDs text, enum members their names, NumPy
-    and pandas scalars plain ones (NaT and NA null), arrays and Series lists with null for NaN, data
-    classes and models objects, tables lists of objects. Files stay as they are: whoever carries
-    them says how.
-
-    Raises
-    ------
-    UnfitError
-        If the value is none of these, or no finite number.
-    RecursionError
-        If it holds itself.
-    """
-    if value is None or type(value) in PLAIN_TYPES:
-        return value
-    for kind, convert in CONVERTERS:
-        if isinstance(value, kind):
-            return convert(value)
-    if type(value).__name__ in PANDAS_MISSING_TYPES:
-        return None
-    if is_file(value):
-        return value
-    return convert_foreign(value)
-
-
-def convert_foreign(value: Any) -> Any:
-    """Return a table, an array, a model or another iterable as a JSON-like value."""
-    table = read_table(value)
-    if table is not None:
-        return convert_value(table.to_records())
-    items = read_items(value)
-    if items is not None:
-        return [
-            convert_member(index, None if is_missing(item) else item)
-            for index, item in enumerate(items)
-        ]
-    if hasattr(value, "tolist"):  # a scalar of NumPy
-        return convert_numpy_scalar(value)
-    refuse_unread_table(value)
-    if not isinstance(value, tuple):  # also a named one, which JSON libraries write as a list
-        record = read_record(value)
-        if record is not None:
-            return {name: convert_member(name, item) for name, item in record.items()}
-    if is_plain_iterable(value):
-        return [convert_member(index, item) for index, item in enumerate(value)]
-    what = f"a {type(value).__name__}"
-    raise NoJsonFormError(what, get_advice(value))
-
-
-def refuse_unread_table(value: Any) -> None:
-    """Refuse a table that gives the names of its columns where its rows are meant.
-
-    Raises
-    ------
-    UnfitError
-        If the value is one.
-    """
-    if is_unread_table(value):
-        what = f"a {type(value).__name__} of {type(value).__module__.partition('.')[0]}"
-        raise NoJsonFormError(what, " Give a DataFrame of pandas or Polars, or a list of dicts.")
-
-
-def convert_numpy_scalar(value: Any) -> Any:
-    """Return a NumPy scalar as a plain value; of a moment with nanoseconds, text."""
-    names = getattr(value.dtype, "names", None)
-    if names:
-        return {name: convert_member(name, value[name]) for name in names}
-    if value.dtype.kind not in {"M", "m"}:
-        return convert_value(value.tolist())
-    if is_missing(value):
-        return None
-    return (
-        duration.format_duration(duration.to_nanoseconds(value))
-        if value.dtype.kind == "m"
-        else f"{value}"
-    )
-
-
-def get_advice(value: Any) -> str:
-    """Return what to give instead of bytes and paths, which are files perhaps."""
-    if isinstance(value, (bytes, bytearray, PurePath)):
-        return " To send a file, give gqlnb.Upload(...) of it."
-    return ""
-
-
-def convert_member(step: str | int, value: Any) -> Any:
-    """Return a part of a value as a JSON-like one; where it has no form, the error says where."""
-    try:
-        return convert_value(value)
-    except NoJsonFormError as error:
-        error.path = (step, *error.path)
-        raise
-
-
-def require_finite(value: float) -> float:
-    """Return a number that JSON can hold.
-
-    Raises
-    ------
-    UnfitError
-        If it is not finite.
-    """
-    if isfinite(value):
-        return value
-    raise NoJsonFormError(str(value), " Give None for null, or a finite number.")
-
-
-def format_datetime(value: date | time) -> str | None:
-    """Return a date or time as ISO 8601 text; None for NaT."""
-    return value.isoformat() if value == value else None  # noqa: PLR0124 - NaT alone differs
-
-
-CONVERTERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (Enum, lambda value: value.name),
-    (float, lambda value: require_finite(float(value))),
-    ((date, time), format_datetime),
-    (timedelta, lambda value: duration.format_duration(duration.to_nanoseconds(value))),
-    ((Decimal, UUID), str),
-    (
-        Mapping,
-        lambda value: {str(key): convert_member(str(key), item) for key, item in value.items()},
-    ),
-    (str, str.__str__),  # subclasses of the plain kinds
-    (int, int.__int__),
-    (
-        (list, tuple),
-        lambda value: [convert_member(index, item) for index, item in enumerate(value)],
-    ),
-)
-
-Path = tuple[str | int, ...]
-BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
-JSON_TYPES = frozenset({str, int, float, bool, dict, list})  # the types of parsed JSON
-MAX_EXACT_FLOAT = 2**53  # from here on a float may stand for an integer beside it
-MAX_NAMES_SHOWN = 5
-MIN_SIMILARITY = 0.7  # of difflib: "name" for "naem" has more, "kind" for "index" less
-
-
-class CoercionError(TypeError):
-    """A value that does not fit its declared type; the message never holds the value."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -235,29 +83,166 @@ class CoercionError(TypeError):
         return f"{place.removeprefix(' ')}: {self.args[0]}" if place else str(self.args[0])
 
 
-# -- by declared type
+class NoJsonFormError(CoercionError):
+    """A value that cannot be converted to JSON.
+
+    Parameters
+    ----------
+    noun
+        The kind of the value, such as "a set".
+    advice
+        A sentence about an alternative.
+    """
+
+    def __init__(self, noun: str, advice: str = "") -> None:
+        super().__init__(noun)
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}{describe_path(self.path)} has no JSON form.{self.advice}"
 
 
-def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
-    """Return a value in the JSON form of its declared type.
+# -- without a declared type
+
+
+def convert_value(value: Any) -> JSON:
+    """Convert a Python value to a JSON value.
+
+    Dates and times become ISO 8601 text, decimals and UUIDs text, enum members their names, NumPy
+    and pandas scalars plain values (NaT and NA null), arrays and Series lists with null for NaN,
+    data classes and models objects, tables lists of objects. Files are returned unchanged, for a
+    multipart request.
+
+    Raises
+    ------
+    CoercionError
+        If the value cannot be converted, such as infinity.
+    RecursionError
+        If the value contains itself.
+    """
+    if value is None or type(value) in PLAIN_TYPES:
+        return value
+    for kind, convert in CONVERTERS:
+        if isinstance(value, kind):
+            return convert(value)
+    if type(value).__name__ in PANDAS_MISSING_TYPES:
+        return None
+    return value if is_file(value) else convert_foreign(value)
+
+
+def convert_foreign(value: Any) -> JSON:
+    """Convert a table, an array, a model or another iterable to a JSON value."""
+    table = read_table(value)
+    if table is not None:
+        return convert_value(table.to_records())
+    items = read_items(value)
+    if items is not None:
+        return convert_items(None if is_missing(item) else item for item in items)
+    if hasattr(value, "tolist"):  # a NumPy scalar
+        return convert_numpy_scalar(value)
+    reject_unread_table(value)
+    if not isinstance(value, tuple):  # named tuples are lists for JSON libraries too
+        record = read_record(value)
+        if record is not None:
+            return {name: convert_member(name, item) for name, item in record.items()}
+    if is_plain_iterable(value):
+        return convert_items(value)
+    may_be_file = isinstance(value, (bytes, bytearray, PurePath))
+    advice = " To send a file, give gqlnb.Upload(...) of it." if may_be_file else ""
+    noun = f"a {type(value).__name__}"
+    raise NoJsonFormError(noun, advice)
+
+
+def reject_unread_table(value: object) -> None:
+    """Check that iteration over a value does not yield column names instead of rows.
+
+    Raises
+    ------
+    NoJsonFormError
+        If it does.
+    """
+    if is_unread_table(value):
+        noun = f"a {type(value).__name__} of {type(value).__module__.partition('.')[0]}"
+        raise NoJsonFormError(noun, " Give a DataFrame of pandas or Polars, or a list of dicts.")
+
+
+def convert_numpy_scalar(value: Any) -> JSON:
+    """Convert a NumPy scalar to a JSON value; a datetime becomes text with all its digits."""
+    names = getattr(value.dtype, "names", None)
+    if names:
+        return {name: convert_member(name, value[name]) for name in names}
+    if value.dtype.kind not in {"M", "m"}:
+        return convert_value(value.tolist())
+    if is_missing(value):
+        return None
+    return format_timedelta(value) if value.dtype.kind == "m" else str(value)
+
+
+def convert_member(step: str | int, value: Any) -> JSON:
+    """Convert a member of a value; its key or index is added to the path of an error."""
+    try:
+        return convert_value(value)
+    except CoercionError as error:
+        error.path = (step, *error.path)
+        raise
+
+
+def convert_items(items: Any) -> list[JSON]:
+    """Convert the items of an iterable."""
+    return [convert_member(index, item) for index, item in enumerate(items)]
+
+
+def require_finite(value: float) -> float:
+    """Return a number, or raise NoJsonFormError for NaN and infinity."""
+    if isfinite(value):
+        return float(value)
+    raise NoJsonFormError(str(float(value)), " Give None for null, or a finite number.")
+
+
+def format_datetime(value: date | time) -> str | None:
+    """Return a date or time as ISO 8601 text; None for NaT."""
+    return value.isoformat() if value == value else None  # noqa: PLR0124 - only NaT differs
+
+
+def format_timedelta(value: object) -> str:
+    """Return a duration as ISO 8601 text."""
+    return duration.format_duration(duration.to_nanoseconds(value))
+
+
+CONVERTERS: tuple[tuple[Any, Callable[[Any], JSON]], ...] = (
+    (Enum, lambda value: value.name),
+    (float, require_finite),
+    ((date, time), format_datetime),
+    (timedelta, format_timedelta),
+    ((Decimal, UUID), str),
+    (Mapping, lambda value: {str(key): convert_member(str(key), it) for key, it in value.items()}),
+    (str, str.__str__),  # subclasses of the plain types
+    (int, int.__int__),
+    ((list, tuple), convert_items),
+)
+
+
+# -- with a declared type
+
+
+def coerce_input(value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
+    """Convert a value to the JSON form of its declared type.
 
     Parameters
     ----------
     value
         The Python value.
     kind
-        The declared type: of a schema, or of a document where no schema is known.
+        The declared type: of a schema, or of a document if the schema is not known.
     sparse
-        Whether NaN is a missing value here: in tables, rows, arrays, and fields of input objects.
+        Whether NaN means a missing value: in tables, rows, arrays, and fields of input objects.
 
     Raises
     ------
-    MisfitError
-        If it does not fit the type.
-    UnfitError
-        If it has no JSON form.
+    CoercionError
+        If the value does not fit the type, or has no JSON form.
     TypeError
-        If the function of a custom scalar refuses it.
+        If the serialiser of a custom scalar fails.
     """
     if isinstance(kind, (NonNullTypeNode, GraphQLNonNull)):
         inner = kind.type if isinstance(kind, NonNullTypeNode) else kind.of_type
@@ -269,7 +254,7 @@ def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
         return coerce_list(value, inner, sparse=sparse)
     if isinstance(kind, GraphQLInputObjectType):
         return coerce_object(value, kind)
-    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    name = get_leaf_name(kind)
     if type(value) in PLAIN_TYPES and name in BUILT_IN_SCALARS:
         return value
     table = None if type(value) in JSON_TYPES else read_table(value)
@@ -283,31 +268,37 @@ def coerce_input(value: Any, kind: Any, *, sparse: bool = False) -> Any:
         )
         raise CoercionError(reason)
     if isinstance(kind, NamedTypeNode) and not scalars.is_known(name) and is_row(value):
-        value = read_record(value)  # an input object, probably: the schema is not known
+        value = read_record(value)  # probably an input object; the schema is not known
     return coerce_leaf(value, name, kind, sparse=sparse)
 
 
-def coerce_list(value: Any, inner: Any, *, sparse: bool) -> Any:
-    """Return a value for a list type: items, the rows of a table, or one item alone."""
-    if type(value) is list:
-        return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
-    named = strip_non_null(inner)
-    table = read_table(value)
-    if table is not None:
-        return coerce_table(table, inner)
-    if isinstance(named, (GraphQLInputObjectType, NamedTypeNode)) and is_row(value, named):
-        return coerce_input(value, inner)
-    items = read_items(value)
-    if items is not None:
-        return [coerce_step(index, item, inner, sparse=True) for index, item in enumerate(items)]
-    if is_plain_iterable(value) and not is_file(value):
-        refuse_unread_table(value)
-        return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(value)]
-    return coerce_input(value, inner)  # GraphQL takes one item for a list of it
+def get_leaf_name(kind: InputKind) -> str:
+    """Return the name of a named type or type node."""
+    return kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
 
 
-def coerce_object(value: Any, kind: GraphQLInputObjectType) -> Any:
-    """Return a value for an input object type: a row, a model, a mapping."""
+def coerce_list(value: Any, inner: InputKind, *, sparse: bool) -> JSON:
+    """Convert a value for a list type: an iterable, the rows of a table, or a single item."""
+    items = value if type(value) is list else None
+    if items is None:
+        named = strip_non_null(inner)
+        table = read_table(value)
+        if table is not None:
+            return coerce_table(table, inner)
+        if isinstance(named, (GraphQLInputObjectType, NamedTypeNode)) and is_row(value, named):
+            return coerce_input(value, inner)
+        items = read_items(value)
+        sparse = sparse or items is not None
+    if items is None:
+        if not is_plain_iterable(value) or is_file(value):
+            return coerce_input(value, inner)  # GraphQL accepts a single item for a list
+        reject_unread_table(value)
+        items = value
+    return [coerce_step(step, item, inner, sparse=sparse) for step, item in enumerate(items)]
+
+
+def coerce_object(value: Any, kind: GraphQLInputObjectType) -> JSON:
+    """Convert a row, a model or a mapping for an input object type."""
     table = None if isinstance(value, Mapping) else read_table(value)
     if table is not None:
         if table.length != 1:
@@ -320,47 +311,49 @@ def coerce_object(value: Any, kind: GraphQLInputObjectType) -> Any:
     record = read_record(value, kind.fields)
     if record is None:
         return convert_value(value)
-    foreign = not isinstance(value, Mapping)
-    if foreign and (unknown := [name for name in record if name not in kind.fields]):
+    unknown = [name for name in record if name not in kind.fields]
+    if unknown and not isinstance(value, Mapping):  # of a mapping the schema check reports them
         raise CoercionError(describe_unknown_fields(f"the {type(value).__name__}", unknown, kind))
     return {
         name: coerce_step(name, item, kind.fields[name].type, sparse=True)
         if name in kind.fields
-        else convert_member(name, item)  # the check against the schema names it
+        else convert_member(name, item)
         for name, item in record.items()
     }
 
 
-def coerce_step(step: str | int, value: Any, kind: Any, *, sparse: bool = False) -> Any:
-    """Return a part of a value in its JSON form; errors say where it stands."""
+def coerce_step(step: str | int, value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
+    """Convert a member of a value; its key or index is added to the path of an error."""
     try:
         return coerce_input(value, kind, sparse=sparse)
-    except (NoJsonFormError, CoercionError) as error:
+    except CoercionError as error:
         error.path = (step, *error.path)
         raise
 
 
-def coerce_leaf(value: Any, name: str, kind: Any, *, sparse: bool) -> Any:
-    """Return a value for a scalar or an enum."""
+def coerce_leaf(value: Any, name: str, kind: InputKind, *, sparse: bool) -> JSON:
+    """Convert a value for a scalar or an enum."""
     if type(value).__name__ in PANDAS_MISSING_TYPES or (sparse and is_missing(value)):
         return None
     if scalars.is_integer(name):
         return coerce_integer(value, name)
     if isinstance(value, Enum):
-        value = convert_enum(value, name, kind)
+        if name in BUILT_IN_SCALARS:
+            value = value.value
+        elif isinstance(kind, GraphQLEnumType):
+            text = value.value if isinstance(value.value, str) else value.name
+            value = text if value.name not in kind.values and text in kind.values else value.name
     if isinstance(value, PurePath) and name in {"String", "ID"}:
         return str(value)
     return convert_value(scalars.serialise_value(name, value))
 
 
-def coerce_integer(value: Any, name: str) -> Any:
-    """Return a number for an integer type; a float that holds a whole number becomes one.
+def coerce_integer(value: Any, name: str) -> JSON:
+    """Convert a number for an integer type.
 
-    pandas keeps integers as floats where some are missing, so 3.0 is meant as 3.
+    Whole floats become integers, because pandas stores integers with missing values as floats.
     """
-    if isinstance(value, Enum):
-        value = value.value
-    value = unwrap(value)
+    value = unwrap(value.value if isinstance(value, Enum) else value)
     if isinstance(value, (float, Decimal)) and isfinite(value) and value == int(value):
         if isinstance(value, float) and abs(value) >= MAX_EXACT_FLOAT:
             reason = (
@@ -375,28 +368,25 @@ def coerce_integer(value: Any, name: str) -> Any:
     return convert_value(scalars.serialise_value(name, value))
 
 
-def convert_enum(value: Enum, name: str, kind: Any) -> Any:
-    """Return what a member of an enum is sent as: its name, or its value where that is meant."""
-    if name in BUILT_IN_SCALARS:
-        return value.value
-    if isinstance(kind, GraphQLEnumType):
-        if value.name not in kind.values and isinstance(value.value, str):
-            return value.value if value.value in kind.values else value.name
-        return value.name
-    return value
-
-
-def strip_non_null(kind: Any) -> Any:
+def strip_non_null(kind: InputKind) -> InputKind:
     """Return a type without its non-null wrapper."""
     if isinstance(kind, NonNullTypeNode):
         return kind.type
     return kind.of_type if isinstance(kind, GraphQLNonNull) else kind
 
 
-def is_row(value: Any, kind: Any = None) -> bool:
-    """Return whether a value is one object with named fields, rather than a list of items."""
-    if isinstance(value, (Mapping, str, list, dict)):
-        return False  # a mapping is one whatever its type is
+def is_row(value: Any, kind: InputKind = None) -> bool:
+    """Return whether a value is one object with named fields rather than a list of items.
+
+    Parameters
+    ----------
+    value
+        The value; mappings are not rows here, because they need no conversion.
+    kind
+        The input object type, if known: the labels of a pandas Series must contain a field of it.
+    """
+    if isinstance(value, (Mapping, str, list)):
+        return False
     if is_library_instance(value, "pandas", "Series"):
         fields = getattr(kind, "fields", None)
         labels = [label for label in value.index if isinstance(label, str)]
@@ -408,13 +398,13 @@ def is_row(value: Any, kind: Any = None) -> bool:
 # -- tables
 
 
-def coerce_table(table: InputTable, inner: Any) -> list[Any]:
-    """Return the rows of a table as items of a list type.
+def coerce_table(table: InputTable, inner: InputKind) -> list[JSON]:
+    """Convert the rows of a table to items of a list type.
 
     Raises
     ------
-    MisfitError
-        If its columns are not the fields of the input object, or a cell does not fit its field.
+    CoercionError
+        If the columns are not the fields of the input object, or a cell does not fit its field.
     """
     if table.repeated:
         reason = f"the {table.kind} has more than one column {table.repeated[0]!r}."
@@ -426,32 +416,30 @@ def coerce_table(table: InputTable, inner: Any) -> list[Any]:
             name: coerce_column(table, name, kind.fields[name].type) for name in table.columns
         }
         records = InputTable(table.kind, columns, table.length).to_records()
-        if getattr(kind, "is_one_of", False):  # such an object has one member
+        if getattr(kind, "is_one_of", False):  # such an object has exactly one member
             return [{k: v for k, v in row.items() if v is not None} for row in records]
         return records
-    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
-    leaf = name in BUILT_IN_SCALARS or isinstance(kind, GraphQLEnumType)
-    if leaf or isinstance(kind, (ListTypeNode, GraphQLList)):
-        if len(table.columns) == 1 and leaf:
-            column = next(iter(table.columns))
-            return coerce_column(table, column, inner)
+    is_leaf = get_leaf_name(kind) in BUILT_IN_SCALARS or isinstance(kind, GraphQLEnumType)
+    if is_leaf and len(table.columns) == 1:
+        return coerce_column(table, next(iter(table.columns)), inner)
+    if is_leaf or isinstance(kind, (ListTypeNode, GraphQLList)):
         shown = join_names(list(table.columns))
         reason = (
             f"a {table.kind} with the columns {shown}, and the list takes items of type {inner}. "
             "Give one column, such as df['name'], or the values alone: df.to_numpy()."
         )
         raise CoercionError(reason)
-    rows: list[Any] = convert_value(table.to_records())
+    rows: list[JSON] = convert_value(table.to_records())
     return rows
 
 
 def check_columns(table: InputTable, kind: GraphQLInputObjectType) -> None:
-    """Check that the columns of a table are fields of an input object, none missing.
+    """Check that the columns of a table are fields of an input object, and none is missing.
 
     Raises
     ------
-    MisfitError
-        If not; the message names the columns and what to do.
+    CoercionError
+        If not; the message names the columns.
     """
     reasons = []
     unknown = [name for name in table.columns if name not in kind.fields]
@@ -472,154 +460,154 @@ def check_columns(table: InputTable, kind: GraphQLInputObjectType) -> None:
         raise CoercionError(" Also, ".join(reasons))
 
 
-def has_default(field: Any) -> bool:
-    """Return whether an input field has a default; graphql-core 3.2 and 3.3 say it differently."""
-    from graphql import Undefined
-
+def has_default(field: GraphQLInputField) -> bool:
+    """Return whether an input field has a default value, in graphql-core 3.2 or 3.3."""
     if getattr(field, "default", None) is not None:
         return True
     return getattr(field, "default_value", Undefined) is not Undefined
 
 
 def describe_unknown_fields(
-    what: str, unknown: list[str], kind: GraphQLInputObjectType, columns: list[str] | None = None
+    owner: str, unknown: list[str], kind: GraphQLInputObjectType, columns: list[str] | None = None
 ) -> str:
-    """Return a sentence about names that an input type does not have, with the way out."""
+    """Return a sentence about fields that an input type does not have, with a suggestion.
+
+    Parameters
+    ----------
+    owner
+        The object with the fields, such as "the DataFrame".
+    unknown
+        The names of the unknown fields.
+    kind
+        The input type.
+    columns
+        All columns, if the object is a table.
+    """
     word = "fields" if columns is None else "columns"
     word = word if len(unknown) > 1 else word[:-1]
-    said = f"{what} has the {word} {join_names(unknown)}, which the type {kind.name} does not have."
-    near = {
-        name: found[0]
+    sentence = (
+        f"{owner} has the {word} {join_names(unknown)}, which the type {kind.name} does not have."
+    )
+    renames = {
+        name: similar
         for name in unknown
-        if (found := difflib.get_close_matches(name, kind.fields, 1, MIN_SIMILARITY))
+        if (similar := find_similar(name, kind.fields, MIN_SIMILARITY))
+        and similar not in (columns or ())
     }
-    near = {name: it for name, it in near.items() if columns is None or it not in columns}
-    if near:
-        said += f" Did you mean {join_names(list(near.values()))}?"
+    if renames:
+        sentence += f" Did you mean {join_names(list(renames.values()))}?"
     if columns is None:
-        if unknown == ["Index"] and what == "the Pandas":  # a row of itertuples()
-            return f"{said} Leave the index out: df.itertuples(index=False)."
-        return f"{said} It has: {join_names(list(kind.fields), 12)}."
-    if near:
+        if unknown == ["Index"] and owner == "the Pandas":  # a row of itertuples()
+            return f"{sentence} Leave the index out: df.itertuples(index=False)."
+        return f"{sentence} It has: {join_names(list(kind.fields), 12)}."
+    if renames:
         pairs = ", ".join(
-            f"'{sanitize_text(a, 40)}': '{b}'" for a, b in list(near.items())[:MAX_NAMES_SHOWN]
+            f"'{sanitize_text(a, 40)}': '{b}'" for a, b in list(renames.items())[:MAX_NAMES_SHOWN]
         )
-        said += f" To rename: df.rename(columns={{{pairs}}})."
-    wanted = [name for name in columns if name in kind.fields]
-    if wanted:
-        listed = ", ".join(f'"{name}"' for name in wanted)
-        return f"{said} To send the others alone: df[[{listed}]]."
-    return f"{said} {kind.name} has: {join_names(list(kind.fields), 12)}."
+        sentence += f" To rename: df.rename(columns={{{pairs}}})."
+    others = ", ".join(f'"{name}"' for name in columns if name in kind.fields)
+    if others:
+        return f"{sentence} To send the others alone: df[[{others}]]."
+    return f"{sentence} {kind.name} has: {join_names(list(kind.fields), 12)}."
 
 
 def join_names(names: list[str], limit: int = MAX_NAMES_SHOWN) -> str:
-    """Return names in quotes, as many as can be read."""
+    """Return names in quotes, at most `limit` of them, and the number of the others."""
     shown = ", ".join(repr(sanitize_text(name, 40)) for name in names[:limit])
     return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
 
 
-def coerce_column(table: InputTable, name: str, kind: Any) -> list[Any]:
-    """Return the cells of a column in the JSON form of a declared type.
+def coerce_column(table: InputTable, name: str, kind: InputKind) -> list[JSON]:
+    """Convert the cells of a column.
 
     Raises
     ------
-    MisfitError
-        If one does not fit; the message names the column and the row.
+    CoercionError
+        If a cell does not fit the type; the message names the column and the row.
     """
-    cells = table.columns[name]
+    cells, label = table.columns[name], sanitize_text(name, 40)
     inner = strip_non_null(kind)
     if inner is not kind and None in cells:
-        count, first = cells.count(None), cells.index(None)
         reason = (
-            f"the column {sanitize_text(name, 40)!r} has no value in {count:,} of {table.length:,} rows, "
-            f"first in row {first}, and {name}: {kind} needs one. Fill it, or leave these rows "
-            f"out: df.dropna(subset=['{sanitize_text(name, 40)}'])."
+            f"the column {label!r} has no value in {cells.count(None):,} of {table.length:,} rows, "
+            f"first in row {cells.index(None)}, and {name}: {kind} needs one. Fill it, or leave "
+            f"these rows out: df.dropna(subset=['{label}'])."
         )
         raise CoercionError(reason)
-    converted = []
-    expected = get_cell_check(inner)
+    converted: list[JSON] = []
     row = 0
     try:
         for row, cell in enumerate(cells):  # noqa: B007 - the error names it
-            found = None if cell is None else coerce_input(cell, inner, sparse=True)
-            said = expected(found) if found is not None else ""
-            if said:
+            value = None if cell is None else coerce_input(cell, inner, sparse=True)
+            reason = "" if value is None else describe_cell_misfit(value, inner)
+            if reason:
                 break
-            converted.append(found)
+            converted.append(value)
         else:
             return converted
     except TypeError as error:
-        said = (
-            str(error)
-            if isinstance(error, (NoJsonFormError, CoercionError))
-            else sanitize_text(error, 200)
-        )
-    reason = f"row {row}, column {sanitize_text(name, 40)!r} of the {table.kind}: {said}"
+        reason = str(error) if isinstance(error, CoercionError) else sanitize_text(error, 200)
+    reason = f"row {row}, column {label!r} of the {table.kind}: {reason}"
     raise CoercionError(reason)
 
 
-def get_cell_check(kind: Any) -> Callable[[Any], str]:
-    """Return a function that says what is wrong with the JSON form of a cell; "" for nothing."""
+# -- leaves
+
+KIND_WORDS = {
+    bool: "a Boolean",
+    dict: "an object",
+    float: "a number",
+    int: "a whole number",
+    list: "a list",
+    str: "text",
+}
+# The values that each scalar of the specification takes, as nouns for error messages.
+ACCEPTED_VALUES = {
+    "Int": "whole numbers",
+    "Float": "numbers",
+    "String": "text: df['name'].astype(str)",
+    "Boolean": "bool",
+    "ID": "text or whole numbers",
+}
+
+
+def describe_kind(value: object) -> str:
+    """Return the kind of a JSON value in words, such as "a list"."""
+    return KIND_WORDS.get(type(value), f"a {type(value).__name__}")
+
+
+def find_misfit(value: JSON, name: str) -> str:
+    """Return a description of a JSON value that is not valid for a built-in scalar, else ""."""
+    if name == "Boolean":
+        fits = isinstance(value, bool)
+    elif name == "Float":
+        fits = type(value) in {float, int}
+    else:
+        fits = isinstance(value, str) and name != "Int"
+        is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+        if name == "Int" and is_whole and not -(2**31) <= value < 2**31:
+            return "a number of more than 32 bits"
+        if name == "Int" and isinstance(value, float) and not is_whole:
+            return "a number with a fraction"
+        fits = fits or (name != "String" and is_whole)
+    return "" if fits else describe_kind(value)
+
+
+def describe_cell_misfit(value: JSON, kind: InputKind) -> str:
+    """Return a clause about a converted cell that is not valid for a leaf type, else ""."""
     if isinstance(kind, GraphQLEnumType):
-        values = kind.values
-
-        def check_enum(value: Any) -> str:
-            if isinstance(value, str) and value in values:
-                return ""
-            return f"not one of the values of {kind.name}: {join_names(list(values), 12)}."
-
-        return check_enum
-    return CELL_CHECKS.get(str(kind), accept_value)
-
-
-def accept_value(_value: Any) -> str:
-    """Accept any value."""
-    return ""
-
-
-def check_int(value: Any) -> str:
-    """Check the JSON form of an Int."""
-    if type(value) is not int:
-        fraction = isinstance(value, float)
-        found = "a number with a fraction" if fraction else f"a {type(value).__name__}"
-        return f"{found}, and Int takes whole numbers."
-    return "" if -(2**31) <= value < 2**31 else "the number does not fit into the 32 bits of Int."
-
-
-def check_float(value: Any) -> str:
-    """Check the JSON form of a Float."""
-    right = type(value) in {float, int}
-    return "" if right else f"a {type(value).__name__}, and Float takes numbers."
-
-
-def check_string(value: Any) -> str:
-    """Check the JSON form of a String."""
-    if isinstance(value, str):
+        if isinstance(value, str) and value in kind.values:
+            return ""
+        return f"not one of the values of {kind.name}: {join_names(list(kind.values), 12)}."
+    name = str(kind)
+    if name not in BUILT_IN_SCALARS:
         return ""
-    return f"a {type(value).__name__}, and String takes text: df['name'].astype(str)."
-
-
-def check_boolean(value: Any) -> str:
-    """Check the JSON form of a Boolean."""
-    return "" if isinstance(value, bool) else f"a {type(value).__name__}, and Boolean takes bool."
-
-
-def check_id(value: Any) -> str:
-    """Check the JSON form of an ID."""
-    if isinstance(value, str) or type(value) is int:
-        return ""
-    if isinstance(value, float):
+    misfit = find_misfit(value, name)
+    if name == "ID" and isinstance(value, float):  # a server might store 1.0 as the text "1.0"
         return (
             "a float, and ID takes text or whole numbers. For numbers with missing values use the "
             "dtype 'Int64'."
         )
-    return f"a {type(value).__name__}, and ID takes text or whole numbers."
-
-
-CELL_CHECKS: dict[str, Callable[[Any], str]] = {
-    "Int": check_int,
-    "Float": check_float,
-    "String": check_string,
-    "Boolean": check_boolean,
-    "ID": check_id,
-}
+    if misfit and name == "Int" and type(value) is int:
+        return "the number does not fit into the 32 bits of Int."
+    return misfit and f"{misfit}, and {name} takes {ACCEPTED_VALUES[name]}."

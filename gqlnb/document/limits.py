@@ -1,4 +1,4 @@
-"""How much is let through: what a server takes from strangers, and a client from a server."""
+"""Limits on the requests a server accepts, and on the responses a client accepts."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ KIB, MIB = 2**10, 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds for a server (:func:`gqlnb.serve`) and a client (:class:`gqlnb.Client`).
+    """Limits for a server (:func:`gqlnb.serve`) and a client (:class:`gqlnb.Client`).
 
-    None switches a bound off. A schema executed in this process has none, unless it is given
-    (``schema.execute(text, limits=Limits(seconds=5))``). What a text asks for is found before it is
-    checked against the schema, and refused as a :class:`~gqlnb.QueryError`; an execution that takes
-    too much is stopped, and its result has no data and one error.
+    None disables a limit. A schema executed in this process has no limits unless they are passed
+    (``schema.execute(text, limits=Limits(seconds=5))``). The complexity of a document is checked
+    before validation, and a document over a limit is rejected with :class:`~gqlnb.QueryError`; an
+    execution over a limit is stopped, and its result has no data and one error.
 
     Attributes
     ----------
     body
-        Server: bytes of a request's body, announced or chunked. nginx's default; the peers take 8
-        MiB and more.
+        Server: bytes of a request body, declared or chunked. The default is that of nginx; other
+        GraphQL servers accept 8 MiB and more.
     text
-        Characters of a document. A whole schema's worth of fragments fits; a megabyte of names,
-        echoed in errors, does not.
+        Characters of a document. The default fits the fragments of a large application, but not a
+        megabyte of names that error messages would repeat.
     tokens
-        Tokens of a document, comments included; standard introspection has 163. 100,000 cost
-        seconds to parse.
+        Tokens of a document, including comments; the standard introspection query has 163. Parsing
+        100,000 tokens takes seconds.
     depth
-        Levels of fields, fragments unrolled; standard introspection has 15.
+        Levels of nested fields, with fragments expanded; the standard introspection query has 15.
     aliases
-        Fields renamed in a document: notebooks ask for many repositories at once, attackers for a
-        thousand times the same.
+        Aliased fields in a document. Notebooks query many repositories at once; attackers query
+        one field a thousand times.
     name
-        Characters of a field's name or alias, which every row of the answer repeats.
+        Characters of a field name or alias, which every row of the response repeats.
     directives
-        Directives at one place of a document.
+        Directives at one location of a document.
     selections
-        Fields of an operation, or of a fragment, with all fragments unrolled: a kilobyte of
-        fragments can spell millions.
+        Fields of an operation or a fragment, with fragments expanded: a kilobyte of fragments can
+        expand to millions of fields.
     fields
-        Fields executed: a short query over nested lists can ask for millions. Each field of each
-        object counts one, be it looked up or resolved; the items of a list of leaves do not.
+        Executed fields: a short query over nested lists can execute millions. Each field of each
+        object counts one, with or without a resolver; the items of a list of leaves do not count.
     seconds
-        Seconds an operation may run; of a subscription, each event. The clock is looked at between
-        fields, and what is awaited is cancelled; a plain function that does not return can't be
-        stopped, but nothing is called after it.
+        Seconds an operation may run; for a subscription, each event. The time is checked between
+        fields, and awaited resolvers are cancelled. A synchronous resolver cannot be stopped, but
+        no resolver is called after it.
     errors
-        Errors of one answer.
+        Errors in one response.
     message
-        Characters of an error's message.
+        Characters of an error message.
     head
         Bytes of a request's head.
     head_seconds, body_seconds
-        Seconds in which a head, and a body, must have come, however steadily they drip. A
-        WebSocket has the first to introduce itself.
+        Seconds in which the head, and the body, must arrive completely. For a WebSocket the first
+        is the time to send the initialisation message.
     idle_seconds
-        Seconds a connection without a request is kept, as nginx keeps it.
+        Seconds after which a connection without a request is closed; the default is that of nginx.
     connections
-        Connections at once; the one idle longest makes room.
+        Concurrent connections; a new one replaces the one that has been idle longest.
     subscriptions
-        Operations at once whose answers are streamed: over server-sent events and WebSockets.
+        Concurrent operations with streamed responses, over server-sent events and WebSockets.
     answer
-        Client: bytes of an answer, as it travels and unpacked.
+        Client: bytes of a response, both compressed and decompressed.
     wait
-        Client: seconds to wait for an endpoint that asks to, in all.
+        Client: total seconds to wait for an endpoint that asks to wait.
 
     Examples
     --------
@@ -102,20 +102,20 @@ class Limits:
     wait: float | None = 60.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no bound.
+        """Validate the limits.
 
         Raises
         ------
         OptionError
-            If one is no positive number.
+            If a limit is not a positive number.
         """
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None:
                 continue
             whole = not str(field.type).startswith("float")
-            right = isinstance(value, int if whole else (int, float)) and value > 0
-            if not right or isinstance(value, bool):
+            is_valid = isinstance(value, int if whole else (int, float)) and value > 0
+            if not is_valid or isinstance(value, bool):
                 kind = "a whole number above 0" if whole else "a number above 0"
                 msg = (
                     f"Limits({field.name}=...) takes {kind}, or None for no limit; "

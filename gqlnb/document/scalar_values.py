@@ -17,6 +17,7 @@ __all__ = [
     "COUNT",
     "LOCAL",
     "LOCAL_TIMESTAMP",
+    "MAX_EXACT_FLOAT",
     "TEXT",
     "ZONED",
     "ZONED_TIMESTAMP",
@@ -54,7 +55,7 @@ NANOSECOND_DIGITS = re.compile(
     r"[.,]\d{6}(\d+)"
 )  # the digits after microseconds, which Python's types lack
 ZONE_NAME = re.compile(r"\[[^\]]*\]$")  # of java.time: 2026-01-02T03:04:05+01:00[Europe/Paris]
-MAX_EXACT_FLOAT = 2**53  # up to here a float holds every integer
+MAX_EXACT_FLOAT = 2**53  # a float can represent every integer up to here
 NANOSECOND_RANGE = range(-(2**63) + 1, 2**63)  # the least one is NumPy's and Arrow's NaT
 EPOCH_COUNT = re.compile(r"[+-]?\d{9,}")  # a count since 1970; a day in ISO 8601's basic form has 8
 

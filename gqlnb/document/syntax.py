@@ -1,4 +1,4 @@
-"""Parsing by the published grammar, whatever the installed graphql-core takes beyond it."""
+"""Strict parsing by the published grammar, and a normal form of documents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from graphql import (
 )
 
 if TYPE_CHECKING:
-    from graphql import DefinitionNode, DocumentNode
+    from graphql import DefinitionNode
 
 __all__ = ["normalize_document", "parse_source"]
 
-# graphql-core 3.3 takes `{ }`, as a later edition of the specification may; the published ones, and
-# the endpoints there are, ask for a selection.
+LINE_BREAK = re.compile(r"\n\s*")
+# graphql-core 3.3 accepts `{ }`, as a later edition of the specification may; the published
+# editions, and servers, require a selection.
 _STRICT_OPTIONS: dict[str, Any] = {
     name: False
     for name in ("allow_empty_selection_sets",)
@@ -32,48 +33,52 @@ _STRICT_OPTIONS: dict[str, Any] = {
 
 
 def parse_source(text: str, **options: Any) -> DocumentNode:
-    """Parse a text.
+    """Parse a text strictly.
+
+    Parameters
+    ----------
+    text
+        The GraphQL text.
+    options
+        Options of graphql-core's ``parse``.
 
     Raises
     ------
     GraphQLSyntaxError
-        If it has a syntax error.
+        If the text has a syntax error.
     """
     return parse(text, **_STRICT_OPTIONS, **options)
 
 
-LAYOUT = re.compile(r"\n\s*")
-
-
 class _BlockStringInliner(Visitor):
-    """Writes block strings as ordinary ones, so that line ends are layout alone."""
+    """Converts block strings to ordinary ones, so that a line break is never part of a value."""
 
     def enter_string_value(self, node: StringValueNode, *_: object) -> StringValueNode | None:
         return StringValueNode(value=node.value, block=False) if node.block else None
 
 
 def normalize_document(source: DocumentNode | str) -> str:
-    """Return a document on one line: operations first, then fragments, each by name.
+    """Return a document on one line: operations, then fragments, each sorted by name.
 
     Parameters
     ----------
     source
-        The document; a text that does not parse gives an empty one.
+        The document; for a text with a syntax error the result is "".
 
     Examples
     --------
-    >>> normal("fragment F on User { login }  query { me { ...F } }  # who")
+    >>> normalize_document("fragment F on User { login }  query { me { ...F } }  # comment")
     '{ me { ...F } } fragment F on User { login }'
     """
+
+    def get_sort_key(node: DefinitionNode) -> tuple[bool, str]:
+        name = getattr(node, "name", None)
+        return not isinstance(node, OperationDefinitionNode), name.value if name else ""
+
     try:
         ast = parse(source, no_location=True) if isinstance(source, str) else source
     except (GraphQLError, RecursionError):
         return ""
-    visited: Any = visit(ast, _BlockStringInliner())
-    printed = map(print_ast, sorted(visited.definitions, key=_get_sort_key))
-    return LAYOUT.sub(" ", "\n".join(printed))
-
-
-def _get_sort_key(node: DefinitionNode) -> tuple[bool, str]:
-    name = getattr(node, "name", None)
-    return not isinstance(node, OperationDefinitionNode), name.value if name is not None else ""
+    inlined: DocumentNode = visit(ast, _BlockStringInliner())
+    printed = map(print_ast, sorted(inlined.definitions, key=get_sort_key))
+    return LINE_BREAK.sub(" ", "\n".join(printed))

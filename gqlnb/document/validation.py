@@ -1,4 +1,4 @@
-"""Numbers that GraphQL can write and ``Float`` cannot hold."""
+"""Validation by the rules of the specification, with a dispatch cache and a check of floats."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ if TYPE_CHECKING:
 
 __all__ = ["FiniteFloatsRule", "can_be_infinite", "validate_document"]
 
-# What a literal must hold to be infinite: an exponent of three digits, or three hundred digits.
+MAX_ERRORS = 100  # the default of graphql-core
+# An infinite literal has an exponent of three digits, or three hundred digits.
 _HUGE_LITERAL = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
 
 
 def can_be_infinite(text: str) -> bool:
-    """Tell whether it is worth looking for infinite literals in a text."""
+    """Return whether a text may contain an infinite number literal."""
     return _HUGE_LITERAL.search(text) is not None
 
 
 class FiniteFloatsRule(ValidationRule):
-    """Refuses ``1e400`` where a ``Float`` is expected.
+    """Rejects ``1e400`` for a ``Float``.
 
-    graphql-core reads it as infinity and hands that to the resolver. The specification wants an
-    error ("Float", input coercion: a value that the type cannot represent).
+    graphql-core parses it as infinity and passes that to the resolver. The specification requires
+    an error (section "Float", input coercion: a value that the type cannot represent).
     """
 
-    def enter_float_value(self, node: FloatValueNode, *_: Any) -> None:
-        """Look at a literal with a point or an exponent."""
+    def enter_float_value(self, node: FloatValueNode, *_: object) -> None:
+        """Check a literal with a decimal point or an exponent."""
         self._check_literal(node)
 
-    def enter_int_value(self, node: IntValueNode, *_: Any) -> None:
-        """Look at a whole number, which a ``Float`` takes too."""
+    def enter_int_value(self, node: IntValueNode, *_: object) -> None:
+        """Check an integer literal, which is valid for ``Float`` too."""
         self._check_literal(node)
 
     def _check_literal(self, node: FloatValueNode | IntValueNode) -> None:
         kind = get_named_type(self.context.get_input_type())
         if kind is not None and kind.name == GraphQLFloat.name and isinf(float(node.value)):
-            said = node.value if len(node.value) <= 20 else f"{node.value[:20]}..."
-            self.report_error(GraphQLError(f"Float cannot represent {said}: it is infinite.", node))
-
-
-MAX_ERRORS = 100  # graphql-core's own bound
+            shown = node.value if len(node.value) <= 20 else f"{node.value[:20]}..."
+            self.report_error(
+                GraphQLError(f"Float cannot represent {shown}: it is infinite.", node)
+            )
 
 
 class RuleMethods(NamedTuple):
-    """What is called at nodes of a kind: the rule's number, its function, and whether it leaves."""
+    """The methods to call at nodes of one kind, with the index of the rule they belong to."""
 
     enter: tuple[tuple[int, Callable[..., Any]], ...]
     leave: tuple[tuple[int, Callable[..., Any] | None], ...]
@@ -71,9 +71,9 @@ class RuleMethods(NamedTuple):
 
 @cache
 def collect_rule_methods(kind: str) -> RuleMethods:
-    """Return the functions of the specified rules for nodes of a kind, in their order.
+    """Return the methods of the specified rules for nodes of a kind, in the order of the rules.
 
-    A rule that enters such nodes may have skipped one, and must be told when it is left.
+    A rule with an enter method only is listed under `leave` too, to end the skipping of a node.
     """
     enter, leave = [], []
     for number, rule in enumerate(specified_rules):
@@ -87,12 +87,11 @@ def collect_rule_methods(kind: str) -> RuleMethods:
 
 
 class SpecifiedRules(ASTValidationRule):
-    """All rules of the specification as one.
+    """All rules of the specification as one rule.
 
-    graphql-core asks each of its thirty rules, by name, what it does at nodes of each kind, for
-    every document anew; that is more than half of the time a short document takes. The rules are
-    classes that do not change, so the answer is kept. What they are called with, in what order,
-    and what comes of it is as there.
+    graphql-core looks up the methods of thirty rules by name at each node, for every document
+    again, which is more than half of the time for a short document. Here the look-up is cached per
+    kind of node. Arguments, order of calls and results are the same as in graphql-core.
     """
 
     def __init__(self, context: ValidationContext) -> None:
@@ -100,25 +99,25 @@ class SpecifiedRules(ASTValidationRule):
         self.rules = [rule(context) for rule in specified_rules]
         self.skipping: list[Any] = [None] * len(self.rules)
 
-    def enter(self, node: Node, *args: Any) -> None:
-        """Let every rule enter a node that it does not skip."""
+    def enter(self, node: Node, *args: object) -> None:
+        """Call the enter methods of the rules that do not skip the node."""
         rules, skipping = self.rules, self.skipping
-        for number, function in collect_rule_methods(node.kind).enter:
+        for number, method in collect_rule_methods(node.kind).enter:
             if skipping[number] is None:
-                said = function(rules[number], node, *args)
-                if said is None:
+                outcome = method(rules[number], node, *args)
+                if outcome is None:
                     continue
-                # Rules edit nothing: what they return is one of these, in either spelling.
-                skipping[number] = node if said is SKIP or said is False else BREAK
+                # Rules do not edit the document: an outcome is SKIP, BREAK, or the bool for it.
+                skipping[number] = node if outcome is SKIP or outcome is False else BREAK
 
-    def leave(self, node: Node, *args: Any) -> None:
-        """Let every rule leave a node that it did not skip."""
+    def leave(self, node: Node, *args: object) -> None:
+        """Call the leave methods of the rules that did not skip the node."""
         rules, skipping = self.rules, self.skipping
-        for number, function in collect_rule_methods(node.kind).leave:
+        for number, method in collect_rule_methods(node.kind).leave:
             if skipping[number] is None:
-                if function is not None:
-                    said = function(rules[number], node, *args)
-                    if said is BREAK or said is True:
+                if method is not None:
+                    outcome = method(rules[number], node, *args)
+                    if outcome is BREAK or outcome is True:
                         skipping[number] = BREAK
             elif skipping[number] is node:
                 skipping[number] = None
@@ -131,20 +130,21 @@ def validate_document(
     more: Sequence[type[ASTValidationRule]] = (),
     max_errors: int = MAX_ERRORS,
 ) -> list[GraphQLError]:
-    """Return what is wrong with a document, as graphql-core's ``validate`` does.
+    """Return the validation errors of a document, equal to those of graphql-core's ``validate``.
 
     Parameters
     ----------
     schema
-        What to check against.
+        The schema.
     document
         The document.
     more
-        Rules beside those of the specification, asked after them.
+        Further rules, applied after those of the specification.
     max_errors
-        Where to stop; one more error then says so.
+        The number of errors after which validation stops; one more error then says so.
     """
     try:
         return validate(schema, document, (SpecifiedRules, *more), max_errors)
-    except GraphQLError as error:  # 3.2 reads variables where a subscription skips its root field
+    # graphql-core 3.2 raises if the @skip of a subscription's root field depends on a variable.
+    except GraphQLError as error:
         return [error]

@@ -1,8 +1,7 @@
-"""Variables: Python values by name, turned into the JSON values a request carries."""
+"""Variables of a request: conversion to JSON, checks against the schema, large integers."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,22 +25,27 @@ from gqlnb.document import scalars
 from gqlnb.document.document import Document, build_problems, format_variable_type
 from gqlnb.document.input_coercion import (
     BUILT_IN_SCALARS,
-    CELL_CHECKS,
+    JSON,
     CoercionError,
-    NoJsonFormError,
+    InputKind,
     coerce_input,
+    describe_kind,
     describe_unknown_fields,
+    find_misfit,
     has_default,
     is_row,
     join_names,
 )
 from gqlnb.document.input_records import read_table
 from gqlnb.document.known_scalars import recognize_scalar
+from gqlnb.document.scalar_values import MAX_EXACT_FLOAT
 from gqlnb.document.upload import is_file
-from gqlnb.errors import Problem, QueryError, describe_path, sanitize_text
+from gqlnb.errors import Problem, QueryError, describe_path, find_similar, sanitize_text
 
 if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
+
+    from gqlnb.document.input_coercion import Path
 
 __all__ = [
     "HIDES_VALUES",
@@ -56,30 +60,44 @@ __all__ = [
     "write_large_integers",
 ]
 
+# Set on a parser of a scalar whose error messages never contain the value, so that they are shown.
+HIDES_VALUES = "hides_values"
+MAX_FAULTS = 50  # graphql-core stops after as many
+# Messages of graphql-core without a value, only with the name and type of a variable.
+VALUE_FREE_MESSAGE = re.compile(
+    r"Variable '\$\w+' of (?:required|non-null) type '[^']*' (?:was not provided|must not be null)"
+    r"\.|Variable '\$\w+' expected value of type '[^']*' which cannot be used as an input type\."
+    r"|Variable '\$\w+' has invalid value: Expected a value of non-null type '[^']*' to be"
+    r" provided\."
+)
+MAX_SAFE_INTEGER = MAX_EXACT_FLOAT - 1  # Number.MAX_SAFE_INTEGER of JavaScript; RFC 8259, section 6
+NON_INTEGER_TYPES = frozenset({str, float, bool, type(None)})
+LARGE_INTEGER_TEXT = re.compile(r"-?[1-9]\d{15,}")
 
-def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the variables of a request: JSON-like values for the names the operation declares.
+
+def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[str, JSON]:
+    """Return the variables of a request: JSON values for the declared names.
 
     Parameters
     ----------
     document
-        The document whose operation declares them.
+        The document whose operation declares the variables.
     given
-        Python values by name, without the ``$``. Names the operation does not declare are left
-        out, as the specification says; :func:`check_variable_names` finds misspelled ones.
+        Python values by name, without the ``$``. Undeclared names are ignored, as the specification
+        requires; :func:`check_variable_names` finds misspelled ones.
 
     Raises
     ------
     QueryError
-        If a required variable is missing or a value has no JSON form, as not-a-number and infinity
-        have none; it names the variable and its type, never the value.
+        If a required variable is missing or a value has no JSON form, such as NaN; the message has
+        the name and the type of the variable, never the value.
 
     Notes
     -----
-    Values are turned into what their declared type is sent as: a day for a ``DateTime`` is its
-    midnight in UTC, a decimal for a ``Float`` a number, and what :func:`gqlnb.scalar` says for a
-    scalar of one's own, in lists too, and in input objects where the schema is known. Rows of
-    tables, models and data classes are input objects; NaN, NaT and NA in them are null.
+    Values are converted for their declared type: a day for a ``DateTime`` becomes its midnight in
+    UTC, a decimal for a ``Float`` a number, and for a custom scalar the serialiser of
+    :func:`gqlnb.scalar` is used; in lists too, and in input objects if the schema is known. Rows of
+    tables, models and data classes become input objects; NaN, NaT and NA in them become null.
     """
     if not given and not document.variables:
         return {}
@@ -88,82 +106,86 @@ def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[
         msg = f"variables must be a mapping of names; got {type(given).__name__}."
         raise QueryError(msg)
     declared = document.variables
+    hint = f"Given: {', '.join('$' + str(key) for key in given)}." if given else None
     missing = [
-        _build_missing_problem(name, node, given)
+        locate_problem(
+            f"Variable '${name}' of required type '{format_variable_type(node)}' was not provided.",
+            node,
+            hint,
+        )
         for name, node in declared.items()
         if name not in given and isinstance(node.type, NonNullTypeNode) and not node.default_value
     ]
     if missing:
         raise QueryError(text=document.text, problems=missing)
     return {
-        name: _coerce_variable(name, node, given[name], document)
+        name: coerce_variable(name, node, given[name], document)
         for name, node in declared.items()
         if name in given
     }
 
 
-def check_variables(document: Document, variables: dict[str, Any]) -> None:
-    """Check JSON-like values against the declared types, where the schema is known.
-
-    Raises
-    ------
-    QueryError
-        If a value does not fit its type; the message never holds the value.
-    """
-    if document.schema is None or not document.variables:
-        return
-    found = get_variable_values(
-        document.schema, document.operation.variable_definitions or (), variables
-    )
-    if isinstance(found, list):
-        raise QueryError(text=document.text, problems=describe_errors(document, variables, found))
+def coerce_variable(
+    name: str, node: VariableDefinitionNode, value: object, document: Document
+) -> JSON:
+    """Convert the value of a variable; errors name the variable."""
+    kind: InputKind = document.schema and type_from_ast(document.schema, node.type)
+    try:
+        return coerce_input(value, node.type if kind is None else kind)
+    except CoercionError as error:
+        reason = str(error)
+    except TypeError as error:  # raised by the serialiser of a custom scalar
+        reason = sanitize_text(error, 200)
+    except RecursionError:
+        reason = "it is nested too deeply, or contains itself."
+    msg = f"Variable '${name}' of type '{format_variable_type(node)}': {reason}"
+    raise QueryError(msg)
 
 
 def check_variable_names(document: Document, given: Mapping[str, Any] | None) -> None:
     """Check that no given name is a misspelling of a declared variable.
 
-    The specification has names ignored that are not declared. A variable that was given under a
-    wrong name would then silently be null, or its default.
+    The specification requires undeclared names to be ignored, so that a variable given under a
+    wrong name would silently be null, or its default.
 
     Raises
     ------
     QueryError
-        If a name is not declared and is like that of a declared variable that was not given, or if
-        variables are declared and none of the names given is one of them.
+        If an undeclared name is similar to a declared variable without a value, or if none of the
+        given names is declared.
     """
     declared = document.variables
     if not isinstance(given, Mapping) or all(name in declared for name in given):
         return
     absent = [name for name in declared if name not in given]
     unknown = [str(name) for name in given if name not in declared]
-    near = {
-        name: found[0] for name in unknown if (found := difflib.get_close_matches(name, absent, 1))
-    }
-    if not near and not (declared and len(absent) == len(declared)):
+    meant = {name: similar for name in unknown if (similar := find_similar(name, absent))}
+    if not meant and not (declared and len(absent) == len(declared)):
         return
-    names = list(near) or unknown
-    shown = ", ".join(f"${sanitize_text(name, 40)}" for name in names[:5])
-    meant = ", ".join(f"${name}" for name in dict.fromkeys(near.values()))
-    said = f"Did you mean {meant}?" if near else ""
+    shown = ", ".join(f"${sanitize_text(name, 40)}" for name in (list(meant) or unknown)[:5])
+    names = ", ".join(f"${name}" for name in dict.fromkeys(meant.values()))
+    guess = f" Did you mean {names}?" if meant else ""
     listed = ", ".join(f"${name}: {format_variable_type(node)}" for name, node in declared.items())
-    msg = f"The operation does not declare {shown}. {said}".rstrip()
-    msg = f"{msg} It declares {listed}."
+    msg = f"The operation does not declare {shown}.{guess} It declares {listed}."
     raise QueryError(msg)
 
 
-def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
-    """Return whether values can be converted rightly only with the schema.
+# -- values that can only be converted with the schema
 
-    These are rows, tables, models and large integers whose declared type the document only names:
-    the types of the fields say what becomes of NaN, of 3.0 in a column of integers, of a date, and
-    of an integer that a float does not hold.
+
+def needs_schema(document: Document, given: Mapping[str, Any] | None) -> bool:
+    """Return whether the schema is required to convert the values correctly.
+
+    It is for rows, tables, models and large integers of a type that the document only names: the
+    conversion of NaN, of 3.0 in a column of integers, of a date, and of an integer beyond the range
+    of a float depend on the types of the fields.
     """
     if document.schema is not None or not isinstance(given, Mapping):
         return False
     return any(
         name in given
-        and get_type_name(node) not in BUILT_IN_SCALARS
-        and not scalars.is_known(get_type_name(node))
+        and (type_name := get_type_name(node)) not in BUILT_IN_SCALARS
+        and not scalars.is_known(type_name)
         and depends_on_types(given[name])
         for name, node in document.variables.items()
     )
@@ -185,116 +207,84 @@ def is_structured(value: Any) -> bool:
 
 def get_type_name(node: VariableDefinitionNode) -> str:
     """Return the name of a variable's type without lists and non-null wrappers."""
-    kind: Any = node.type
+    kind: InputKind = node.type
     while not hasattr(kind, "name"):
         kind = kind.type
     return str(kind.name.value)
 
 
-def _build_missing_problem(
-    name: str, node: VariableDefinitionNode, given: Mapping[str, Any]
-) -> Problem:
-    message = (
-        f"Variable '${name}' of required type '{format_variable_type(node)}' was not provided."
+# -- checks against the schema, with errors that never contain a value
+
+
+def check_variables(document: Document, variables: dict[str, JSON]) -> None:
+    """Check JSON values against their declared types, if the schema is known.
+
+    Raises
+    ------
+    QueryError
+        If a value does not fit its type; the message never contains the value.
+    """
+    if document.schema is None or not document.variables:
+        return
+    found = get_variable_values(
+        document.schema, document.operation.variable_definitions or (), variables
     )
-    hint = f"Given: {', '.join('$' + str(key) for key in given)}." if given else None
-    if node.loc is None:
-        return Problem(message, hint=hint)
-    place = node.loc.start_token
-    return Problem(message, place.line, place.column, hint)
-
-
-def _coerce_variable(
-    name: str, node: VariableDefinitionNode, value: Any, document: Document
-) -> Any:
-    kind: Any = None
-    if document.schema is not None:
-        kind = type_from_ast(document.schema, node.type)
-    try:
-        return coerce_input(value, node.type if kind is None else kind)
-    except (CoercionError, NoJsonFormError) as error:
-        reason = str(error)
-    except TypeError as error:  # raised by the function of a custom scalar
-        reason = sanitize_text(error, 200)
-    except RecursionError:
-        reason = "it is nested too deeply, or holds itself."
-    msg = f"Variable '${name}' of type '{format_variable_type(node)}': {reason}"
-    raise QueryError(msg)
-
-
-HIDES_VALUES = "hides_values"  # of a parser: its errors never hold the value
-Path = tuple[str | int, ...]
-Fault = tuple[Path, str]
-MAX_FAULTS = 50  # errors told; graphql-core stops there too
-# Messages of graphql-core that hold no value: the name and the type of a variable alone.
-VALUE_FREE_MESSAGE = re.compile(
-    r"Variable '\$\w+' of (?:required|non-null) type '[^']*' (?:was not provided|must not be null)"
-    r"\.|Variable '\$\w+' expected value of type '[^']*' which cannot be used as an input type\."
-    r"|Variable '\$\w+' has invalid value: Expected a value of non-null type '[^']*' to be"
-    r" provided\."
-)
-KIND_WORDS = {
-    bool: "a Boolean",
-    dict: "an object",
-    float: "a number",
-    int: "a whole number",
-    list: "a list",
-    str: "text",
-}
+    if isinstance(found, list):
+        raise QueryError(text=document.text, problems=describe_errors(document, variables, found))
 
 
 def describe_errors(
-    document: Document, variables: Mapping[str, Any], errors: Sequence[GraphQLError]
+    document: Document, variables: Mapping[str, JSON], errors: Sequence[GraphQLError]
 ) -> list[Problem]:
-    """Return graphql-core's errors about variables as problems that hold no value.
+    """Return graphql-core's errors about variables as problems without values.
+
+    graphql-core decides whether a value is valid; the values are then examined again for messages
+    that do not contain them.
 
     Parameters
     ----------
     document
-        The document that declares them, with its schema.
+        The document that declares the variables, with its schema.
     variables
-        Their JSON-like values.
+        The JSON values.
     errors
-        What graphql-core says of them; errors about something else stay as they are.
+        The errors of graphql-core; those about other things are kept.
     """
-    told: list[Problem] = []
-    about = [error for error in errors if error.message.startswith("Variable '$")]
-    for error in errors:
-        if error not in about or VALUE_FREE_MESSAGE.fullmatch(error.message):
-            told += build_problems([error])
-    harmful = [error for error in about if not VALUE_FREE_MESSAGE.fullmatch(error.message)]
-    if not harmful:
-        return told
-    found: list[Problem] = []
-    for name, node in document.variables.items():
-        kind: Any = type_from_ast(document.schema, node.type) if document.schema else None
-        if name not in variables or kind is None or not is_input_type(kind):
+    with_value = [
+        error
+        for error in errors
+        if error.message.startswith("Variable '$")
+        and not VALUE_FREE_MESSAGE.fullmatch(error.message)
+    ]
+    problems = build_problems(error for error in errors if error not in with_value)
+    faults: list[Problem] = []
+    for name, node in document.variables.items() if with_value else ():
+        kind = document.schema and type_from_ast(document.schema, node.type)
+        if name not in variables or not is_input_type(kind):
             continue
         for path, reason in find_faults(variables[name], kind):
             message = f"Variable '${name}' has invalid value{describe_path(path)}: {reason}"
-            found.append(locate_problem(message, node))
-            if len(found) == MAX_FAULTS:
+            faults.append(locate_problem(message, node))
+            if len(faults) == MAX_FAULTS:
                 break
-    return [*told, *(found or map(describe_vaguely, harmful))]
+    if not faults:  # graphql-core has a rule that is missing here
+        for error in with_value:
+            name = error.message.partition("'$")[2].partition("'")[0]
+            message = f"Variable '${name}' has invalid value: it does not fit its type."
+            faults += build_problems([GraphQLError(message, error.nodes)])
+    return [*problems, *faults]
 
 
-def describe_vaguely(error: GraphQLError) -> Problem:
-    """Return an error that the rules here do not account for, without its reason."""
-    name = error.message.partition("'")[2].partition("'")[0]
-    message = f"Variable '{sanitize_text(name, 80)}' has invalid value: it does not fit its type."
-    place = error.locations[0] if error.locations else None
-    return Problem(message) if place is None else Problem(message, place.line, place.column)
-
-
-def locate_problem(message: str, node: VariableDefinitionNode) -> Problem:
-    """Return a problem at the declaration of a variable."""
+def locate_problem(message: str, node: VariableDefinitionNode, hint: str | None = None) -> Problem:
+    """Return a problem at the definition of a variable."""
     if node.loc is None:
-        return Problem(message)
-    return Problem(message, node.loc.start_token.line, node.loc.start_token.column)
+        return Problem(message, hint=hint)
+    start = node.loc.start_token
+    return Problem(message, start.line, start.column, hint)
 
 
-def find_faults(value: Any, kind: Any, path: Path = ()) -> Iterator[Fault]:
-    """Yield the places of a JSON-like value that do not fit its type, and why not."""
+def find_faults(value: JSON, kind: InputKind, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield path and reason for each part of a JSON value that does not fit its type."""
     if isinstance(kind, GraphQLNonNull):
         if value is None:
             yield path, f"null, and the type {kind} is non-null."
@@ -316,8 +306,10 @@ def find_faults(value: Any, kind: Any, path: Path = ()) -> Iterator[Fault]:
             yield path, reason
 
 
-def find_object_faults(value: Any, kind: GraphQLInputObjectType, path: Path) -> Iterator[Fault]:
-    """Yield what is wrong with the value of an input object."""
+def find_object_faults(
+    value: JSON, kind: GraphQLInputObjectType, path: Path
+) -> Iterator[tuple[Path, str]]:
+    """Yield path and reason for each invalid part of the value of an input object."""
     if not isinstance(value, Mapping):
         yield path, f"{describe_kind(value)}, and {kind.name} takes an object."
         return
@@ -333,51 +325,35 @@ def find_object_faults(value: Any, kind: GraphQLInputObjectType, path: Path) -> 
         yield path, f"{kind.name} takes exactly one of its fields, and that not null."
 
 
-def find_leaf_fault(value: Any, kind: Any) -> str:
-    """Return why a value is none of a scalar or an enum; empty where it is one."""
+def find_leaf_fault(value: JSON, kind: GraphQLEnumType | GraphQLScalarType) -> str:
+    """Return the reason why a value is not valid for a scalar or an enum; "" if it is valid."""
     if isinstance(kind, GraphQLEnumType):
         if isinstance(value, str) and value in kind.values:
             return ""
-        what = "this text" if isinstance(value, str) else describe_kind(value)
+        misfit = "this text" if isinstance(value, str) else describe_kind(value)
         names = join_names([*kind.values], 12)
-        return f"Enum '{kind.name}' cannot represent {what}. It has {names}."
+        return f"Enum '{kind.name}' cannot represent {misfit}. It has {names}."
     if kind.name in BUILT_IN_SCALARS:
-        what = describe_misfit(value, kind.name)
-        return f"{kind.name} cannot represent {what}." if what else ""
+        misfit = find_misfit(value, kind.name)
+        is_float_input = kind.name == "Float" and type(value) is int
+        if is_float_input and (abs(value) >= 2**1024 or int(float(value)) != value):
+            misfit = "an integer that a float does not hold"
+        return f"{kind.name} cannot represent {misfit}." if misfit else ""
     parse = getattr(kind, "coerce_input_value", None) or kind.parse_value
     try:
         parse(value)
     except Exception as error:
-        reason = f"{kind.name} cannot represent this value, which is {describe_kind(value)}."
-        return str(error) if getattr(parse, HIDES_VALUES, False) else reason
+        if getattr(parse, HIDES_VALUES, False):
+            return str(error)
+        return f"{kind.name} cannot represent this value, which is {describe_kind(value)}."
     return ""
 
 
-def describe_misfit(value: Any, name: str) -> str:
-    """Return what a value is that is none of a scalar of the specification; else empty."""
-    whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-    if name == "Int" and whole:
-        return "" if -(2**31) <= value < 2**31 else "a number of more than 32 bits"
-    if name == "Int" and isinstance(value, float):
-        return "a number with a fraction"
-    if name == "Float" and type(value) is int and int(float(value)) != value:
-        return "an integer that a float does not hold"
-    fits = (name == "ID" and whole) or not CELL_CHECKS[name](value)
-    return "" if fits else describe_kind(value)
+# -- integers beyond the range of a float
 
 
-def describe_kind(value: Any) -> str:
-    """Return the kind of a value in words."""
-    return KIND_WORDS.get(type(value), f"a {type(value).__name__}")
-
-
-MAX_SAFE_INTEGER = 2**53 - 1  # Number.MAX_SAFE_INTEGER of JavaScript; RFC 8259, section 6
-NON_INTEGER_TYPES = frozenset({str, float, bool, type(None)})
-LARGE_INTEGER_TEXT = re.compile(r"-?[1-9]\d{15,}")
-
-
-def has_large_integer(value: Any) -> bool:
-    """Return whether a JSON-like value is or holds an integer beyond +-(2**53 - 1)."""
+def has_large_integer(value: JSON) -> bool:
+    """Return whether a JSON value is or contains an integer beyond +-(2**53 - 1)."""
     kind = type(value)
     if kind in NON_INTEGER_TYPES:
         return False
@@ -388,81 +364,65 @@ def has_large_integer(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(map(has_large_integer, value))
 
 
-def write_large_integers(document: Document, variables: dict[str, Any]) -> dict[str, Any]:
-    """Return variables with text for large integers, where their declared type is no plain number.
+def write_large_integers(document: Document, variables: dict[str, JSON]) -> dict[str, JSON]:
+    """Return variables with large integers as text, except for types that take JSON numbers.
 
     Parameters
     ----------
     document
-        The document that declares them. Where its schema is known, the fields of input objects have
-        their types; otherwise the declared type of the variable decides for all in it.
+        The document that declares the variables. If its schema is known, the types of input fields
+        are used; otherwise the declared type of the variable.
     variables
-        JSON-like values by name, checked; they are not changed.
+        Checked JSON values by name; they are not modified.
 
     Notes
     -----
     Int, Float, scalars of floats and of any JSON, and those with a `serialise` of
-    :func:`gqlnb.scalar` keep numbers. For a scalar that is not known text is the safe choice: a
-    server that does not take it says so, while one that rounds a number says nothing.
+    :func:`gqlnb.scalar` keep numbers. For an unknown scalar text is the safe choice: a server that
+    does not accept it returns an error, while one that rounds a number does so silently.
     """
     if not has_large_integer(variables):
         return variables
-    schema = document.schema
-    made = dict(variables)
+    converted = dict(variables)
     for name, node in document.variables.items():
-        if name in made:
-            kind: Any = None if schema is None else type_from_ast(schema, node.type)
-            made[name] = _write_typed(made[name], node.type if kind is None else kind)
-    return made
+        if name in converted:
+            kind = document.schema and type_from_ast(document.schema, node.type)
+            converted[name] = _write_typed(converted[name], node.type if kind is None else kind)
+    return converted
 
 
-def read_large_integer(value: Any) -> Any:
-    """Return the integer that is meant by text as :func:`write_large_integers` writes it.
-
-    Anything else is returned as it is.
-    """
-    if (
-        isinstance(value, str)
-        and LARGE_INTEGER_TEXT.fullmatch(value)
-        and has_large_integer(int(value))
-    ):
-        return int(value)
-    return value
+def read_large_integer(value: JSON) -> JSON:
+    """Return the integer for text written by :func:`write_large_integers`; else the value."""
+    is_text = isinstance(value, str) and LARGE_INTEGER_TEXT.fullmatch(value)
+    return int(value) if is_text and has_large_integer(int(value)) else value
 
 
-def _write_typed(value: Any, kind: Any) -> Any:
-    """Return a value with text for the large integers that belong to a type, or to one in it."""
+def _write_typed(value: JSON, kind: InputKind) -> JSON:
     if not has_large_integer(value):
         return value
-    if isinstance(kind, (NonNullTypeNode, ListTypeNode)):
-        inner = kind.type
-    elif isinstance(kind, (GraphQLNonNull, GraphQLList)):
-        inner = kind.of_type
-    elif isinstance(kind, GraphQLInputObjectType):
+    if isinstance(kind, (NonNullTypeNode, ListTypeNode, GraphQLNonNull, GraphQLList)):
+        inner = kind.of_type if isinstance(kind, (GraphQLNonNull, GraphQLList)) else kind.type
+        is_list = isinstance(kind, (ListTypeNode, GraphQLList))
+        if is_list and isinstance(value, (list, tuple)):
+            return [_write_typed(item, inner) for item in value]
+        return _write_typed(value, inner)
+    if isinstance(kind, GraphQLInputObjectType):
         fields = kind.fields
         return {
             name: _write_typed(item, fields[name].type) if name in fields else item
             for name, item in value.items()
         }
-    else:
-        return value if _takes_numbers(kind) else _write_untyped(value)
-    if isinstance(kind, (ListTypeNode, GraphQLList)) and isinstance(value, (list, tuple)):
-        return [_write_typed(item, inner) for item in value]
-    return _write_typed(value, inner)
-
-
-def _takes_numbers(kind: Any) -> bool:
-    """Return whether values of a scalar are plain numbers of JSON, or any JSON."""
     if isinstance(kind, NamedTypeNode):
-        return scalars.takes_numbers(kind.name.value)
-    like = ""
-    if isinstance(kind, GraphQLScalarType):
-        like = recognize_scalar(kind.name, kind.specified_by_url, kind.description)
-    return scalars.takes_numbers(kind.name, like)
+        keeps_numbers = scalars.takes_numbers(kind.name.value)
+    else:
+        like = ""
+        if isinstance(kind, GraphQLScalarType):
+            like = recognize_scalar(kind.name, kind.specified_by_url, kind.description)
+        keeps_numbers = scalars.takes_numbers(kind.name, like)
+    return value if keeps_numbers else _write_untyped(value)
 
 
-def _write_untyped(value: Any) -> Any:
-    """Return a value with text for all large integers in it."""
+def _write_untyped(value: JSON) -> JSON:
     if isinstance(value, Mapping):
         return {name: _write_untyped(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Executing: graphql-core's ``execute`` over compiled plans, and the native road for a Schema."""
+"""Execution by compiled plans: graphql-core's ``execute``, and a version that returns a Result."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from gqlnb.engine.execution_budget import (
     build_counting_executor,
     execute_bounded,
 )
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, check_arguments
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value, check_arguments
 from gqlnb.errors import QueryError
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, build_data_result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 SIGNATURE = inspect.signature(core_execute)
-# Arguments we execute with; any other that is not as by default is for graphql-core itself.
+# Arguments that plans support; with any other, unless it is the default, graphql-core executes.
 SUPPORTED_OPTIONS = frozenset(
     {
         "field_resolver",
@@ -67,36 +67,34 @@ SUPPORTED_ARGUMENTS = SUPPORTED_OPTIONS | {
     "variable_values",
     "operation_name",
 }
-BUDGET_KEY = (
-    "metered"  # in the key of an operation: code that counts is not for runs without a budget
-)
+BUDGET_KEY = "metered"  # in the key of a cached operation, since code that counts needs a budget
 EXECUTOR_OPTION = "executor_class" if IS_GRAPHQL_33 else "execution_context_class"
 
 
 def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     schema: GraphQLSchema,
     document: DocumentNode,
-    root_value: Any = None,
-    context_value: Any = None,
+    root_value: Value = None,
+    context_value: Value = None,
     variable_values: dict[str, Any] | None = None,
     operation_name: str | None = None,
-    field_resolver: Any = None,
-    type_resolver: Any = None,
-    *more: Any,
-    **options: Any,
+    field_resolver: Value = None,
+    type_resolver: Value = None,
+    *more: object,
+    **options: Value,
 ) -> Any:
-    """Execute an operation as ``graphql.execute`` does, faster.
+    """Execute an operation like ``graphql.execute``, faster.
 
-    The parameters, the return value, the errors and their order are those of the graphql-core that
-    is installed. What is not compiled (middleware, an executor class of one's own, incremental
-    delivery, abort signals, hooks) is handed to it.
+    The parameters, the return value, the errors and their order are those of the installed
+    graphql-core. It executes operations with features that are not compiled: middleware, an
+    executor class, incremental delivery, abort signals and hooks.
 
     Parameters
     ----------
     schema
         Any graphql-core schema.
     document
-        A parsed document; its plan is remembered while the document lives on in the cache.
+        A parsed document; its plan is cached.
     root_value, context_value, variable_values, operation_name, field_resolver, type_resolver
         As for ``graphql.execute``.
     *more, **options
@@ -105,7 +103,7 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     Returns
     -------
     ExecutionResult, or an awaitable of one
-        An awaitable only where a resolver gave one.
+        An awaitable only if a resolver returned one.
 
     Examples
     --------
@@ -114,7 +112,7 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     >>> gqlnb.engine.execute(schema, parse("{ hello }")).data
     {'hello': 'Hello world!'}
     """
-    given: tuple[Any, ...] = ()
+    given: tuple[object, ...] = ()
     if more or options or field_resolver is not None or type_resolver is not None:
         bound = SIGNATURE.bind(
             schema,
@@ -149,43 +147,39 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
 execute.__signature__ = SIGNATURE  # type: ignore[attr-defined]
 
 
-def is_supported(arguments: Mapping[str, Any]) -> bool:
-    """Tell whether nothing but what we execute with was asked for."""
-    for name, value in arguments.items():
-        if (
-            name not in SUPPORTED_ARGUMENTS
-            and value is not SIGNATURE.parameters[name].default
-            and value != {}
-        ):
-            return False
-    return True
+def is_supported(arguments: Mapping[str, object]) -> bool:
+    """Return whether plans support all arguments that differ from their defaults."""
+    return all(
+        name in SUPPORTED_ARGUMENTS or value is SIGNATURE.parameters[name].default or value == {}
+        for name, value in arguments.items()
+    )
 
 
 def execute_within(
     budget: ExecutionBudget,
     schema: GraphQLSchema,
     document: DocumentNode,
-    root: Any = None,
-    context: Any = None,
+    root: Value = None,
+    context: Value = None,
     variables: dict[str, Any] | None = None,
     name: str | None = None,
-    **options: Any,
+    **options: Value,
 ) -> Any:
-    """Execute an operation as :func:`execute` does, within a budget, by plans of its own.
+    """Version of :func:`execute` that counts fields off a budget, by separate plans.
 
     Parameters
     ----------
     budget
-        What it counts off.
+        The fields and seconds it may use.
     schema, document, root, context, variables, name, **options
         As for :func:`execute`, in the order of its first arguments.
 
     Raises
     ------
-    ExceededError
-        If the budget does not suffice; the awaitable raises it too.
+    BudgetExceededError
+        If the budget is used up; the awaitable raises it too.
     """
-    given: tuple[Any, ...] = (BUDGET_KEY,)
+    given: tuple[object, ...] = (BUDGET_KEY,)
     if options:
         if not is_supported(options):
             return execute_by_core(
@@ -203,23 +197,19 @@ def execute_within(
 
 
 def execute_by_core(
-    budget: ExecutionBudget | None, given: tuple[Any, ...], options: dict[str, Any]
+    budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Any]
 ) -> Any:
-    """Let graphql-core execute, by an executor that counts if there is a budget."""
+    """Execute by graphql-core, whose executor counts fields if there is a budget."""
     if budget is not None:
-        made = (
-            build_counting_executor(budget, options[EXECUTOR_OPTION])
-            if options.get(EXECUTOR_OPTION)
-            else build_counting_executor(budget)
-        )
-        options = {**options, EXECUTOR_OPTION: made}
+        executor = build_counting_executor(budget, options.get(EXECUTOR_OPTION))
+        options = {**options, EXECUTOR_OPTION: executor}
     return core_execute(*given, **options)
 
 
 def create_executor(
-    plan: OperationPlan, root: Any, context: Any, variables: Any, budget: ExecutionBudget | None
+    plan: OperationPlan, root: Value, context: Value, variables: Any, budget: ExecutionBudget | None
 ) -> PlanExecutor:
-    """Return a further run of a plan."""
+    """Return an executor for a further run of a plan."""
     if budget is None:
         return RepeatPlanExecutor.create(plan, root, context, variables)
     return BudgetedPlanExecutor.create(plan, root, context, variables, budget)
@@ -227,16 +217,18 @@ def create_executor(
 
 def execute_operation(
     operation: CachedOperation,
-    root: Any,
-    context: Any,
+    root: Value,
+    context: Value,
     variables: dict[str, Any] | None,
     options: dict[str, Any],
     budget: ExecutionBudget | None = None,
 ) -> Any:
-    """Execute an operation: by a plan, if it has been seen before with such variables."""
-    if not operation.facts.plannable or (
-        IS_GRAPHQL_33 and has_incremental_directives(operation.schema)
-    ):
+    """Execute an operation by its plan, if it has been executed with such variables before."""
+    schema = operation.schema
+    incremental = IS_GRAPHQL_33 and (
+        schema.get_directive("defer") or schema.get_directive("stream")
+    )
+    if not operation.facts.plannable or incremental:
         given = (operation.schema, operation.document, root, context, variables, operation.name)
         return execute_by_core(budget, given, options)
     coerced = coerce_variables(operation, variables, options)
@@ -251,13 +243,13 @@ def execute_operation(
 
 def execute_first_time(
     operation: CachedOperation,
-    root: Any,
-    context: Any,
+    root: Value,
+    context: Value,
     variables: dict[str, Any] | None,
     options: dict[str, Any],
     budget: ExecutionBudget | None,
 ) -> Any:
-    """Execute an operation for the first time: by graphql-core's methods, noting a plan."""
+    """Execute an operation by graphql-core's methods, and cache a plan."""
     schema, document = operation.schema, operation.document
     if not IS_GRAPHQL_33:
         check_arguments(schema, document, variables)
@@ -267,7 +259,7 @@ def execute_first_time(
         return ExecutionResult(data=None, errors=built)
     try:
         key = build_plan_key(operation, built.variable_values)
-    except TypeError:  # a value that can't be a key: not a Boolean, so never valid
+    except TypeError:  # a value that isn't hashable: not a Boolean, so never valid
         return execute_by_core(budget, given, options)
     if budget is not None:
         built.budget = budget
@@ -276,16 +268,14 @@ def execute_first_time(
     return plan.execute_first(built)
 
 
-def build_plan(built: Any, known: DocumentFacts, *, timed: bool = False) -> OperationPlan:
-    """Return the plan of a run that graphql-core has built, and let it run by that."""
-    plan = OperationPlan(built, known, timed=timed)
-    plan.compiler = PlanCompiler(plan)
-    built.plan = plan
+def build_plan(built: PlanExecutor, facts: DocumentFacts, *, timed: bool = False) -> OperationPlan:
+    """Return the plan of a run that graphql-core has built, and attach it to the run."""
+    plan = built.plan = OperationPlan(built, facts, PlanCompiler, timed=timed)
     return plan
 
 
 def coerce_variables(operation: CachedOperation, variables: Any, options: dict[str, Any]) -> Any:
-    """Return coerced variables, None where graphql-core must say what is wrong with them."""
+    """Return coerced variables, or None if graphql-core must report errors in them."""
     plan = next(iter(operation.plans.values()), None)
     if plan is None or not (variables is None or isinstance(variables, dict)):
         return None
@@ -301,13 +291,13 @@ def coerce_variables(operation: CachedOperation, variables: Any, options: dict[s
     return None if isinstance(found, list) else found
 
 
-def build_plan_key(operation: CachedOperation, variables: Any) -> tuple[Any, ...]:
-    """Return what ``@skip`` and ``@include`` depend on.
+def build_plan_key(operation: CachedOperation, variables: Any) -> tuple[object, ...]:
+    """Return the values of the variables that ``@skip`` and ``@include`` read.
 
     Raises
     ------
     TypeError
-        If a value can't be a key.
+        If a value is not hashable.
     """
     values = variables.coerced if IS_GRAPHQL_33 else variables
     key = tuple(values.get(name, ...) for name in operation.facts.names)
@@ -315,48 +305,36 @@ def build_plan_key(operation: CachedOperation, variables: Any) -> tuple[Any, ...
     return key
 
 
-def has_incremental_directives(schema: GraphQLSchema) -> bool:
-    """Tell whether a schema has the directives of incremental delivery."""
-    return bool(schema.get_directive("defer") or schema.get_directive("stream"))
-
-
-# -- the native road
-
-
 def run_document(
     schema: GraphQLSchema,
     document: Document,
-    variables: Mapping[str, Any],
-    context: Any = None,
-    root: Any = None,
+    variables: Mapping[str, object],
+    context: Value = None,
+    root: Value = None,
     budget: ExecutionBudget | None = None,
 ) -> Result | Awaitable[Result]:
-    """Execute a document here.
+    """Execute a document that was validated against the schema.
 
     Parameters
     ----------
-    schema
-        The schema the document was checked against.
-    document
-        The document with its operation chosen.
+    schema, document
+        The schema, and the document with its operation chosen.
     variables
         JSON-like values by name.
-    context
-        Handed to every resolver.
-    root
-        The value the root resolvers get.
+    context, root
+        The context of all resolvers, and the parent value of the root fields.
     budget
-        What it may use; None for no limit.
+        The fields and seconds it may use; None for no limit.
 
     Returns
     -------
     Result, or an awaitable of one
-        An awaitable only where a resolver gave one.
+        An awaitable only if a resolver returned one.
 
     Raises
     ------
     QueryError
-        If a variable does not fit its type. Errors of resolvers stand in the result.
+        If a variable does not match its type. The result contains the errors of resolvers.
     """
     if document.kind == "subscription":
         message = (
@@ -366,40 +344,41 @@ def run_document(
         raise QueryError(message)
     given = dict(variables) if variables else None
     if budget is not None:
-        needed = (schema, document.ast, root, context, given, document.name)
-        finish = partial(build_result, variables=given)
-        return execute_bounded(partial(execute_within, budget, *needed), budget, document, finish)
+        run = partial(
+            execute_within, budget, schema, document.ast, root, context, given, document.name
+        )
+        return execute_bounded(run, budget, document, partial(build_result, variables=given))
     outcome = execute(schema, document.ast, root, context, given, document.name)
     if type(outcome) is ExecutionResult:
         if outcome.errors is None:
-            return Result.from_execution(outcome.data, document, IN_PROCESS, given)
+            return build_data_result(outcome.data, document, IN_PROCESS, given)
         return build_result(outcome, document, given)
     return await_result(outcome, document, given)
 
 
 async def await_result(
-    outcome: Awaitable[ExecutionResult], document: Document, variables: Mapping[str, Any] | None
+    outcome: Awaitable[ExecutionResult], document: Document, variables: Mapping[str, object] | None
 ) -> Result:
-    """Await an execution and return its result."""
+    """Await an execution, then return its result."""
     return build_result(await outcome, document, variables)
 
 
 def build_result(
-    outcome: ExecutionResult, document: Document, variables: Mapping[str, Any] | None = None
+    outcome: ExecutionResult, document: Document, variables: Mapping[str, object] | None = None
 ) -> Result:
     """Return the result of an execution.
 
     Raises
     ------
     QueryError
-        If nothing was executed: a variable does not fit its type.
+        If a variable does not match its type; nothing was executed then.
     """
     errors = outcome.errors or []
     if not errors and not outcome.extensions:
-        return Result.from_execution(outcome.data, document, IN_PROCESS, variables)
+        return build_data_result(outcome.data, document, IN_PROCESS, variables)
     if outcome.data is None and errors and all(map(is_request_error, errors)):
-        found = describe_errors(document, variables or {}, errors)
-        raise QueryError(text=document.text, problems=found)
+        problems = describe_errors(document, variables or {}, errors)
+        raise QueryError(text=document.text, problems=problems)
     return Result(
         data=outcome.data,
         errors=tuple(dict(error.formatted) for error in errors),
@@ -412,9 +391,9 @@ def build_result(
 
 
 def is_request_error(error: GraphQLError) -> bool:
-    """Tell an error about the request from one that arose while it was executed.
+    """Return whether an error is about the request, rather than its execution.
 
-    What an extension of a library raises has neither a path nor a location, but an exception
-    behind it: that arose in the execution.
+    An error that a library's extension raises during the execution has neither a path nor a
+    location, but an original exception.
     """
     return error.path is None and (error.original_error is None or bool(error.locations))

@@ -1,8 +1,8 @@
-"""A budget for one execution: so many fields, so many seconds.
+"""The fields and seconds that one execution may use.
 
-What executes counts fields off a credit and looks at the clock when the credit is used up, so that
-counting costs a subtraction. The credit grows while it is used up quickly and shrinks as soon as it
-is not: what is slow is watched closely, and what is fast hardly notices.
+An executor subtracts fields from a credit and looks at the clock when the credit is used up, so
+that counting costs a subtraction. The credit grows while it is used up quickly and shrinks when it
+is not: slow resolvers are watched closely, at little cost for fast ones.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Iterator
-from inspect import CORO_CREATED, getcoroutinestate, isawaitable
+from inspect import CORO_CREATED, getcoroutinelocals, getcoroutinestate, isawaitable
 from itertools import chain
 from math import inf
 from pathlib import Path
@@ -45,22 +45,22 @@ __all__ = [
 
 FIRST_CREDIT, MAX_CREDIT = 256, 2048  # fields of credit; a field takes some tenths of a microsecond
 CREDIT_SECONDS = 0.001  # seconds in which a credit should be used up
-MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is taken as a whole; some milliseconds
-UNLIMITED = 1 << 62  # fields; nobody counts so far
+MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is counted as a whole; some milliseconds
+UNLIMITED = 1 << 62  # fields; more than any execution has
 
 
 class BudgetExceededError(BaseException):
     """A budget is used up.
 
-    No ``Exception``: what handles the errors of single fields, in this engine, in graphql-core or
-    in a resolver, must not take it for one of them.
+    It does not derive from ``Exception``, so that the handlers of field errors in this engine, in
+    graphql-core and in resolvers do not catch it.
     """
 
 
 class ExecutionBudget:
-    """What one execution may use, and what it has used.
+    """The fields and seconds that one execution may use, and has used.
 
-    One execution counts, in one thread at a time; :meth:`stop` may be called from any.
+    One execution counts, in one thread at a time; :meth:`stop` may be called from any thread.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ class ExecutionBudget:
     left
         The credit: fields until the clock is looked at.
     deadline
-        When time is up, by the clock.
+        The end of the time, by the clock.
     reason : str or None
-        Why the execution was stopped, as a sentence for whoever asked; None if it was not.
+        The reason why the execution was stopped, as a sentence; None if it was not.
     task
         The task that awaits the execution, once there is one; it is cancelled with all below it.
     """
@@ -100,7 +100,7 @@ class ExecutionBudget:
         self.deadline = inf if seconds is None else self._renewed_at + seconds
         total = UNLIMITED if fields is None else fields
         self.left = FIRST_CREDIT if total > FIRST_CREDIT else total
-        self._uncredited = total - self.left  # what is not yet given as credit
+        self._uncredited = total - self.left  # fields beyond the credit
 
     @classmethod
     def from_limits(cls, limits: Limits) -> ExecutionBudget:
@@ -113,7 +113,7 @@ class ExecutionBudget:
         return (UNLIMITED if self.fields is None else self.fields) - self._uncredited - self.left
 
     def stop(self, reason: str | None = None) -> None:
-        """Let the execution stop at its next look; from any thread, and without waiting."""
+        """Stop the execution at its next look at the clock; from any thread, without waiting."""
         self.reason = self.reason or reason or self._format_reason()
         self.deadline = -inf
 
@@ -122,7 +122,7 @@ class ExecutionBudget:
 
         Raises
         ------
-        ExceededError
+        BudgetExceededError
             If there are none left, or no time.
         """
         self.left -= fields
@@ -133,18 +133,18 @@ class ExecutionBudget:
 
         Raises
         ------
-        ExceededError
+        BudgetExceededError
             If time is up.
         """
         if self.left < 0 or self.clock() > self.deadline:
             self.renew_credit()
 
     def renew_credit(self) -> None:
-        """Look at the clock, and take new credit.
+        """Look at the clock, and grant new credit.
 
         Raises
         ------
-        ExceededError
+        BudgetExceededError
             If time is up, or more fields were counted than there are.
         """
         now = self.clock()
@@ -162,22 +162,22 @@ class ExecutionBudget:
         self.left = min(self._step, left)
         self._uncredited = left - self.left
 
-    def count_rows(self, rows: Sequence[Any], each: int, dicts: bool) -> Iterable[Any]:
-        """Return rows whose number was too much for the credit, to be counted as it goes on.
+    def count_rows(self, rows: Sequence[object], each: int, dicts: bool) -> Iterable[object]:
+        """Return the rows of a list that exceeds the credit, to be counted during iteration.
 
         Parameters
         ----------
         rows
-            The rows, which have been counted.
+            The rows, which have been counted as a whole.
         each
-            The fields of each. Those of rows that turn out to be null are given back, so the last
-            row is executed, though it may be too much, and judged when it is done.
+            The fields of each row. Those of null rows are refunded, so that the last row is
+            executed even if it may exceed the budget, and checked afterwards.
         dicts
-            Whether the rows are looked up in dicts, which is never slow.
+            Whether the rows are dicts, whose look-ups are never slow.
 
         Raises
         ------
-        ExceededError
+        BudgetExceededError
             If time is up.
         """
         counted = len(rows) * each
@@ -191,7 +191,7 @@ class ExecutionBudget:
         self.left -= counted
         return rows
 
-    def _split_rows(self, rows: Sequence[Any], each: int) -> Iterator[Sequence[Any]]:
+    def _split_rows(self, rows: Sequence[object], each: int) -> Iterator[Sequence[object]]:
         done = 0
         while done < len(rows):
             if self.left < each:
@@ -203,8 +203,8 @@ class ExecutionBudget:
             if self.left < 0:
                 self.renew_credit()
 
-    def watch_items(self, items: Iterator[Any]) -> Iterator[Any]:
-        """Yield items of an iterator, which may have no end, while there is time."""
+    def watch_items(self, items: Iterator[object]) -> Iterator[object]:
+        """Yield items of a possibly infinite iterator while there is time."""
         for item in items:
             self.check()
             yield item
@@ -220,7 +220,7 @@ class ExecutionBudget:
 
 
 def format_field_limit(fields: int) -> str:
-    """Return the sentence for whoever asked for too many fields."""
+    """Return the reason for stopping at a limit of fields."""
     many = f"{fields:,} field{'' if fields == 1 else 's'}"
     return (
         f"Execution stopped after {many}, which is the limit. Ask for less at once, or have "
@@ -229,47 +229,38 @@ def format_field_limit(fields: int) -> str:
 
 
 def format_time_limit(seconds: float) -> str:
-    """Return the sentence for whoever asked for what takes too long."""
+    """Return the reason for stopping at a limit of seconds."""
     return (
         f"Execution stopped after {seconds:g} s, which is the limit. Ask for less at once, or have "
         f"whoever serves this raise it: serve(schema, limits=Limits(seconds={2 * seconds:g}))."
     )
 
 
-IN_PROCESS = "in-process"  # the source of results that were executed here
+IN_PROCESS = "in-process"  # the `source` of results of this process
 
 
 class FieldCountingMixin:
-    """Counts the fields that graphql-core's methods execute, one at a time; an executor's mixin.
-
-    Attributes
-    ----------
-    budget
-        What it counts them off.
-    """
+    """An executor's mixin that counts the fields which graphql-core's methods execute."""
 
     budget: ExecutionBudget
 
-    def execute_field(self, *given: Any, **options: Any) -> Any:
-        """Execute a field as graphql-core does."""
+    def execute_field(self, *given: object, **options: object) -> Any:
+        """Count and execute a field."""
         self.budget.spend(1)
         return super().execute_field(*given, **options)  # type: ignore[misc]
 
-    def complete_list_value(
-        self, return_type: Any, group: Any, info: Any, path: Any, result: Any, *more: Any
-    ) -> Any:
-        """Complete a list, which may have no end."""
+    def complete_list_value(self, *given: Any) -> Any:
+        """Complete a list, whose iterator may be infinite."""
+        return_type, group, info, path, result, *more = given
         if isinstance(result, Iterator):
             result = self.budget.watch_items(result)
-        given = (return_type, group, info, path, result, *more)
-        return super().complete_list_value(*given)  # type: ignore[misc]
+        return super().complete_list_value(  # type: ignore[misc]
+            return_type, group, info, path, result, *more
+        )
 
 
 class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
-    """One execution of a plan, within a budget.
-
-    Compiled code counts the fields of the objects that it completes.
-    """
+    """One execution of a plan, within a budget; compiled code counts the fields."""
 
     __slots__ = ("budget",)  # compiled code reads it for every list
 
@@ -277,9 +268,9 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
     def create(
         cls, plan: Any, root: Any, context: Any, variables: Any, budget: ExecutionBudget
     ) -> BudgetedPlanExecutor:
-        """Return a further run of a plan, with all that the first has.
+        """Return an executor with all attributes of the plan's first run.
 
-        It has no ``__getattr__``, which would make every attribute slower.
+        A ``__getattr__``, as in RepeatPlanExecutor, would make every attribute slower.
         """
         run = new_object(cls)
         run.__dict__.update(plan.prototype)
@@ -291,26 +282,22 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
         return run
 
     def execute_planned_field(self, field: PlannedField, source: Any, path: LazyPath) -> Any:
-        """Execute a field as graphql-core does, that compiled code has counted."""
+        """Execute a field like graphql-core; compiled code has counted it."""
         self.budget.left += 1
         return super().execute_planned_field(field, source, path)
 
     def complete_unusual(self, value: Any, field: PlannedField, path: LazyPath) -> Any:
-        """Complete a value that is not of the usual kind; it may be a function to call."""
+        """Complete a value of an unusual type, which may be a function to call."""
         self.budget.check()
         return super().complete_unusual(value, field, path)
 
 
-def build_counting_executor(budget: ExecutionBudget, base: type = BaseExecutor) -> type:
-    """Return a class of graphql-core's executor whose one execution counts its fields.
+def build_counting_executor(budget: ExecutionBudget, base: type | None) -> type:
+    """Return a subclass of an executor class that counts fields off one budget.
 
-    Parameters
-    ----------
-    budget
-        What it counts them off.
-    base
-        The class that would execute without.
+    `base` is graphql-core's own executor class if it is None.
     """
+    base = base or BaseExecutor
     return type(base.__name__, (FieldCountingMixin, base), {"budget": budget})
 
 
@@ -327,16 +314,16 @@ def execute_bounded(
     execute
         Returns an outcome, or an awaitable of one.
     budget
-        What it counts off.
+        The budget that it uses.
     document
-        What is executed.
+        The document that it executes.
     finish
-        Makes a result of the outcome.
+        Returns the result of an outcome.
 
     Returns
     -------
     Result, or an awaitable of one
-        Without data, and with the reason as its one error, where the budget did not suffice.
+        Without data, and with the reason as its one error, if the budget was used up.
     """
     try:
         outcome = execute()
@@ -355,12 +342,12 @@ async def await_within(
     document: Document,
     finish: Callable[[Any, Document], Result],
 ) -> Result:
-    """Await an outcome while there is time.
+    """Await an outcome until the deadline.
 
-    What it awaits is cancelled when time is up, and not waited for: it may not listen.
+    Its task is cancelled then, but not awaited: it may suppress the cancellation.
     """
     try:
-        budget.check()  # it may have been a while
+        budget.check()  # time may have passed since it was created
     except BudgetExceededError as error:
         close_unawaited(error)
         return build_stopped_result(budget, document)
@@ -368,7 +355,7 @@ async def await_within(
     left = budget.deadline - budget.clock()
     try:
         await asyncio.wait({task}, timeout=None if left == float("inf") else max(0.0, left))
-    except asyncio.CancelledError:  # whoever asked waits no more
+    except asyncio.CancelledError:  # the caller has stopped waiting
         budget.stop()
         task.cancel()
         raise
@@ -389,10 +376,10 @@ async def await_within(
 
 
 def close_unawaited(error: BaseException) -> None:
-    """Close the coroutines that a stopped execution has made and nobody will await.
+    """Close the coroutines that a stopped execution has created and not awaited.
 
-    Python would complain of each of them, on the screen of whoever serves. They are found in the
-    frames that the error has passed through, and in those of the coroutines found.
+    Python would print a warning for each of them. They are found in the frames of the error's
+    traceback, and in those of the coroutines found.
     """
     step, waiting = error.__traceback__, []
     while step is not None:
@@ -400,31 +387,31 @@ def close_unawaited(error: BaseException) -> None:
             waiting += find_coroutines(step.tb_frame.f_locals)
         step = step.tb_next
     while waiting:
-        each = waiting.pop()
-        if getcoroutinestate(each) == CORO_CREATED:
-            waiting += find_coroutines(each.cr_frame.f_locals)
-            each.close()
+        coroutine = waiting.pop()
+        if getcoroutinestate(coroutine) == CORO_CREATED:
+            waiting += find_coroutines(getcoroutinelocals(coroutine))
+            coroutine.close()
 
 
-# How the names of files begin: of compiled code, of the engine and of graphql-core.
+# Prefixes of file names: of compiled code, of the engine and of graphql-core.
 CODE_LOCATIONS = ("<gqlnb ", str(Path(__file__).parent), str(Path(graphql.__file__).parent))
-# The local names of lists and dicts in which such code holds coroutines; compiled code: w1, w2, ...
+# Local names of lists and dicts of coroutines in such code; in compiled code they are w1, w2, ...
 COROUTINE_HOLDERS = frozenset({"completed_results", "results", "values", "waiting"})
 
 
-def find_coroutines(names: Mapping[str, Any]) -> list[Any]:
+def find_coroutines(names: Mapping[str, object]) -> list[CoroutineType[Any, Any, Any]]:
     """Return the coroutines among the local variables of a function in `CODE_LOCATIONS`."""
     found = list(names.values())
     for name, value in names.items():
         if name in COROUTINE_HOLDERS or re.fullmatch(r"w\d*", name):
-            held = value.values() if isinstance(value, dict) else value
-            members = held if isinstance(held, Iterable) else ()
-            found += [each[-1] if type(each) is tuple and each else each for each in members]
-    return [each for each in found if isinstance(each, CoroutineType)]
+            items = value.values() if isinstance(value, dict) else value
+            members = items if isinstance(items, Iterable) else ()
+            found += [item[-1] if type(item) is tuple and item else item for item in members]
+    return [value for value in found if isinstance(value, CoroutineType)]
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    """Ask a task that nobody waits for how it ended, or asyncio would log its exception."""
+    """Retrieve the exception of a task that is not awaited, or asyncio would log it."""
     if not task.cancelled():
         task.exception()
 

@@ -1,9 +1,9 @@
-"""Looking into the engine: how an operation is executed, and where its time goes."""
+"""Explanations and profiles of the execution of an operation."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,16 +46,17 @@ BAR_WIDTH = 24  # characters of the longest bar
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How an operation is executed.
+    """The way an operation is executed.
 
     Attributes
     ----------
     compiled
         Whether a compiled plan executes it.
     plan
-        The fields in order, each with its type and what answers it; or why it is handed over.
+        The fields in order, each with its type and its resolver; or the reason why a library
+        executes it.
     source
-        The Python source made for it, for sources that are dicts; empty if it is not compiled.
+        The Python source generated for parents that are dicts; empty if it is not compiled.
     """
 
     compiled: bool
@@ -67,23 +68,35 @@ class Explanation:
 
 
 def explain_operation(
-    schema: GraphQLSchema, document: Document, variables: Mapping[str, Any]
+    schema: GraphQLSchema,
+    document: Document,
+    variables: Mapping[str, object],
+    reason: str | None = None,
 ) -> Explanation:
-    """Explain how an operation is executed, without executing it.
+    """Explain the execution of an operation, without executing it.
+
+    Parameters
+    ----------
+    schema, document, variables
+        As for an execution.
+    reason
+        The reason why a library executes it, if one does.
 
     Raises
     ------
     QueryError
-        If a variable does not fit its type.
+        If a variable does not match its type.
     """
-    known = collect_facts(document.ast)
     title = f"{document.kind} {document.name or ''}".strip()
-    if not known.plannable:
+    if reason is not None:
+        return Explanation(False, f"{title}: {reason}.", "")
+    facts = collect_facts(document.ast)
+    if not facts.plannable:
         return Explanation(False, f"{title}: {NOT_COMPILED}", "")
-    plan = build_fresh_run(schema, document, variables, None, None, known).plan
-    top = plan.get_root_selection(plan.sample)
-    lines = list(outline_selection(plan, top, 1))
-    sources = [plan.compiler.write_selection_source(top), *iterate_row_sources(plan, top)]
+    plan = build_fresh_run(schema, document, variables, None, None, facts).plan
+    root = plan.get_root_selection(plan.sample)
+    lines = list(outline_selection(plan, root, 1))
+    sources = [plan.compiler.write_selection_source(root), *iterate_row_sources(plan, root)]
     head = f"{title}: compiled" + (", its fields one after the other" if plan.serial else "")
     return Explanation(True, "\n".join([head, *lines]), "\n".join(sources))
 
@@ -91,25 +104,25 @@ def explain_operation(
 def build_fresh_run(
     schema: GraphQLSchema,
     document: Document,
-    variables: Mapping[str, Any],
-    root: Any,
-    context: Any,
-    known: DocumentFacts,
+    variables: Mapping[str, object],
+    root: object,
+    context: object,
+    facts: DocumentFacts,
     *,
     timed: bool = False,
-) -> Any:
-    """Return a run with a plan of its own.
+) -> PlanExecutor:
+    """Return a run with a plan of its own, which no other execution uses.
 
     Raises
     ------
     QueryError
-        If a variable does not fit its type.
+        If a variable does not match its type.
     """
-    built = PlanExecutor.build(schema, document.ast, root, context, dict(variables), document.name)
-    if isinstance(built, list):
-        raise QueryError(text=document.text, problems=build_problems(built))
-    build_plan(built, known, timed=timed)
-    return built
+    run = PlanExecutor.build(schema, document.ast, root, context, dict(variables), document.name)
+    if isinstance(run, list):
+        raise QueryError(text=document.text, problems=build_problems(run))
+    build_plan(run, facts, timed=timed)
+    return run  # type: ignore[no-any-return]
 
 
 def outline_selection(plan: OperationPlan, selection: SelectionPlan, depth: int) -> Iterator[str]:
@@ -126,16 +139,16 @@ def outline_selection(plan: OperationPlan, selection: SelectionPlan, depth: int)
 
 
 def list_selections(plan: OperationPlan, field: FieldPlan) -> list[SelectionPlan]:
-    """Return the selections below a field, one for each object type it may be of."""
+    """Return the selections below a field, one for each possible object type."""
     kind: Any = get_named_type(field.type)
     if is_leaf_type(kind):
         return []
     possible = plan.list_possible_types(kind) if is_abstract_type(kind) else [kind]
-    return [plan.get_selection_below(plan.sample, each, field.group) for each in possible]
+    return [plan.get_selection_below(plan.sample, type_, field.group) for type_ in possible]
 
 
 def describe_answer(field: FieldPlan) -> str:
-    """Return what answers a field, in words."""
+    """Return the source of a field's value, in words."""
     if field.head[0] == "__typename":
         return "known beforehand"
     arguments = f", arguments {field.constants}" if field.constants else ""
@@ -144,19 +157,11 @@ def describe_answer(field: FieldPlan) -> str:
     if field.default:
         return f"looked up in its parent{arguments}"
     function = field.native or field.resolve
+    name = getattr(function, "__qualname__", None) or type(function).__name__
     call = "(root, args, context)" if field.native else "(source, info, **args)"
-    return f"{name_function(function)}{call}{describe_location(function)}{arguments}"
-
-
-def name_function(function: Any) -> str:
-    """Return the name of a function."""
-    return getattr(function, "__qualname__", None) or type(function).__name__
-
-
-def describe_location(function: Any) -> str:
-    """Return where a function begins, where that is known."""
     code = getattr(inspect.unwrap(function), "__code__", None)
-    return f" line {code.co_firstlineno}" if code is not None else ""
+    line = f" line {code.co_firstlineno}" if code is not None else ""
+    return f"{name}{call}{line}{arguments}"
 
 
 def iterate_row_sources(plan: OperationPlan, selection: SelectionPlan) -> Iterator[str]:
@@ -171,14 +176,14 @@ def iterate_row_sources(plan: OperationPlan, selection: SelectionPlan) -> Iterat
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Profile:
-    """Where the time of one execution went.
+    """The time of one execution, by field.
 
     Attributes
     ----------
     result
         The result of the execution.
     rows
-        Field, calls and seconds; in the seconds are those of the fields below it, and of awaiting.
+        Field, calls and seconds; the seconds include the fields below it, and awaiting.
     """
 
     result: Result
@@ -188,10 +193,10 @@ class Profile:
         """Return a DataFrame of field, calls, seconds and microseconds per call, slowest first."""
         import pandas as pd
 
-        made = pd.DataFrame(self.rows, columns=["field", "calls", "seconds"])
-        made["microseconds per call"] = made["seconds"] / made["calls"].clip(lower=1) * 1e6
+        frame = pd.DataFrame(self.rows, columns=["field", "calls", "seconds"])
+        frame["microseconds per call"] = frame["seconds"] / frame["calls"].clip(lower=1) * 1e6
         kinds = {"field": "string", "calls": "Int64", "seconds": "Float64"}
-        return made.astype({**kinds, "microseconds per call": "Float64"})
+        return frame.astype({**kinds, "microseconds per call": "Float64"})
 
     def __repr__(self) -> str:
         longest = max((seconds for _, _, seconds in self.rows), default=0.0) or 1.0
@@ -204,22 +209,26 @@ class Profile:
 
 
 def profile_operation(
-    schema: GraphQLSchema, document: Document, variables: Mapping[str, Any], context: Any, root: Any
+    schema: GraphQLSchema,
+    document: Document,
+    variables: Mapping[str, object],
+    context: object,
+    root: object,
 ) -> Profile:
-    """Execute an operation with clocks in its functions.
+    """Execute an operation by functions that measure their time.
 
     Raises
     ------
     QueryError
-        If a variable does not fit its type, or the operation is not compiled.
+        If a variable does not match its type, or the operation is not compiled.
     """
-    known = collect_facts(document.ast)
-    if not known.plannable:
+    facts = collect_facts(document.ast)
+    if not facts.plannable:
         raise QueryError(NOT_COMPILED)
-    run = build_fresh_run(schema, document, variables, root, context, known, timed=True)
+    run = build_fresh_run(schema, document, variables, root, context, facts, timed=True)
     outcome = run.plan.execute(run)
     if inspect.isawaitable(outcome):
-        outcome = background.run(await_outcome(outcome))
+        outcome = background.run(_await_outcome(outcome))
     totals: dict[str, tuple[int, float]] = {}
     for field, (calls, seconds) in run.tallies.items():
         name = f"{field.parent.name}.{field.head[0]}"
@@ -228,10 +237,9 @@ def profile_operation(
     rows = sorted(((name, *total) for name, total in totals.items()), key=lambda row: -row[2])
     result = build_result(outcome, document, variables)
     profile = Profile(result, tuple(rows))
-    object.__setattr__(result, "profile", profile)  # nobody else has seen the result yet
+    object.__setattr__(result, "profile", profile)  # this function has the only reference yet
     return profile
 
 
-async def await_outcome(outcome: Any) -> Any:
-    """Await an outcome on the background loop."""
-    return await outcome
+async def _await_outcome(pending: Awaitable[Any]) -> Any:
+    return await pending

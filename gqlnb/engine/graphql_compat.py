@@ -1,7 +1,7 @@
-"""What the engine takes of graphql-core, whichever of 3.2 and 3.3 is installed.
+"""The names of graphql-core that differ between its versions 3.2 and 3.3.
 
-3.3 renamed the executor and what leaf types serialize by; other differences end in
-:mod:`gqlnb.engine.compiler.executor`.
+3.3 renamed the executor and the serializers of leaf types; :mod:`gqlnb.engine.compiler.executor`
+handles the other differences.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from asyncio import gather
 from importlib import import_module
 from types import CoroutineType
-from typing import Any
+from typing import Any, TypeAlias
 
 import graphql
 from graphql import (
@@ -29,6 +29,8 @@ __all__ = [
     "TOO_DEEP",
     "BaseExecutor",
     "CollectedErrors",
+    "FieldGroup",
+    "Value",
     "check_arguments",
     "collect_fields",
     "collect_subfields",
@@ -40,7 +42,7 @@ __all__ = [
 ]
 
 IS_GRAPHQL_33 = graphql.version_info[:2] >= (3, 3)
-# Named as strings, since a type checker sees only the version that is installed.
+# Imported by strings, since a type checker knows the installed version only.
 _execute_module: Any = import_module(
     f"graphql.execution.{'executor' if IS_GRAPHQL_33 else 'execute'}"
 )
@@ -48,9 +50,8 @@ _collect_module: Any = import_module("graphql.execution.collect_fields")
 BaseExecutor: Any = _execute_module.Executor if IS_GRAPHQL_33 else _execute_module.ExecutionContext
 CollectedErrors: Any = _execute_module.CollectedErrors
 invalid_return_type_error: Any = _execute_module.invalid_return_type_error
-check_arguments: Any = getattr(
-    _execute_module, "assert_valid_execution_arguments", None
-)  # 3.2 alone
+# Only 3.2 has it.
+check_arguments: Any = getattr(_execute_module, "assert_valid_execution_arguments", None)
 TOO_DEEP: str = _execute_module.SELECTIONS_NESTED_TOO_DEEPLY
 collect_fields: Any = _collect_module.collect_fields
 collect_subfields: Any = (
@@ -58,19 +59,24 @@ collect_subfields: Any = (
 )
 gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
 
+# Types that no checker can know: a value of a resolver or of a response is any Python object, and
+# the nodes of a field are list[FieldNode] in 3.2, list[FieldDetails] in 3.3.
+Value: TypeAlias = Any
+FieldGroup: TypeAlias = Any
+
 CORO = CoroutineType
 new_object = object.__new__
 SERIALIZER_NAME = "coerce_output_value" if IS_GRAPHQL_33 else "serialize"
 PLAIN_TYPES = frozenset({str, int, float, bool})
 
 
-def get_serializer(kind: Any) -> Any:
-    """Return the function by which a leaf type makes answers of values."""
+def get_serializer(kind: object) -> Any:
+    """Return the function that serializes the values of a leaf type."""
     return getattr(kind, SERIALIZER_NAME)
 
 
 def is_serialized_by_name(kind: GraphQLEnumType) -> bool:
-    """Tell whether an enum makes answers as graphql-core does, not by a function of its own."""
+    """Return whether an enum has graphql-core's own serializer."""
     return getattr(get_serializer(kind), "__func__", None) is get_serializer(GraphQLEnumType)
 
 

@@ -23,6 +23,7 @@ from gqlnb.errors import SchemaError, sanitize_text
 
 __all__ = ["adapt_resolver", "bind_field", "bind_resolvers", "bind_type_resolver", "tidy_guess"]
 
+Resolvers = Mapping[str, Mapping[str, Any]]  # functions by type and field
 Resolver = Callable[[Any, dict[str, Any], Any], Any]
 TypeResolver = Callable[[Any, Any], Any]
 

@@ -1,11 +1,12 @@
-"""Schemas of other libraries, run as they are; they are told by their class, never imported."""
+"""Execution of schemas, ours and those of other libraries, which are recognised without imports."""
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 from inspect import isawaitable
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,15 +26,13 @@ from gqlnb.engine.compiled_execution import (
 )
 from gqlnb.engine.execution_budget import build_counting_executor, execute_bounded
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from gqlnb.engine.schema_builder import remove_incremental_directives
 from gqlnb.engine.subscription import RESOLVER_OPTIONS, build_subscription
 from gqlnb.errors import Problem, QueryError, SchemaError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from gqlnb.document.limits import Limits
     from gqlnb.engine.execution_budget import ExecutionBudget
-    from gqlnb.engine.explanation import Explanation
     from gqlnb.engine.subscription import SubscriptionArguments
     from gqlnb.result.result import Result
 
@@ -48,8 +47,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Where the schema objects of a library hold graphql-core's. Strawberry's attribute begins with an
-# underscore, but it is the one that its documentation and the packages built on it use.
+# The attributes of the schema objects of libraries that hold graphql-core's schema. Strawberry's
+# begins with an underscore, but its documentation and the packages built on it use it too.
 SCHEMA_ATTRIBUTES = {"graphene": "graphql_schema", "strawberry": "_schema"}
 MEMO_ATTRIBUTE = "_gqlnb_adoption"  # the attribute by which an object remembers its adoption
 _PARAMETERS = tuple(inspect.signature(core_execute).parameters)
@@ -63,184 +62,194 @@ EXTENSION_HOOKS = (
     "resolve",
     "get_results",
 )
-SUGGESTION = "Did you mean"
 
 
 class SchemaAdapter:
-    """A graphql-core schema, or an object that holds one, and how it is executed.
+    """Parses and executes documents of one schema.
 
     Parameters
     ----------
     graphql
         The schema of graphql-core.
-    build_context
-        For operations whose caller gives no context: a value, or a function that makes one.
+    context
+        For operations whose caller gives no context: a value, or a function that returns one.
     options
         Further arguments of graphql-core's ``execute``.
 
     Attributes
     ----------
     reason : str or None
-        Why somebody else executes, as the end of a sentence; None if the compiled engine does.
+        The reason why a library executes, as the end of a sentence; None for the compiled engine.
     """
 
     def __init__(
-        self, graphql: GraphQLSchema, context: Any = None, options: Mapping[str, Any] | None = None
+        self,
+        graphql: GraphQLSchema,
+        context: object = None,
+        options: Mapping[str, object] | None = None,
     ) -> None:
         self.graphql = graphql
-        self.options = dict(options or {})
+        self.options: dict[str, Any] = dict(options or {})
         self._context = context
         foreign = sorted(self.options.keys() - RESOLVER_OPTIONS)  # which the engine takes itself
         self.reason = f"graphql-core executes with {', '.join(foreign)}" if foreign else None
 
+    # Computed late, since a schema with resolvers bound to it later has the same type objects.
+    @cached_property
+    def _executable(self) -> GraphQLSchema:
+        return remove_incremental_directives(self.graphql)
+
     def parse(
         self, text: str, operation: str | None, limits: Limits | None, introspection: bool
     ) -> Document:
-        """Return the document of a text, checked as the library checks it.
+        """Return the document of a text, validated the way the library validates it.
 
         Raises
         ------
         QueryError
-            If the text is wrong, or asks for too much.
+            If the text is invalid, or exceeds the limits.
         """
         document = Document.parse(text, self.graphql, operation, limits, introspection)
-        if self.reason is not None:  # and who executes may change what leaves become
+        if self.reason is not None:  # the library may change the values of leaves
             object.__setattr__(document, "builtin_leaves", False)
         return document
 
     def execute_document(
         self,
         document: Document,
-        variables: Mapping[str, Any],
-        context: Any,
-        root: Any,
+        variables: Mapping[str, object],
+        context: object,
+        root: object,
         budget: ExecutionBudget | None = None,
     ) -> Result | Awaitable[Result]:
-        """Execute a document; an awaitable only where something must be awaited.
+        """Execute a document; an awaitable only if something must be awaited.
 
         Raises
         ------
         QueryError
-            If it is a subscription, or a variable does not fit.
+            If it is a subscription, or a variable does not match its type.
         """
-        context = self.build_context(context)
+        if context is None:
+            context = self._build_context()
         if document.kind == "subscription" or not (self.options or self.reason):
-            return run_document(self.graphql, document, variables, context, root, budget)
-        given = (document, dict(variables), context, root)
+            schema = self._executable
+            if schema is not self.graphql and (problems := find_incremental_problems(document)):
+                raise QueryError(text=document.text, problems=problems)
+            return run_document(schema, document, variables, context, root, budget)
+        run = partial(self.run_operation, budget, document, dict(variables), context, root)
         if budget is not None:
             finish = partial(build_result, variables=variables)
-            return execute_bounded(
-                partial(self.run_operation, budget, *given), budget, document, finish
-            )
-        outcome = self.run_operation(None, *given)
+            return execute_bounded(run, budget, document, finish)
+        outcome = run()
         if isawaitable(outcome):
             return await_result(outcome, document, variables)
         return build_result(outcome, document, variables)
 
     def prepare_subscription(
-        self, document: Document, given: SubscriptionArguments
+        self, document: Document, arguments: SubscriptionArguments
     ) -> Callable[[], Any]:
-        """Return what begins a subscription; see :func:`gqlnb.engine.subscription.build_subscription`.
+        """Return a function that begins a subscription.
+
+        See :func:`gqlnb.engine.subscription.build_subscription`.
+        """
+        if arguments.context is None:
+            arguments = arguments._replace(context=self._build_context())
+        if self.reason is None:
+            return build_subscription(self._executable, document, arguments, self.options)
+        return lambda: self.subscribe(document, arguments)
+
+    def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Any:
+        """Subscribe by graphql-core, with the options.
 
         Raises
         ------
         QueryError
-            If graphql-core does not subscribe with the options.
+            If graphql-core's ``subscribe`` does not take the options.
         """
-        given = given._replace(context=self.build_context(given.context))
-        if self.reason is None:
-            return build_subscription(self.graphql, document, given, self.options)
-        return lambda: self.subscribe(document, given)
-
-    def subscribe(self, document: Document, given: SubscriptionArguments) -> Any:
-        """Subscribe as the library does."""
         if wrong := sorted(self.options.keys() - SUBSCRIBE_OPTIONS):
-            message = f"The graphql-core that is installed subscribes without {', '.join(wrong)}."
+            message = (
+                f"The subscribe of the installed graphql-core does not take {', '.join(wrong)}."
+            )
             raise QueryError(message, text=document.text)
         return core_subscribe(
             self.graphql,
             document.ast,
-            given.root,
-            given.context,
-            dict(given.variables),
+            arguments.root,
+            arguments.context,
+            dict(arguments.variables),
             document.name,
             **self.options,
         )
 
-    def build_context(self, given: Any) -> Any:
-        """Return the context of an operation: what its caller gave, else what the adopter did."""
-        if given is not None:
-            return given
-        return self._context() if callable(self._context) else self._context
-
-    def explain(self, document: Document) -> Explanation:
-        """Say why somebody else executes a document."""
-        from gqlnb.engine.explanation import Explanation
-
-        title = f"{document.kind} {document.name or ''}".strip()
-        return Explanation(False, f"{title}: {self.reason}.", "")
-
-    def get_profile_context(self, document: Document, context: Any) -> Any:
+    def get_profile_context(self, document: Document, context: object) -> object:
         """Return the context to profile a document with.
 
         Raises
         ------
         QueryError
-            If somebody else executes it.
+            If a library executes it.
         """
         if self.reason is not None:
-            message = f"Only what the compiled engine executes can be profiled: {self.reason}."
+            message = (
+                f"Only operations that the compiled engine executes can be profiled: {self.reason}."
+            )
             raise QueryError(message, text=document.text)
-        return self.build_context(context)
+        return self._build_context() if context is None else context
+
+    def _build_context(self) -> object:
+        return self._context() if callable(self._context) else self._context
 
     def run_operation(
         self,
         budget: ExecutionBudget | None,
         document: Document,
         variables: dict[str, Any],
-        context: Any,
-        root: Any,
+        context: object,
+        root: object,
     ) -> Any:
-        """Return what graphql-core answers with the options, or an awaitable of it."""
-        given = (self.graphql, document.ast, root, context, variables, document.name)
+        """Return graphql-core's result with the options, or an awaitable of it."""
+        arguments = (self.graphql, document.ast, root, context, variables, document.name)
         if budget is not None:
-            return execute_within(budget, *given, **self.options)
-        return execute(*given, **self.options)
+            return execute_within(budget, *arguments, **self.options)
+        return execute(*arguments, **self.options)
 
 
 class StrawberryAdapter(SchemaAdapter):
-    """A Strawberry schema: compiled, or executed by Strawberry where more than a schema is asked.
+    """Parses and executes documents of a Strawberry schema.
 
-    Its schema extensions, operation directives, executor class and the like live around the
-    execution, so that only Strawberry itself can run them.
+    Schema extensions, operation directives, the executor class and the like work around the
+    execution, so that only Strawberry itself can execute a schema that has them.
     """
 
-    def __init__(self, graphql: GraphQLSchema, schema: Any, context: Any) -> None:
+    def __init__(self, graphql: GraphQLSchema, schema: Any, context: object) -> None:
         super().__init__(graphql, context)
         self.schema = schema
         self.reason = find_strawberry_reason(schema)
         self.is_async = self.reason is not None and has_strawberry_async(schema)
         self.suggests = not getattr(schema.config, "disable_field_suggestions", False)
-        self.validate = getattr(_find_strawberry_module(schema), "validate_document", None)
+        # Strawberry's own rules, from the module that defines its schema class.
+        modules = (sys.modules.get(base.__module__) for base in type(schema).__mro__)
+        validators = (getattr(module, "validate_document", None) for module in modules)
+        self.validate = next(filter(None, validators), None)
 
     def parse(
         self, text: str, operation: str | None, limits: Limits | None, introspection: bool
     ) -> Document:
-        """Return the document of a text, checked by Strawberry's own rules too."""
+        """Return the document of a text, validated by Strawberry's own rules too."""
+        problems: tuple[Problem, ...]
         try:
             document = super().parse(text, operation, limits, introspection)
         except QueryError as error:
             if self.suggests or not error.problems:
                 raise
-            found: Any = [remove_suggestion(problem) for problem in error.problems]
+            problems = tuple(map(remove_suggestion, error.problems))
         else:
-            found = build_problems(
-                self.validate(self.graphql, document.ast, ()) if self.validate else ()
-            )
-            if self.reason and not found:
-                found = find_incremental_problems(document)
-        if found:
-            raise QueryError(text=text, problems=found)
+            errors = self.validate(self.graphql, document.ast, ()) if self.validate else ()
+            problems = tuple(build_problems(errors))
+            if self.reason and not problems:
+                problems = tuple(find_incremental_problems(document))
+        if problems:
+            raise QueryError(text=text, problems=problems)
         return document
 
     def run_operation(
@@ -248,16 +257,15 @@ class StrawberryAdapter(SchemaAdapter):
         budget: ExecutionBudget | None,
         document: Document,
         variables: dict[str, Any],
-        context: Any,
-        root: Any,
+        context: object,
+        root: object,
     ) -> Any:
-        """Return what Strawberry answers: awaited on the loop, if anything of it is async."""
+        """Return Strawberry's result; an awaitable of it if the schema has an async function."""
         schema = self.schema
         if budget is not None:
-            base = schema.execution_context_class
             schema = copy(schema)  # with an executor for this execution
-            schema.execution_context_class = (
-                build_counting_executor(budget, base) if base else build_counting_executor(budget)
+            schema.execution_context_class = build_counting_executor(
+                budget, schema.execution_context_class
             )
         method = schema.execute if self.is_async else schema.execute_sync
         return method(
@@ -268,54 +276,54 @@ class StrawberryAdapter(SchemaAdapter):
             operation_name=document.name,
         )
 
-    def subscribe(self, document: Document, given: SubscriptionArguments) -> Any:
-        """Subscribe as Strawberry does."""
+    def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Any:
+        """Subscribe by Strawberry."""
         return self.schema.subscribe(
             document.text,
-            variable_values=dict(given.variables),
-            context_value=given.context,
-            root_value=given.root,
+            variable_values=dict(arguments.variables),
+            context_value=arguments.context,
+            root_value=arguments.root,
             operation_name=document.name,
         )
 
 
-# -- recognising
+# -- recognising schema objects
 
 
-def detect_library(schema: Any) -> str | None:
-    """Return the name of the library that a schema object is of; None if it is no such object."""
+def detect_library(schema: object) -> str | None:
+    """Return the name of the library of a schema object; None for any other object."""
     if isinstance(schema, GraphQLSchema):
         return "graphql"
     for base in type(schema).__mro__:
-        home = str(base.__module__).partition(".")[0]
-        if base.__name__ == "Schema" and home in SCHEMA_ATTRIBUTES:
-            return home
+        package = str(base.__module__).partition(".")[0]
+        if base.__name__ == "Schema" and package in SCHEMA_ATTRIBUTES:
+            return package
     return None
 
 
-def is_schema(schema: Any) -> bool:
-    """Tell whether an object is a schema of graphql-core, Strawberry or Graphene."""
+def is_schema(schema: object) -> bool:
+    """Return whether an object is a schema of graphql-core, Strawberry or Graphene."""
     return detect_library(schema) is not None
 
 
 def build_adapter(
-    schema: Any, context: Any = None, options: Mapping[str, Any] | None = None
+    schema: object, context: object = None, options: Mapping[str, object] | None = None
 ) -> SchemaAdapter:
-    """Return how a schema object is executed.
+    """Return the adapter of a schema object.
 
     Raises
     ------
     SchemaError
-        If it is no schema object, is not valid, or does not go with the options.
+        If it is not a schema object, is not valid, or does not take the options.
     """
-    core, kind, options = extract_schema(schema), detect_library(schema), options or {}
+    core, library, options = extract_schema(schema), detect_library(schema), options or {}
     if inspect.iscoroutinefunction(context):
         msg = "The function that makes a context is called, not awaited; it can't be async."
         raise SchemaError(msg)
-    if kind == "strawberry" and options:
+    if library == "strawberry" and options:
         msg = (
-            f"{', '.join(options)}: a Strawberry schema holds itself what it is executed with. "
-            "Give strawberry.Schema(extensions=..., execution_context_class=...)."
+            f"A Strawberry schema has its own execution options, so {', '.join(options)} can't be "
+            "given. Use strawberry.Schema(extensions=..., execution_context_class=...)."
         )
         raise SchemaError(msg)
     if wrong := sorted(options.keys() - EXECUTE_OPTIONS):
@@ -324,165 +332,149 @@ def build_adapter(
             f"Beside the context it takes: {', '.join(sorted(EXECUTE_OPTIONS))}."
         )
         raise SchemaError(msg)
-    if found := validate_schema(core):
-        raise SchemaError(problems=build_problems(found))
-    if kind == "strawberry":
+    if errors := validate_schema(core):
+        raise SchemaError(problems=build_problems(errors))
+    if library == "strawberry":
         return StrawberryAdapter(core, schema, context)
     if IS_GRAPHQL_33 and any(core.get_directive(name) for name in INCREMENTAL_DIRECTIVES):
         msg = (
-            "graphql-core executes no schema with the directives @defer or @stream as one result. "
-            "Leave them out of GraphQLSchema(directives=...)."
+            "graphql-core can't execute a schema with the directives @defer or @stream as one "
+            "result. Leave them out of GraphQLSchema(directives=...)."
         )
         raise SchemaError(msg)
     return SchemaAdapter(core, context, options)
 
 
-def extract_schema(schema: Any) -> GraphQLSchema:
+def extract_schema(schema: object) -> GraphQLSchema:
     """Return the schema of graphql-core that a schema object is, or holds.
 
     Raises
     ------
     SchemaError
-        If it is no schema object.
+        If it is not a schema object.
     """
-    kind = detect_library(schema)
-    found = (
-        schema
-        if kind == "graphql"
-        else getattr(schema, SCHEMA_ATTRIBUTES.get(kind or "", ""), None)
-    )
-    if not isinstance(found, GraphQLSchema):
-        raise SchemaError(format_unknown_schema(schema, kind))
-    return found
-
-
-def format_unknown_schema(schema: Any, kind: str | None) -> str:
-    """Return the message for an object that can't be adopted."""
+    library = detect_library(schema)
+    if library == "graphql":
+        core: object = schema
+    else:
+        core = getattr(schema, SCHEMA_ATTRIBUTES.get(library or "", ""), None)
+    if isinstance(core, GraphQLSchema):
+        return core
+    if library is not None:
+        msg = f"This {library} schema holds no schema of the installed graphql-core."
+        raise SchemaError(msg)
     name = sanitize_text(schema.__name__ if isinstance(schema, type) else type(schema).__name__, 80)
-    if kind is not None:
-        return f"This {kind} schema holds no schema of the graphql-core that is installed."
-    what = f"the class {name}" if isinstance(schema, type) else name
-    return (
+    given = f"the class {name}" if isinstance(schema, type) else name
+    msg = (
         "Schema.adopt takes a GraphQLSchema of graphql-core (Ariadne's make_executable_schema "
-        f"returns one), a strawberry.Schema or a graphene.Schema; got {what}."
+        f"returns one), a strawberry.Schema or a graphene.Schema; got {given}."
     )
+    raise SchemaError(msg)
 
 
-# -- remembering
+# -- remembering the adopted schema
 
 
 class AdapterMemo:
-    """What an object remembers: neither copied nor pickled with it."""
+    """The Schema made of an object; a copy or a pickle of the object holds an empty memo."""
 
-    __slots__ = ("made", "owner")
+    __slots__ = ("owner", "value")
 
-    def __init__(self, owner: Any = None, made: Any = None) -> None:
+    def __init__(self, owner: object = None, value: object = None) -> None:
         self.owner = None if owner is None else ref(owner)
-        self.made = made
+        self.value = value
 
-    def recall(self, owner: Any, kind: type[T]) -> T | None:
-        """Return what was made of `owner`, if this is its memory and that is of the kind."""
+    def recall(self, owner: object, kind: type[T]) -> T | None:
+        """Return the value, if it was made of `owner` and has the type `kind`."""
         own = self.owner is not None and self.owner() is owner
-        return self.made if own and type(self.made) is kind else None
+        return self.value if own and type(self.value) is kind else None
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[AdapterMemo], tuple[()]]:
         return AdapterMemo, ()
 
 
 _lock = RLock()
 
 
-def get_remembered(schema: Any, kind: type[T], make: Callable[[], T]) -> T:
-    """Return what was made of an object before, else make it.
+def get_remembered(schema: object, kind: type[T], make: Callable[[], T]) -> T:
+    """Return the value made of an object before; make it the first time.
 
-    The object itself holds it, so that both are collected together: graphql-core's schema and what
-    is made of it refer to each other, which a weak dictionary would keep for ever.
+    The object itself holds it, so that both are collected together: graphql-core's schema and the
+    value refer to each other, which would keep them in a weak dictionary for ever.
     """
     if not is_schema(schema):
         return make()
     with _lock:
-        memory = vars(schema).get(MEMO_ATTRIBUTE)
-        if isinstance(memory, AdapterMemo) and (found := memory.recall(schema, kind)) is not None:
+        memo = vars(schema).get(MEMO_ATTRIBUTE)
+        if isinstance(memo, AdapterMemo) and (found := memo.recall(schema, kind)) is not None:
             return found
-        made = make()
-        vars(schema)[MEMO_ATTRIBUTE] = AdapterMemo(schema, made)
-        return made
+        value = make()
+        vars(schema)[MEMO_ATTRIBUTE] = AdapterMemo(schema, value)
+        return value
 
 
 # -- Strawberry
 
 
 def find_strawberry_reason(schema: Any) -> str | None:
-    """Return what of a schema only Strawberry can execute, if there is anything."""
+    """Return the reasons why only Strawberry can execute a schema; None if there are none."""
     own = [
         name
         for name in ("execute", "execute_sync", "process_errors")
-        if not is_strawberry_own(getattr(type(schema), name, None))
+        if not is_from_strawberry(getattr(type(schema), name, None))
     ]
     executor = getattr(schema, "execution_context_class", None)
     extensions = [getattr(e, "__name__", type(e).__name__) for e in schema.extensions]
-    found = {
+    reasons = {
         f"the schema extensions {', '.join(extensions)}": extensions,
         "its operation directives": list(schema.directives),
         f"its own {' and '.join(own)}": own,
-        "its execution context class": not is_strawberry_own(executor),
+        "its execution context class": not is_from_strawberry(executor),
         "incremental delivery": getattr(
             schema.config, "enable_experimental_incremental_execution", False
         ),
     }
-    reasons = [reason for reason, there in found.items() if there]
-    return f"Strawberry executes {', '.join(reasons)}" if reasons else None
+    found = [reason for reason, holds in reasons.items() if holds]
+    return f"Strawberry executes {', '.join(found)}" if found else None
 
 
-def is_strawberry_own(thing: Any) -> bool:
-    """Tell whether a function or class is Strawberry's own, or there is none."""
+def is_from_strawberry(thing: Any) -> bool:
+    """Return whether a function or class is defined by Strawberry, or is None."""
     return thing is None or thing.__module__.partition(".")[0] == "strawberry"
 
 
 def has_strawberry_async(schema: Any) -> bool:
-    """Tell whether a schema holds anything async: a resolver, a permission, an extension's hook."""
-    hooks = [
+    """Return whether a schema has an async resolver, permission or extension hook."""
+    functions = [
         getattr(type(e), name, None)
         for e in schema.get_extensions(True)
         for name in EXTENSION_HOOKS
     ]
-    resolvers = []
-    for kind in extract_schema(schema).type_map.values():
-        for field in getattr(kind, "fields", {}).values():
-            resolvers.append(getattr(field, "resolve", None))
+    for type_ in extract_schema(schema).type_map.values():
+        for field in getattr(type_, "fields", {}).values():
+            functions.append(getattr(field, "resolve", None))
             definition = field.extensions.get("strawberry-definition")
             for extension in getattr(definition, "extensions", ()):
                 if not getattr(extension, "supports_sync", True):
                     return True
-        resolvers += [getattr(kind, "resolve_type", None), getattr(kind, "is_type_of", None)]
-    return any(is_async_function(function) for function in hooks + resolvers)
-
-
-def is_async_function(function: Any) -> bool:
-    """Tell whether calling a function gives something to await or to iterate with awaits."""
-    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        functions += [getattr(type_, "resolve_type", None), getattr(type_, "is_type_of", None)]
+    return any(inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f) for f in functions)
 
 
 def remove_suggestion(problem: Problem) -> Problem:
-    """Return a problem as a schema that gives nothing away states it."""
+    """Return a problem without the names that the schema suggests."""
     message = problem.message
     if message.startswith("Cannot query field"):
-        message = message.partition(SUGGESTION)[0].strip()
+        message = message.partition("Did you mean")[0].strip()
     return Problem(message, problem.line, problem.column)
 
 
 def find_incremental_problems(document: Document) -> list[Problem]:
-    """Return a problem for each ``@defer`` and ``@stream``: there is one result, not many."""
-    said = "@{} asks for many results, and a schema of this process gives one. Leave it out."
+    """Return a problem for each ``@defer`` and ``@stream``, which need several results."""
+    message = "@{} asks for many results, and a schema in this process gives one. Leave it out."
     return build_problems(
         [
-            GraphQLError(said.format(node.name.value), node)
+            GraphQLError(message.format(node.name.value), node)
             for node in document.incremental_directives
         ]
     )
-
-
-def _find_strawberry_module(schema: Any) -> Any:
-    """Return the module that defines Strawberry's schema class."""
-    homes = (sys.modules.get(base.__module__) for base in type(schema).__mro__)
-    return next((home for home in homes if hasattr(home, "validate_document")), None)

@@ -1,4 +1,4 @@
-"""From SDL text to graphql-core's schema, with everything that is wrong in it said at once."""
+"""Building graphql-core schemas from SDL and from introspection, strictly or tolerantly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import inspect
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,7 +44,6 @@ __all__ = [
     "LoadedSchema",
     "build_sdl_schema",
     "describe_mistakes",
-    "find_operation_errors",
     "has_async_resolvers",
     "load_introspection",
     "load_sdl",
@@ -53,6 +52,7 @@ __all__ = [
     "summarize_operations",
 ]
 
+MAX_MISTAKES_SHOWN = 3  # mistakes that a note names
 INPUT_PARSERS = ("parse_value", "coerce_input_value")  # graphql-core 3.3 renamed it
 REFERENCE_SDL = """
 type Query {
@@ -68,7 +68,7 @@ def build_sdl_schema(sdl: str) -> GraphQLSchema:
     Raises
     ------
     SchemaError
-        With line, column and caret for everything that is wrong.
+        If the text is invalid; it lists all errors with line, column and caret.
     """
     if not isinstance(sdl, str):
         msg = f"SDL is text; got {type(sdl).__name__}."
@@ -76,51 +76,65 @@ def build_sdl_schema(sdl: str) -> GraphQLSchema:
     if not sdl.strip():
         msg = "The SDL is empty. Write at least: type Query { hello: String }"
         raise SchemaError(msg)
-    try:
-        ast = parse(sdl)
-        found = find_operation_errors(ast) or validate_sdl(ast)
-        schema = None if found else build_ast_schema(ast, assume_valid_sdl=True)
-    except GraphQLError as error:
-        found, schema = [error], None
-    except RecursionError:
-        msg = "The SDL is nested too deeply to parse."
-        raise SchemaError(msg) from None
+    schema, errors = _build_schema(sdl, strict=True)
     if schema is not None:
-        found = validate_schema(schema)
-    if schema is None or found:
-        raise SchemaError(text=sdl, problems=build_problems(found))
-    enable_large_integers(schema)
+        errors = validate_schema(schema)
+    if schema is None or errors:
+        raise SchemaError(text=sdl, problems=build_problems(errors))
+    _enable_large_integers(schema)
     return schema
 
 
-def enable_large_integers(schema: GraphQLSchema) -> None:
-    """Let the scalars of big integers read text of one beyond +-(2**53 - 1) as the integer.
+def _build_schema(sdl: str, *, strict: bool) -> tuple[GraphQLSchema | None, list[GraphQLError]]:
+    """Return the schema of SDL, None if it can't be built, and the errors found.
 
-    Clients write these as text, ours among them: JavaScript has no such JSON number. A resolver
-    gets an int for either form.
+    With `strict`, an error in the SDL prevents building; else only one that makes it impossible.
+    """
+    try:
+        with nullcontext() if strict else pause_collector():
+            ast = parse(sdl, no_location=not strict)
+            if errors := find_operation_errors(ast):
+                return None, errors
+            errors = validate_sdl(ast)
+            if errors and strict:
+                return None, errors
+            return build_ast_schema(ast, assume_valid=not strict, assume_valid_sdl=True), errors
+    except GraphQLError as error:
+        return None, [error]
+    except (TypeError, ValueError) as error:  # an undefined type, or one of the wrong kind
+        return None, [GraphQLError(sanitize_text(error, 200))]
+    except RecursionError:
+        return None, [GraphQLError("The SDL is nested too deeply to parse.")]
+
+
+def _enable_large_integers(schema: GraphQLSchema) -> None:
+    """Let scalars of big integers read numeric strings beyond +-(2**53 - 1) as integers.
+
+    Clients, ours included, send such numbers as strings, since JavaScript's JSON numbers can't
+    hold them. A resolver gets an int for either form.
     """
     for kind in schema.type_map.values():
-        named = isinstance(kind, GraphQLScalarType) and kind.name not in specified_scalar_types
-        if named and is_always_integer(kind.name):
-            for part in INPUT_PARSERS:
-                setattr(kind, part, read_large_integer)
+        custom = isinstance(kind, GraphQLScalarType) and kind.name not in specified_scalar_types
+        if custom and is_always_integer(kind.name):
+            for attribute in INPUT_PARSERS:
+                setattr(kind, attribute, read_large_integer)
 
 
 def remove_incremental_directives(schema: GraphQLSchema) -> GraphQLSchema:
-    """Return a schema as it is executed: without ``@defer`` and ``@stream``.
+    """Return a schema without ``@defer`` and ``@stream``, with the same type objects.
 
-    graphql-core from 3.3 on executes nothing of a schema that has them, whatever is asked for. The
-    types and their functions are the same ones.
+    graphql-core from 3.3 on refuses to execute any document of a schema that has them.
     """
     if not (IS_GRAPHQL_33 and any(schema.get_directive(name) for name in INCREMENTAL_DIRECTIVES)):
         return schema
-    parts: dict[str, Any] = dict(schema.to_kwargs())
-    parts["directives"] = [it for it in schema.directives if it.name not in INCREMENTAL_DIRECTIVES]
-    return GraphQLSchema(**parts)
+    arguments = schema.to_kwargs()
+    arguments["directives"] = tuple(
+        directive for directive in schema.directives if directive.name not in INCREMENTAL_DIRECTIVES
+    )
+    return GraphQLSchema(**arguments)
 
 
 def find_operation_errors(ast: DocumentNode) -> list[GraphQLError]:
-    """Return an error for each definition that is an operation or a fragment, not a type."""
     message = "This is an operation, not a schema. Execute it on one."
     return [
         GraphQLError(message, [node])
@@ -130,7 +144,7 @@ def find_operation_errors(ast: DocumentNode) -> list[GraphQLError]:
 
 
 def has_async_resolvers(schema: GraphQLSchema) -> bool:
-    """Tell whether a resolver of a schema is an ``async`` function."""
+    """Return whether a resolver of a schema is an ``async`` function."""
     return any(
         inspect.iscoroutinefunction(getattr(field.resolve, "__wrapped__", field.resolve))
         for kind in schema.type_map.values()
@@ -153,18 +167,15 @@ def summarize_operations(schema: GraphQLSchema) -> str:
     return "; ".join(parts)
 
 
-MAX_MISTAKES_SHOWN = 3  # mistakes that a note names
-
-
 class LoadedSchema(NamedTuple):
-    """A schema, and what is to be known about it.
+    """A schema that somebody else has published, built in spite of mistakes in it.
 
     Attributes
     ----------
     graphql
-        The schema; its validity was not checked, beyond what building it takes.
+        The schema; it is only as valid as building it requires.
     notes
-        Sentences about what was passed over.
+        The ignored mistakes, a sentence each.
     """
 
     graphql: GraphQLSchema
@@ -172,136 +183,107 @@ class LoadedSchema(NamedTuple):
 
 
 def load_sdl(sdl: str, whence: str) -> LoadedSchema:
-    """Return the schema that SDL describes.
+    """Return the schema of SDL that may contain mistakes.
 
     Parameters
     ----------
     sdl
         The text.
     whence
-        Where it is from, as the beginning of a sentence.
+        Its origin, as the beginning of a sentence.
 
     Raises
     ------
     SchemaError
-        If it does not parse, is a query, or refers to a type that it does not define.
+        If it does not parse, is a query, or refers to an undefined type.
     """
-    error: GraphQLError
-    try:
-        with pause_collector():
-            ast = parse(sdl, no_location=True)
-            operations = find_operation_errors(ast)
-            found = operations or validate_sdl(ast)
-            if not operations:
-                made = build_ast_schema(ast, assume_valid=True, assume_valid_sdl=True)
-                return LoadedSchema(
-                    require_query_type(made, whence), tuple(describe_mistakes(found, whence))
-                )
-        raise SchemaError(text=sdl, problems=build_problems(operations))
-    except GraphQLError as fault:
-        error = fault
-    except (TypeError, ValueError) as fault:  # a type that is not defined, or of the wrong kind
-        if isinstance(fault, SchemaError):
-            raise
-        error = GraphQLError(sanitize_text(fault, 200))
-    except RecursionError:
-        error = GraphQLError("The SDL is nested too deeply to parse.")
-    raise SchemaError(text=sdl, problems=build_problems([error]))
+    schema, errors = _build_schema(sdl, strict=False)
+    if schema is None:
+        raise SchemaError(text=sdl, problems=build_problems(errors))
+    require_query_type(schema, whence)
+    return LoadedSchema(schema, tuple(describe_mistakes(errors, whence)))
 
 
-def describe_mistakes(found: Sequence[GraphQLError | Problem], whence: str) -> Iterator[str]:
-    """Say in one sentence what is wrong with SDL that was built all the same."""
-    if found:
-        first = " ".join(sanitize_text(error.message, 120) for error in found[:MAX_MISTAKES_SHOWN])
-        more = (
-            f" There are {len(found) - MAX_MISTAKES_SHOWN} more."
-            if len(found) > MAX_MISTAKES_SHOWN
-            else ""
-        )
-        what = "a mistake" if len(found) == 1 else f"{len(found)} mistakes"
-        yield f"{whence} is used in spite of {what} in it: {first}{more}"
+def describe_mistakes(errors: Sequence[GraphQLError | Problem], whence: str) -> Iterator[str]:
+    """Yield one sentence about the mistakes of SDL that was built in spite of them."""
+    if errors:
+        count, hidden = len(errors), len(errors) - MAX_MISTAKES_SHOWN
+        shown = " ".join(sanitize_text(error.message, 120) for error in errors[:MAX_MISTAKES_SHOWN])
+        more = f" There are {hidden} more." if hidden > 0 else ""
+        mistakes = "a mistake" if count == 1 else f"{count} mistakes"
+        yield f"{whence} is used in spite of {mistakes} in it: {shown}{more}"
 
 
 def load_introspection(data: Any, whence: str) -> LoadedSchema:
-    """Return the schema that an introspection result describes.
+    """Return the schema of an introspection result.
 
     Parameters
     ----------
     data
         The result, with or without the envelope ``data``. It is not changed.
     whence
-        Where it is from, as the beginning of a sentence.
+        Its origin, as the beginning of a sentence.
 
     Raises
     ------
     SchemaError
-        If it describes no schema.
+        If it does not describe a schema.
     """
     if isinstance(data, Mapping) and isinstance(data.get("data"), Mapping):
         data = data["data"]
     if not isinstance(data, dict) or not isinstance(data.get("__schema"), dict):
         msg = f"{whence} holds no introspection result: there is no '__schema' in it."
         raise SchemaError(msg)
-    made, reason = build_introspected(data)
-    notes = list(describe_duplicate_types(data, whence))
-    if made is None:
+    notes = []
+    names = [kind.get("name") for kind in list_objects(data["__schema"].get("types"))]
+    counts = Counter(name for name in names if isinstance(name, str))
+    if repeated := [sanitize_text(name, 40) for name, count in counts.items() if count > 1]:
+        notes.append(f"{whence} describes types more than once: {join_first(repeated)}.")
+    schema, reason = build_introspected(data)
+    if schema is None:
         mended, dropped = remove_wrong_defaults(data)
         if dropped:
-            made, reason = build_introspected(mended)
+            schema, reason = build_introspected(mended)
             notes.append(
                 f"{whence} has default values that are no GraphQL, which are left out: "
-                f"{', '.join(dropped[:MAX_MISTAKES_SHOWN])}{', …' if len(dropped) > MAX_MISTAKES_SHOWN else ''}."
+                f"{join_first(dropped)}."
             )
-    if made is None:
+    if schema is None:
         msg = f"{whence} describes no schema: {reason}"
         raise SchemaError(msg)
-    return LoadedSchema(require_query_type(made, whence), tuple(notes))
+    require_query_type(schema, whence)
+    return LoadedSchema(schema, tuple(notes))
 
 
 def build_introspected(data: dict[str, Any]) -> tuple[GraphQLSchema | None, str]:
-    """Return the schema of an introspection result, or None and why there is none."""
+    """Return the schema of an introspection result, or None and the reason."""
     try:
         with pause_collector():
-            made = build_client_schema(data, assume_valid=True)  # type: ignore[arg-type]
-            for kind in made.type_map.values():
+            schema = build_client_schema(data, assume_valid=True)  # type: ignore[arg-type]
+            for kind in schema.type_map.values():
                 if isinstance(kind, GraphQLEnumType):
-                    _ = kind.values  # graphql-core 3.3 looks at names when they are first used
-            return made, ""
+                    _ = kind.values  # graphql-core 3.3 checks the names at the first access
+            return schema, ""
     except RecursionError:
         return None, "it is nested too deeply."
-    except Exception as error:  # anything may be anywhere in it, and graphql-core trusts it
-        word = "" if isinstance(error, (GraphQLError, TypeError)) else f"{type(error).__name__}: "
-        return None, f"{word}{sanitize_text(error, 200)}"
+    except Exception as error:  # graphql-core trusts the data, in which anything may be anywhere
+        prefix = "" if isinstance(error, (GraphQLError, TypeError)) else f"{type(error).__name__}: "
+        return None, f"{prefix}{sanitize_text(error, 200)}"
 
 
-def require_query_type(schema: GraphQLSchema, whence: str) -> GraphQLSchema:
-    """Return a schema that can be asked something.
-
-    Raises
-    ------
-    SchemaError
-        If it has no query type.
-    """
+def require_query_type(schema: GraphQLSchema, whence: str) -> None:
     if schema.query_type is None:
         msg = f"{whence} describes no schema: there is no query type in it."
         raise SchemaError(msg)
-    return schema
 
 
-def describe_duplicate_types(data: dict[str, Any], whence: str) -> Iterator[str]:
-    """Name the types that are described more than once; the last description is taken."""
-    kinds = data["__schema"].get("types")
-    listed = kinds if isinstance(kinds, list) else []
-    names = [kind.get("name") for kind in listed if isinstance(kind, dict)]
-    texts = [name for name in names if isinstance(name, str)]
-    if len(set(texts)) < len(texts):
-        twice = [sanitize_text(name, 40) for name, count in Counter(texts).items() if count > 1]
-        more = ", …" if len(twice) > MAX_MISTAKES_SHOWN else ""
-        yield f"{whence} describes types more than once: {', '.join(twice[:MAX_MISTAKES_SHOWN])}{more}."
+def join_first(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > MAX_MISTAKES_SHOWN else ""
+    return f"{', '.join(names[:MAX_MISTAKES_SHOWN])}{more}"
 
 
 def remove_wrong_defaults(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return a copy without the default values that are no GraphQL, and where those were."""
+    """Return a copy without the default values that are not GraphQL, and their paths."""
     try:
         copied = deepcopy(data)
     except RecursionError:
@@ -316,7 +298,7 @@ def remove_wrong_defaults(data: dict[str, Any]) -> tuple[dict[str, Any], list[st
 
 
 def iterate_inputs(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the arguments and input fields of an introspection result, with their places."""
+    """Yield the arguments and input fields of an introspection result, each after its path."""
     for directive in list_objects(schema.get("directives")):
         for value in list_objects(directive.get("args")):
             yield f"@{directive.get('name')}({value.get('name')}:)", value
@@ -328,13 +310,12 @@ def iterate_inputs(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]
                 yield f"{kind.get('name')}.{field.get('name')}({value.get('name')}:)", value
 
 
-def list_objects(values: Any) -> list[dict[str, Any]]:
-    """Return the objects in what should be a list of them."""
+def list_objects(values: object) -> list[dict[str, Any]]:
     return [it for it in values if isinstance(it, dict)] if isinstance(values, list) else []
 
 
-def is_constant(text: Any) -> bool:
-    """Tell whether text is a constant value of GraphQL."""
+def is_constant(text: object) -> bool:
+    """Return whether a text is a constant value of GraphQL."""
     if not isinstance(text, str):
         return False
     try:
@@ -346,11 +327,11 @@ def is_constant(text: Any) -> bool:
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Keep the garbage collector from walking again and again over what is being built.
+    """Disable the garbage collector while a large structure is built.
 
-    Half a million objects come to be, and none of them is garbage: looking for some takes as long
-    as building them. Afterwards they count as old, by two moves of a list, or the collector would
-    walk over all of them at once.
+    Building creates half a million objects and no garbage: searching them for garbage takes as
+    long as building them. Afterwards they are moved to the oldest generation, or the collector
+    would traverse all of them at once.
     """
     running = gc.isenabled()
     gc.disable()
@@ -358,7 +339,7 @@ def pause_collector() -> Iterator[None]:
         yield
     finally:
         if running:
-            if gc.get_freeze_count() == 0:  # what somebody else has frozen stays so
+            if gc.get_freeze_count() == 0:  # objects frozen by other code stay frozen
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

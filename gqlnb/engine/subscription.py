@@ -33,8 +33,6 @@ from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.document.document import Document
@@ -49,25 +47,23 @@ __all__ = [
     "build_subscription",
     "check_subscription",
     "open_event_source",
-    "open_response_stream",
     "subscribe",
 ]
 
 SIGNATURE = inspect.signature(core_subscribe)
-# Arguments we subscribe with; any other is for graphql-core itself.
-SUBSCRIBE_ARGUMENTS = (
-    "field_resolver",
-    "type_resolver",
-    "subscribe_field_resolver",
-    "max_coercion_errors",
+# Arguments that this engine supports; with any other graphql-core itself subscribes.
+SUBSCRIBE_OPTIONS = frozenset(
+    {"field_resolver", "type_resolver", "subscribe_field_resolver", "max_coercion_errors"}
 )
-RESOLVER_OPTIONS = frozenset({"field_resolver", "type_resolver"})  # those that execute an event
-PLAIN_NAMES = ("context_value", "variable_values", "operation_name")
+RESOLVER_OPTIONS = frozenset({"field_resolver", "type_resolver"})  # those for executing an event
+OPERATION_ARGUMENTS = ("context_value", "variable_values", "operation_name")
 _execution: Any = graphql.execution
 
 
-def subscribe(schema: GraphQLSchema, document: DocumentNode, *args: Any, **options: Any) -> Any:
-    """Subscribe as ``graphql.subscribe`` does; each event runs the compiled plan.
+def subscribe(
+    schema: GraphQLSchema, document: DocumentNode, *args: object, **options: object
+) -> Any:
+    """Subscribe like ``graphql.subscribe``; each event runs the compiled plan.
 
     Parameters
     ----------
@@ -77,7 +73,7 @@ def subscribe(schema: GraphQLSchema, document: DocumentNode, *args: Any, **optio
     Returns
     -------
     AsyncIterator of ExecutionResult, or an ExecutionResult with errors
-        Or an awaitable of one of these; what the installed graphql-core returns.
+        Or an awaitable of one of these; the same as the installed graphql-core returns.
 
     Examples
     --------
@@ -97,112 +93,93 @@ def subscribe(schema: GraphQLSchema, document: DocumentNode, *args: Any, **optio
     """
     bound = SIGNATURE.bind(schema, document, *args, **options)
     given = dict(bound.arguments)
+    del given["schema"], given["document"]
     root = given.pop("root_value", None)
-    plain = {name: given.pop(name, None) for name in PLAIN_NAMES}
-    if any(name not in (*SUBSCRIBE_ARGUMENTS, "schema", "document") for name in given):
+    arguments = {name: given.pop(name, None) for name in OPERATION_ARGUMENTS}
+    if given.keys() - SUBSCRIBE_OPTIONS:
         return core_subscribe(*bound.args, **bound.kwargs)
-    resolvers = {name: given[name] for name in SUBSCRIBE_ARGUMENTS if name in given}
-    each = _build_event_executor(schema, document, plain, resolvers)
-    return open_response_stream(schema, document, root, plain, resolvers, each)
+    chosen = {name: f for name, f in given.items() if name in RESOLVER_OPTIONS and f is not None}
+
+    def execute_event(payload: object) -> Any:
+        return execute(schema, document, payload, **arguments, **chosen)
+
+    return open_response_stream(
+        ResponseStreamArguments(schema, document, root, arguments, given, execute_event)
+    )
 
 
-def open_response_stream(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    root: Any,
-    plain: dict[str, Any],
-    resolvers: dict[str, Any],
-    each: Callable[[Any], Any],
-) -> Any:
-    """Subscribe, with a function that executes each event.
+class ResponseStreamArguments(NamedTuple):
+    """The arguments of :func:`open_response_stream`.
 
-    Parameters
+    Attributes
     ----------
-    schema, document
-        What is subscribed to.
-    root
-        The root value of the source.
-    plain
-        The context, the variables and the operation's name, as graphql-core calls them.
-    resolvers
-        Resolvers other than those of the schema, as graphql-core calls them.
-    each
-        From the root value of an event to its ExecutionResult, or an awaitable of it.
-
-    Returns
-    -------
-    As :func:`subscribe`.
+    schema, document, root
+        As for ``graphql.subscribe``.
+    operation
+        The context, the variables and the operation's name, by graphql-core's parameter names.
+    options
+        Resolvers that replace those of the schema, by graphql-core's parameter names.
+    execute_event
+        Returns the ExecutionResult of an event's root value, or an awaitable of it.
     """
-    made = _subscribe_new if IS_GRAPHQL_33 else _subscribe_old
-    return made(schema, document, root, plain, resolvers, each)
+
+    schema: GraphQLSchema
+    document: DocumentNode
+    root: object
+    operation: dict[str, Any]
+    options: dict[str, Any]
+    execute_event: Callable[[object], Any]
 
 
-def _build_event_executor(
-    schema: GraphQLSchema, document: DocumentNode, plain: dict[str, Any], resolvers: dict[str, Any]
-) -> Callable[[Any], Any]:
-    """Return the function that executes one event."""
-    asked = {name: f for name, f in resolvers.items() if name in RESOLVER_OPTIONS and f is not None}
-
-    def execute_event(payload: Any) -> Any:
-        return execute(schema, document, payload, **plain, **asked)
-
-    return execute_event
+def open_response_stream(arguments: ResponseStreamArguments) -> Any:
+    """Subscribe, and return what :func:`subscribe` returns."""
+    return (_subscribe_33 if IS_GRAPHQL_33 else _subscribe_32)(arguments)
 
 
-def _subscribe_new(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    root: Any,
-    plain: dict[str, Any],
-    resolvers: dict[str, Any],
-    each: Callable[[Any], Any],
-) -> Any:
-    """Subscribe as graphql-core 3.3 does: at once where the resolver gives the stream at once."""
-    variables = {"raw_variable_values": plain["variable_values"]}
-    names = {k: v for k, v in plain.items() if k != "variable_values"}
-    built = BaseExecutor.build(schema, document, root, **names, **variables, **resolvers)
-    if isinstance(built, list):
-        return ExecutionResult(None, errors=built)
-    if built.operation.operation is not OperationType.SUBSCRIPTION:
+def _subscribe_33(arguments: ResponseStreamArguments) -> Any:
+    """Subscribe like graphql-core 3.3: synchronously if the resolver returns a stream."""
+    operation = dict(arguments.operation)
+    variables = operation.pop("variable_values")
+    executor = BaseExecutor.build(
+        arguments.schema,
+        arguments.document,
+        arguments.root,
+        raw_variable_values=variables,
+        **operation,
+        **arguments.options,
+    )
+    if isinstance(executor, list):
+        return ExecutionResult(None, errors=executor)
+    if executor.operation.operation is not OperationType.SUBSCRIPTION:
         message = "Expected subscription operation."
         raise GraphQLError(message)
 
-    def map_source(source: Any) -> Any:
-        if not built.is_async_iterable(source):
+    def map_source(source: object) -> Any:
+        if not executor.is_async_iterable(source):
             return source  # a result with errors
         return _execution.map_source_to_response_event(
-            built, source, lambda event: each(event.root_value)
+            executor, source, lambda event: arguments.execute_event(event.root_value)
         )
 
-    made = _execution.create_source_event_stream(built)
-    if not built.is_awaitable(made):
-        return map_source(made)
+    async def await_source(pending: Awaitable[object]) -> Any:
+        return map_source(await pending)
 
-    async def await_source() -> Any:
-        return map_source(await made)
-
-    return await_source()
+    source = _execution.create_source_event_stream(executor)
+    return await_source(source) if executor.is_awaitable(source) else map_source(source)
 
 
-async def _subscribe_old(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    root: Any,
-    plain: dict[str, Any],
-    resolvers: dict[str, Any],
-    each: Callable[[Any], Any],
-) -> Any:
-    """Subscribe as graphql-core 3.2 does."""
-    resolvers = {name: f for name, f in resolvers.items() if name not in RESOLVER_OPTIONS}
+async def _subscribe_32(arguments: ResponseStreamArguments) -> Any:
+    """Subscribe like graphql-core 3.2."""
+    options = {k: f for k, f in arguments.options.items() if k not in RESOLVER_OPTIONS}
     source = await _execution.create_source_event_stream(
-        schema, document, root, **plain, **resolvers
+        arguments.schema, arguments.document, arguments.root, **arguments.operation, **options
     )
     if isinstance(source, ExecutionResult):
         return source
 
-    async def await_event_result(payload: Any) -> Any:
-        made = each(payload)
-        return await made if inspect.isawaitable(made) else made
+    async def await_event_result(payload: object) -> Any:
+        result = arguments.execute_event(payload)
+        return await result if isawaitable(result) else result
 
     return _execution.MapAsyncIterator(source, await_event_result)
 
@@ -212,64 +189,66 @@ subscribe.__signature__ = SIGNATURE  # type: ignore[attr-defined]
 _END = object()
 
 
-def open_event_source(made: Any, place: str) -> AsyncIterable[Any] | Awaitable[AsyncIterable[Any]]:
-    """Return events as an asynchronous iterable, whatever kind of iterable they are.
+def open_event_source(
+    source: object, place: str
+) -> AsyncIterable[object] | Awaitable[AsyncIterable[object]]:
+    """Return the events of a subscription's function as an asynchronous iterable.
 
     Parameters
     ----------
-    made
-        What the function returned: an asynchronous iterable, an iterable, or an awaitable of one.
+    source
+        The function's return value: an asynchronous iterable, an iterable, or an awaitable of one.
     place
         Type and field, for the error.
 
     Raises
     ------
     TypeError
-        If it can't be iterated over.
+        If it is not iterable.
     """
-    if isinstance(made, AsyncIterable):
-        return made
-    if isawaitable(made):
-        return _await_event_source(made, place)
-    if isinstance(made, Iterable) and not isinstance(made, (str, bytes, dict)):
-        return ThreadedIterator(iter(made))
+    if isinstance(source, AsyncIterable):
+        return source
+    if isawaitable(source):
+        return _await_event_source(source, place)
+    if isinstance(source, Iterable) and not isinstance(source, (str, bytes, dict)):
+        return ThreadedIterator(iter(source))
     message = (
         f"The function for {place} must give its events one by one, as a generator does "
-        f"('yield value', async or not); it returned {sanitize_text(type(made).__name__, 80)}."
+        f"('yield value', async or not); it returned {sanitize_text(type(source).__name__, 80)}."
     )
     raise TypeError(message)
 
 
-async def _await_event_source(made: Awaitable[Any], place: str) -> AsyncIterable[Any]:
-    source = open_event_source(await made, place)
+async def _await_event_source(pending: Awaitable[object], place: str) -> AsyncIterable[object]:
+    source = open_event_source(await pending, place)
     return await source if isawaitable(source) else source
 
 
-class ThreadedIterator(AsyncIterator[Any]):
-    """A plain iterator as an asynchronous one: each step runs in a thread of its own.
+class ThreadedIterator(AsyncIterator[object]):
+    """A plain iterator as an asynchronous one: each step runs in a thread.
 
-    A step may wait as long as it likes, for a clock or a queue. An iterator that is left in the
-    middle of a step is closed when that step is over.
+    A step may block as long as it likes, on a clock or a queue. An iterator that is left in the
+    middle of a step is closed when that step ends.
     """
 
-    def __init__(self, iterator: Iterator[Any]) -> None:
+    def __init__(self, iterator: Iterator[object]) -> None:
         self._iterator = iterator
-        self._lock = threading.Lock()  # held while the iterator works
+        self._lock = threading.Lock()  # held during a step
         self._closed = False
 
-    async def __anext__(self) -> Any:
+    async def __anext__(self) -> object:
         value = await background.run_in_thread(self._take_step)
         if value is _END:
             raise StopAsyncIteration
         return value
 
     async def aclose(self) -> None:
-        """Close the iterator, now or at the end of its step; nobody waits for that."""
+        """Close the iterator, now or at the end of its step, without waiting for that."""
         self._closed = True
-        if not self._lock.locked():  # else the step finds it closed, and does it
+        if not self._lock.locked():  # else the step closes it
             await background.run_in_thread(self._close)
 
-    def _take_step(self) -> Any:
+    def _take_step(self) -> object:
         try:
             with self._lock:
                 return _END if self._closed else next(self._iterator, _END)
@@ -284,20 +263,20 @@ class ThreadedIterator(AsyncIterator[Any]):
                 close()
 
 
-# Seconds an event gets to notice by itself that its time is up, before it is given up.
+# Seconds that an event has to notice its own timeout, before it is abandoned.
 TIMEOUT_SLACK = 0.25
 
-# Calls a function, in a thread perhaps, and gives what it returned.
+# Calls a function, in a thread perhaps, and returns its result.
 Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class Stream(AsyncIterator[Result]):
-    """The results of a subscription, one for each event, as they come.
+    """The results of a subscription, one for each event.
 
-    ``async for`` awaits them on the running loop; ``for`` and ``next()`` wait for them, while the
-    process's background loop runs the functions. Leaving a ``for`` loop, by ``break``, by an error
-    or by an interrupt, ends the subscription; so do :meth:`aclose`, :meth:`close` and the end of a
-    ``with`` or ``async with`` block. Its function then runs its ``finally`` blocks.
+    ``async for`` awaits them on the running loop. ``for`` and ``next()`` block, while the process's
+    background loop runs the functions. Leaving a ``for`` loop, by ``break``, an exception or an
+    interrupt, ends the subscription; so do :meth:`aclose`, :meth:`close` and the end of a ``with``
+    or ``async with`` block. The subscription's function then runs its ``finally`` blocks.
 
     Attributes
     ----------
@@ -325,15 +304,15 @@ class Stream(AsyncIterator[Result]):
         await self.aclose()
 
     def __next__(self) -> Result:
-        found = background.run(self._next())
-        if found is None:
+        result = background.run(self._next())
+        if result is None:
             raise StopIteration
-        return found
+        return result
 
     def __iter__(self) -> Iterator[Result]:
         try:
-            while (found := background.run(self._next())) is not None:
-                yield found
+            while (result := background.run(self._next())) is not None:
+                yield result
         finally:
             self.close()
 
@@ -344,23 +323,23 @@ class Stream(AsyncIterator[Result]):
         try:
             return await anext(self._results, None)
         except asyncio.CancelledError:
-            if not self._closing:  # it was interrupted
+            if not self._closing:  # an interrupt
                 raise
             return None
         finally:
             self._waiting = None
 
     def close(self) -> None:
-        """End the subscription, from any thread; who waits for a result finds the end."""
+        """End the subscription, from any thread; a thread that waits for a result gets the end."""
         background.run(self._close())
 
     async def _close(self) -> None:
-        """End it on the loop where `_next` runs, so that neither comes in between the other."""
+        # This runs on the loop of `_next`, so that neither can interrupt the other.
         waiting = self._waiting
         if waiting is None and not self._results.ag_running:
             self._closing = True
             await self.aclose()
-        elif waiting is not None and not waiting.cancelling():  # else it was interrupted
+        elif waiting is not None and not waiting.cancelling():  # else an interrupt ends it
             self._closing = True
             waiting.cancel()
 
@@ -382,21 +361,21 @@ async def iterate_results(
     Raises
     ------
     QueryError
-        If nothing was begun: a variable does not fit its type.
+        If a variable does not match its type.
     """
-    begun = begin()
-    if isawaitable(begun):
-        begun = await begun
-    if not hasattr(begun, "__aiter__"):  # the function of the field has failed
-        yield build_result(begun, document)
+    outcomes = begin()
+    if isawaitable(outcomes):
+        outcomes = await outcomes
+    if not hasattr(outcomes, "__aiter__"):  # the function of the field has failed
+        yield build_result(outcomes, document)
         return
-    async with aclosing(begun) as outcomes:
+    async with aclosing(outcomes):
         async for outcome in outcomes:
             yield outcome if isinstance(outcome, Result) else build_result(outcome, document)
 
 
 class SubscriptionArguments(NamedTuple):
-    """What a subscription is begun with, beside its document.
+    """The arguments of a subscription, beside its document.
 
     Attributes
     ----------
@@ -405,102 +384,87 @@ class SubscriptionArguments(NamedTuple):
     context, root
         As for an execution.
     limits
-        How many fields and seconds each event may take; None for no limit.
-    place
-        Where the plain resolvers of an event are called; None for here.
+        Limits of fields and seconds for each event; None for no limit.
+    run_in
+        Runs the plain resolvers of an event; None to call them directly.
     """
 
-    variables: Mapping[str, Any]
-    context: Any
-    root: Any
+    variables: Mapping[str, object]
+    context: object
+    root: object
     limits: Limits | None
-    place: Runner | None
+    run_in: Runner | None
 
 
 def build_subscription(
     schema: GraphQLSchema,
     document: Document,
-    given: SubscriptionArguments,
+    arguments: SubscriptionArguments,
     resolvers: Mapping[str, Any],
 ) -> Callable[[], Any]:
-    """Return what begins a subscription whose events run the compiled plan.
+    """Return a function that begins a subscription whose events run the compiled plan.
 
     Parameters
     ----------
     schema
-        The schema the document was checked against.
+        The schema the document was validated against.
     document
         The document with its operation chosen.
-    given
-        What else it is begun with.
+    arguments
+        The further arguments of the subscription.
     resolvers
-        Resolvers other than those of the schema, as graphql-core calls them.
+        Resolvers that replace those of the schema, by graphql-core's parameter names.
     """
-    variables, limits = dict(given.variables), given.limits
-    plain = {
-        "context_value": given.context,
-        "variable_values": variables,
-        "operation_name": document.name,
-    }
-    asked = {name: function for name, function in resolvers.items() if name in RESOLVER_OPTIONS}
-    shared = (given.context, variables or None, document.name)
+    variables, limits, run_in = dict(arguments.variables), arguments.limits, arguments.run_in
+    options = {name: f for name, f in resolvers.items() if name in RESOLVER_OPTIONS}
+    shared = (arguments.context, variables or None, document.name)
 
-    def execute_event(event: Any, budget: ExecutionBudget | None) -> Any:
-        road = execute if budget is None else partial(execute_within, budget)
-        known = partial(road, schema, document.ast, event, *shared, **asked)
-        return known() if budget is None else execute_bounded(known, budget, document, build_result)
+    def start_budget() -> ExecutionBudget | None:
+        return None if limits is None else ExecutionBudget.from_limits(limits)
 
-    def execute_here(event: Any) -> Any:
-        return execute_event(
-            event, ExecutionBudget.from_limits(limits) if limits is not None else None
-        )
+    def execute_with(budget: ExecutionBudget | None, event: object) -> Any:
+        if budget is None:
+            return execute(schema, document.ast, event, *shared, **options)
+        run = partial(execute_within, budget, schema, document.ast, event, *shared, **options)
+        return execute_bounded(run, budget, document, build_result)
 
-    each = (
-        execute_here
-        if given.place is None
-        else build_placed_executor(execute_event, given.place, limits, document)
-    )
-    return lambda: open_response_stream(
-        schema, document.ast, given.root, plain, dict(resolvers), each
-    )
+    def execute_here(event: object) -> Any:
+        return execute_with(start_budget(), event)
 
-
-def build_placed_executor(
-    executed: Callable[[Any, ExecutionBudget | None], Any],
-    place: Runner,
-    limits: Limits | None,
-    document: Document,
-) -> Callable[[Any], Awaitable[Any]]:
-    """Return a function that executes an event elsewhere and awaits here what came of it.
-
-    An event that does not notice that its time is up, since a resolver hangs, is given up.
-    """
-    seconds = limits.seconds if limits is not None else None
-    patience = None if seconds is None else seconds + TIMEOUT_SLACK
-
-    async def execute_elsewhere(event: Any) -> Any:
-        budget = ExecutionBudget.from_limits(limits) if limits is not None else None
-        deadline = asyncio.timeout(patience)
+    async def execute_elsewhere(event: object) -> Any:
+        budget = start_budget()
+        seconds = limits.seconds if limits is not None else None
+        # A resolver that hangs never looks at the clock: its event is abandoned a little later.
+        deadline = asyncio.timeout(None if seconds is None else seconds + TIMEOUT_SLACK)
         try:
             async with deadline:
-                made = await place(lambda: executed(event, budget))
-                return await made if isawaitable(made) else made
+                result = await run_in(partial(execute_with, budget, event))  # type: ignore[misc]
+                return await result if isawaitable(result) else result
         except TimeoutError:
             if budget is None or not deadline.expired():
                 raise
             budget.stop()
             return build_stopped_result(budget, document)
 
-    return execute_elsewhere
+    operation = {
+        "context_value": arguments.context,
+        "variable_values": variables,
+        "operation_name": document.name,
+    }
+    execute_event = execute_here if run_in is None else execute_elsewhere
+    call = ResponseStreamArguments(
+        schema, document.ast, arguments.root, operation, dict(resolvers), execute_event
+    )
+    return lambda: open_response_stream(call)
 
 
-def check_subscription(document: Document, variables: Mapping[str, Any]) -> None:
-    """Refuse what is no subscription, and variables that do not fit.
+def check_subscription(document: Document, variables: Mapping[str, object]) -> None:
+    """Check that a document is a subscription, and its variables.
 
     Raises
     ------
     QueryError
-        Before anything is executed.
+        If it is another operation, or a variable does not match its type.
     """
     if document.kind != "subscription":
         message = f"A {document.kind} gives one result. Use execute() for it."

@@ -1,26 +1,27 @@
-"""What an operation costs at GitHub: points and nodes, counted before anything is executed.
+"""The cost of an operation at GitHub, in points and nodes, computed before it is executed.
 
-Of the connections that an operation asks a page of, each is one request for every item of the pages
-around it; the requests, divided by 100 and rounded, are the points, one at least. The nodes are the
-page sizes, each multiplied by those around it. Source: GitHub documentation, "Rate limits and query
-limits for the GraphQL API", whose two examples are in the tests.
+Each connection with a page size is one request for every item of the pages around it. The requests,
+divided by 100 and rounded, are the points, at least one. The nodes are the page sizes, each
+multiplied by those around it. Source: GitHub documentation, "Rate limits and query limits for the
+GraphQL API", whose two examples are in the tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
     BooleanValueNode,
     FieldNode,
     FragmentSpreadNode,
+    InlineFragmentNode,
     IntValueNode,
     VariableNode,
 )
 
 if TYPE_CHECKING:
-    from graphql import FragmentDefinitionNode, SelectionSetNode
+    from graphql import FragmentDefinitionNode, SelectionNode, SelectionSetNode, ValueNode
 
     from gqlnb.document.document import Document
 
@@ -28,145 +29,134 @@ __all__ = ["MAX_NODES", "QueryCost", "collect_variable_defaults", "compute_cost"
 
 MAX_NODES = 500_000
 """Most nodes of one operation. Source: GitHub documentation, "Node limit"."""
-_FREE_FIELD = "rateLimit"  # the one field that is free
+_CONDITIONS = {"skip": False, "include": True}  # the value with which a selection is kept
 
 
 class QueryCost(NamedTuple):
-    """What an operation costs.
+    """The cost of an operation.
 
     Attributes
     ----------
     points
-        Of the budget for an hour; 0 if it asks for nothing but ``rateLimit``.
+        Points of the hourly budget; 0 if only ``rateLimit`` is selected.
     nodes
-        The most that it can return.
+        The largest number of nodes that it can return.
     """
 
     points: int
     nodes: int
 
 
-class _CostSums(NamedTuple):
-    requests: int
-    nodes: int
-
-
-def compute_cost(document: Document, variables: Mapping[str, Any]) -> QueryCost:
-    """Return what an operation costs.
+def compute_cost(document: Document, variables: Mapping[str, object]) -> QueryCost:
+    """Return the cost of an operation.
 
     Parameters
     ----------
     document
-        A document that is valid.
+        A valid document.
     variables
-        The values by name, coerced: 100.0 for an Int is 100.
+        The coerced values by name: 100.0 for an Int is 100.
+
+    Returns
+    -------
+    QueryCost
+        Points and nodes.
     """
-    given = collect_variable_defaults(document) | dict(variables)
-    fragments = document.fragments
-    top = [document.operation.selection_set]
-    names = {field.name.value for field in iter_fields(top, fragments, given)}
-    if names <= {_FREE_FIELD, "__typename"}:
+    values = collect_variable_defaults(document) | dict(variables)
+    fragments, top = document.fragments, (document.operation.selection_set,)
+    # Fragments may be spread in very many places, so each group of selection sets is counted once.
+    cached: dict[tuple[int, ...], tuple[int, int]] = {}
+
+    def count(sets: Sequence[SelectionSetNode]) -> tuple[int, int]:
+        """Return the requests and nodes of selection sets of one object."""
+        key = tuple(map(id, sets))
+        if key not in cached:
+            fields: dict[str, list[FieldNode]] = {}
+            for field in iter_fields(sets, fragments, values):
+                fields.setdefault((field.alias or field.name).value, []).append(field)
+            requests = nodes = 0
+            for same in fields.values():
+                below = [field.selection_set for field in same if field.selection_set]
+                inner_requests, inner_nodes = count(below) if below else (0, 0)
+                # Fields of one key may ask for pages of several sizes, where their types exclude
+                # each other.
+                size = max([_read_page_size(field, values) for field in same])
+                is_page, times = (0, 1) if size < 0 else (1, size)
+                requests += is_page + times * inner_requests
+                nodes += is_page * times + times * inner_nodes
+            cached[key] = requests, nodes
+        return cached[key]
+
+    if {field.name.value for field in iter_fields(top, fragments, values)} <= {
+        "rateLimit",
+        "__typename",
+    }:
         return QueryCost(0, 0)
-    sums = _CostCounter(fragments, given).count_selections(tuple(top))
-    return QueryCost(max(1, (sums.requests + 50) // 100), sums.nodes)
+    requests, nodes = count(top)
+    return QueryCost(max(1, (requests + 50) // 100), nodes)
 
 
-def collect_variable_defaults(document: Document) -> dict[str, Any]:
-    """Return the defaults of the variables, as far as they are counted with."""
+def collect_variable_defaults(document: Document) -> dict[str, object]:
+    """Return the default values of the variables that are numbers or booleans."""
     return {name: _read_value(node.default_value, {}) for name, node in document.variables.items()}
 
 
-class _CostCounter:
-    """Counts a selection once, wherever it stands: fragments may stand in very many places."""
-
-    def __init__(
-        self, fragments: Mapping[str, FragmentDefinitionNode], variables: Mapping[str, Any]
-    ) -> None:
-        self._fragments = fragments
-        self._variables = variables
-        self._cached_sums: dict[tuple[int, ...], _CostSums] = {}
-
-    def count_selections(self, sets: tuple[SelectionSetNode, ...]) -> _CostSums:
-        """Return the requests and nodes of selection sets that are one object's."""
-        place = tuple(map(id, sets))
-        if place not in self._cached_sums:
-            merged: dict[str, list[FieldNode]] = {}
-            for field in iter_fields(sets, self._fragments, self._variables):
-                key = (field.alias or field.name).value
-                merged.setdefault(key, []).append(field)
-            parts = [self._count_field(fields) for fields in merged.values()]
-            self._cached_sums[place] = _CostSums(
-                sum(p.requests for p in parts), sum(p.nodes for p in parts)
-            )
-        return self._cached_sums[place]
-
-    def _count_field(self, fields: list[FieldNode]) -> _CostSums:
-        inner = self.count_selections(tuple(f.selection_set for f in fields if f.selection_set))
-        # One key may ask for pages of several sizes, where types exclude each other.
-        sizes = [_read_page_size(field, self._variables) for field in fields]
-        size = max((each for each in sizes if each is not None), default=None)
-        if size is None:
-            return inner
-        return _CostSums(1 + size * inner.requests, size + size * inner.nodes)
-
-
 def iter_fields(
-    sets: list[SelectionSetNode] | tuple[SelectionSetNode, ...],
+    sets: Sequence[SelectionSetNode],
     fragments: Mapping[str, FragmentDefinitionNode],
-    variables: Mapping[str, Any],
+    variables: Mapping[str, object],
 ) -> Iterator[FieldNode]:
-    """Yield the fields of selection sets, those of fragments too, that are not left out.
+    """Yield the fields of selection sets and of their fragments, without skipped ones.
 
     Parameters
     ----------
     sets
-        Where to look.
+        The selection sets.
     fragments
-        Those of the document, by name; each is looked at once.
+        The fragments of the document by name; each is entered once.
     variables
-        By name, for ``@skip`` and ``@include``.
+        Values by name, for ``@skip`` and ``@include``.
     """
-    waiting, seen = list(reversed(sets)), set[str]()
+    waiting, entered = list(reversed(sets)), set[str]()
     while waiting:
         inner: list[SelectionSetNode] = []
         for node in waiting.pop().selections:
-            if not _is_included(node, variables):
+            if node.directives and not _is_included(node, variables):
                 continue
             if isinstance(node, FieldNode):
                 yield node
+            elif isinstance(node, InlineFragmentNode):
+                inner.append(node.selection_set)
             elif isinstance(node, FragmentSpreadNode):
                 name = node.name.value
-                if name not in seen and name in fragments:
+                if name not in entered and name in fragments:
                     inner.append(fragments[name].selection_set)
-                seen.add(name)
-            else:
-                inner.append(node.selection_set)  # type: ignore[attr-defined]
+                entered.add(name)
         waiting.extend(reversed(inner))
 
 
-def _is_included(node: Any, variables: Mapping[str, Any]) -> bool:
-    """Tell whether a selection is neither skipped nor left out."""
+def _is_included(node: SelectionNode, variables: Mapping[str, object]) -> bool:
     for directive in node.directives or ():
-        wanted = {"skip": False, "include": True}.get(directive.name.value)
-        if wanted is not None:
-            (argument,) = directive.arguments
-            if _read_value(argument.value, variables) is not wanted:
+        name = directive.name.value
+        if name in _CONDITIONS:
+            (argument,) = directive.arguments or ()
+            if _read_value(argument.value, variables) is not _CONDITIONS[name]:
                 return False
     return True
 
 
-def _read_page_size(field: FieldNode, variables: Mapping[str, Any]) -> int | None:
-    """Return `first` or `last` of a connection; None where it asks for no page."""
+def _read_page_size(field: FieldNode, variables: Mapping[str, object]) -> int:
+    """Return `first` or `last` of a connection; -1 for a field without a page."""
     for argument in field.arguments or ():
         if argument.name.value in {"first", "last"}:
             size = _read_value(argument.value, variables)
             if isinstance(size, int):
                 return max(0, size)
-    return None
+    return -1
 
 
-def _read_value(node: Any, variables: Mapping[str, Any]) -> Any:
-    """Return a number or a boolean, all that is counted with, or None."""
+def _read_value(node: ValueNode | None, variables: Mapping[str, object]) -> object:
+    """Return a number or a boolean; None for other literals."""
     if isinstance(node, VariableNode):
         return variables.get(node.name.value)
     if isinstance(node, IntValueNode):

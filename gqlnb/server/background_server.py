@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gqlnb.document.limits import Limits
     from gqlnb.http.server_rules import Access
 
-__all__ = ["Server", "find_allowed_hosts", "serve"]
+__all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
 _listeners: set[Listener] = set()
 _lock = threading.RLock()  # held to open, replace or close a server, not to answer requests
@@ -212,6 +212,13 @@ def serve(
     address, secret = resolve_address(host, port), Token.from_source(token)
     names = find_allowed_hosts(host, address, secret, access)
     app = App(schema, token=secret, limits=limits, access=access, hosts=names)
+    return start_server(app, address, host, port=port, token=secret)
+
+
+def start_server(
+    app: App, address: Address, host: str, *, port: int, token: Token | None
+) -> Server:
+    """Serve an application at an address, in the place of our own server there."""
     with _lock:
         cell = find_calling_cell() if port == 0 else None
         listener = (
@@ -221,7 +228,7 @@ def serve(
         )
         if listener.owner is not None:
             background.servers.remove(listener.owner)
-        server = listener.owner = Server(listener, host, chosen=port == 0, token=secret)
+        server = listener.owner = Server(listener, host, chosen=port == 0, token=token)
         listener.cell = cell
         _listeners.add(listener)
         background.servers.add(server)
@@ -257,7 +264,7 @@ def _take_over_listener(address: Address, app: App) -> Listener | None:
     for listener in list(_listeners):
         if listener.address != address:
             continue
-        if listener.alive:
+        if listener.alive and type(listener.app) is type(app):
             listener.app.switch_to(app)
             return listener
         listener.owner.close()
@@ -270,7 +277,8 @@ def _inherit_listener(cell: CellRun | None, address: Address, app: App) -> Liste
     for listener in list(_listeners):
         if cell is None or not cell.is_rerun_of(listener.cell):
             continue
-        if kept is None and listener.alive and _is_same_host(listener.address, address):
+        is_usable = listener.alive and type(listener.app) is type(app)
+        if kept is None and is_usable and _is_same_host(listener.address, address):
             listener.app.switch_to(app)
             kept = listener
         else:

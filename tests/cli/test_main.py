@@ -179,7 +179,7 @@ def test_advice_is_the_shells(gqlnb: Run, arguments: tuple[str, ...], advice: st
 def test_advice_to_serve_and_to_send_a_token_is_the_shells() -> None:
     """What the client says to a notebook is put for a shell."""
     from gqlnb.cli.output import translate_for_shell
-    from gqlnb.client.connections import SERVE_HINT
+    from gqlnb.client.urls import SERVE_HINT
     from gqlnb.http.response_parser import TOKEN_ADVICE
 
     assert translate_for_shell(f"Nothing listens there. {SERVE_HINT}").endswith(": gqlnb serve")

@@ -102,13 +102,13 @@ def test_documents_are_taken_as_others_end(client, many):
             yield TWICE, {"n": n}
 
     started = []
-    original = client._transport.asend
+    original = client._endpoint.transport.asend
 
     async def counted(request):
         started.append(taken)
         return await original(request)
 
-    client._transport.asend = counted
+    client._endpoint.transport.asend = counted
     many(client, made(), concurrency=2)
     ahead = [there - asked for asked, there in enumerate(started)]
     assert max(ahead, default=0) <= 3

@@ -144,9 +144,9 @@ def test_given_options_win_over_those_of_a_connection(target, make_client):
         given = {"headers": {"X-Other": "a"}, "timeout": 7, "token": Token("canary-31")}
         made = make_client(target, **given, verify=False)
         assert made.execute("{ hello }").data == {"hello": "Hello world!"}
-        assert made._transport.timeout == 7
-        assert made._transport.verify is False
-        assert made._credentials.headers == {"X-Other": "a"}
+        assert made._endpoint.transport.timeout == 7
+        assert made._endpoint.transport.verify is False
+        assert made._endpoint.credentials.headers == {"X-Other": "a"}
 
 
 def test_without_options_a_connection_keeps_its_own():
@@ -157,7 +157,7 @@ def test_without_options_a_connection_keeps_its_own():
         "",
     )
     for made in (Client("mine"), Client("mine", headers={"X": "y"}), connect("mine")):
-        assert (made._transport.timeout, made._transport.verify) == (5, False)
+        assert (made._endpoint.transport.timeout, made._endpoint.transport.verify) == (5, False)
 
 
 def test_errors_of_a_named_client_hide_the_token_of_its_connection():

@@ -147,8 +147,8 @@ def test_nothing_listening_on_the_default_says_how_to_serve(monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         here = f"http://127.0.0.1:{free.getsockname()[1]}/graphql"
-        for module in ("connections", "http"):
-            monkeypatch.setattr(f"gqlnb.client.{module}.HERE", here)
+        for module in ("connections", "http_transport"):
+            monkeypatch.setattr(f"gqlnb.client.{module}.DEFAULT_URL", here)
         with pytest.raises(
             TransportError, match=r"server = gqlnb.serve\(gqlnb.reference_schema\(\)\)"
         ):
@@ -181,7 +181,7 @@ FAULTS = {
         AuthError,
         "401: bad \\*\\*\\*",
     ),
-    "bad json": (response('{"data": '), AnswerError, "no JSON"),
+    "bad json": (response('{"data": '), AnswerError, "not valid JSON"),
 }
 
 

@@ -41,7 +41,7 @@ def test_all_options_travel(server, monkeypatch, tmp_path):
     data = pickle.dumps(client)
     assert SECRET.encode() not in data
     again = pickle.loads(data)
-    recipe = again.recipe()
+    recipe = again.make_recipe()
     assert recipe == client.make_recipe()
     assert (recipe.timeout, recipe.limits) == (7, Limits(answer=1000, wait=3))
     assert (recipe.headers[1], recipe.verify) == (("X-Plain", "yes"), str(bundle))
@@ -121,7 +121,7 @@ def test_options_of_a_connection_of_this_process_travel_or_are_refused(tmp_path)
     try:
         for client in (Client("there"), connect("there")):
             again = pickle.loads(pickle.dumps(client))
-            assert again.recipe().verify == str(bundle)
+            assert again.make_recipe().verify == str(bundle)
             assert "added" in again.schema.query_type.fields
         own = Client("there", schema="type Query { a: Int }")
         assert "a" in pickle.loads(pickle.dumps(own)).schema.query_type.fields
@@ -153,7 +153,10 @@ def test_a_copy_keeps_options_and_secrets(server, duplicate):
     again = duplicate(client)
     assert again is not client
     assert again.execute(HELLO).data == {"hello": "Hello world!"}
-    assert (again._timeout, again._credentials.headers) == (7, {"X-Plain": "yes"})
+    assert (again._endpoint.options.timeout, again._endpoint.credentials.headers) == (
+        7,
+        {"X-Plain": "yes"},
+    )
 
 
 def test_a_copy_of_a_client_of_a_schema_works():

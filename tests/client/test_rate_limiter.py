@@ -71,7 +71,7 @@ def hands(monkeypatch):
     monkeypatch.setattr(Clock, "now", lambda _: made.now())
     monkeypatch.setattr(Clock, "wait", lambda _, event, seconds: made.wait(event, seconds))
     monkeypatch.setattr(Clock, "await_", lambda _, event, seconds: made.await_(event, seconds))
-    monkeypatch.setattr("gqlnb.client.client.time.time", made.now)
+    monkeypatch.setattr("gqlnb.client.request_sender.time.time", made.now)
     monkeypatch.setattr("gqlnb.client.retry_loop.time.sleep", made.sleep)
     return made
 

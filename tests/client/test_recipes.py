@@ -75,10 +75,10 @@ def test_a_recipe_makes_the_same_client(monkeypatch):
         assert b"abcdefgh" not in data
         recipe = pickle.loads(data)
         assert recipe.headers == (("X-Api-Key", "env:SOME_TOKEN"), ("X-Plain", "yes"))
-        again = recipe.open(connect)
+        again = recipe.open_client(connect)
         assert again.execute(HELLO).data == client.execute(HELLO).data
-        assert recipe.open(connect) is again
-        assert again.recipe() == recipe
+        assert recipe.open_client(connect) is again
+        assert again.make_recipe() == recipe
 
 
 @pytest.mark.parametrize(
@@ -94,5 +94,5 @@ def test_a_recipe_makes_the_same_client(monkeypatch):
 def test_what_stays_in_this_process_has_no_recipe(make, reason):
     """A secret given by value, or a schema of this process, is refused in words without it."""
     with pytest.raises(TargetError, match=reason) as caught:
-        make("http://127.0.0.1:4000/graphql").recipe()
+        make("http://127.0.0.1:4000/graphql").make_recipe()
     assert "abcdefgh" not in str(caught.value)

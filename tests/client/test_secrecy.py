@@ -503,7 +503,7 @@ def test_a_header_that_looks_like_a_secret_is_one(canned, value):
 def test_secrets_show_names_alone(canned):
     """Of what a client sends, its parts in a debugger."""
     client = Client(canned.url, token=Token(SECRET), headers={"X-Key": SECRET})
-    assert repr(client._credentials) == "Secrets(Authorization, X-Key)"
+    assert repr(client._endpoint.credentials) == "Credentials(Authorization, X-Key)"
 
 
 @pytest.mark.parametrize(

@@ -481,7 +481,7 @@ def test_a_file_that_became_shorter_ends_the_request(address: str, table: Path) 
             return super().read(size)
 
     with Client(address) as client:
-        assert isinstance(client._transport, HttpTransport)
+        assert isinstance(client._endpoint.transport, HttpTransport)
         with pytest.raises(TransportError, match="became shorter while it was sent: 4 bytes"):
             client.execute(SINGLE, {"file": Shrinking(HELLO)})
         assert client.execute(SINGLE, {"file": Upload(table)})["read"]["size"] == 8

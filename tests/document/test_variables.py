@@ -131,7 +131,7 @@ def test_what_holds_itself_is_refused():
     document = Document.parse("query ($x: Any) { f(x: $x) }")
     value = {"a": []}
     value["a"].append(value)
-    with pytest.raises(QueryError, match="'Any': it is nested too deeply, or holds itself"):
+    with pytest.raises(QueryError, match="'Any': it is nested too deeply, or contains itself"):
         bind_variables(document, {"x": value})
 
 

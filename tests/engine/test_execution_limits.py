@@ -482,8 +482,9 @@ def test_introspection_can_be_refused_for_one_operation() -> None:
     schema, text = Schema(SDL), "{ __schema { queryType { name } } }"
     assert schema.execute(text).data
     with pytest.raises(QueryError, match="introspection has been disabled"):
-        schema.begin_execution(text, introspection=False)
-    assert isinstance(schema.begin_execution("{ __typename }", introspection=False), Result)
+        schema.parse_document(text, introspection=False)
+    document = schema.parse_document("{ __typename }", introspection=False)
+    assert isinstance(schema.execute_document(document, {}), Result)
 
 
 @pytest.mark.parametrize("limits", [None, MANY, Limits(fields=None, seconds=None)])

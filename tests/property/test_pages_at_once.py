@@ -72,7 +72,7 @@ def test_in_any_order_the_same_comes_in_as_few_requests(data: Any) -> None:
         b(first: {of_b}) {{ {count_b} nodes {{ n }} }}
         me {{ a(first: {of_b}) {{ totalCount nodes {{ n }} }} }} }}"""
     client = Client(served(draw(st.sampled_from(list(WRITTEN))), sizes))
-    walk = client._start_crawler(text, None, None, {"max_results": most})
+    walk = client._pager.start_crawler(text, None, None, {"max_results": most})
     walk._sizes._grows = False  # the bound below is that of steady sizes
     asks, width = [walk.build_first_request()], draw(st.integers(1, 7))
     while asks:

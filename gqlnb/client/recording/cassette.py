@@ -1,10 +1,10 @@
-"""The file of a recording: JSON lines of requests and what was answered to them.
+"""The file of a recording: requests and their answers as JSON lines.
 
-The first line says the format. Each further one holds a request (``connection``, ``operation``,
-``query``, ``variables``), which of its answers it is (``take``, 1 where it is left out), and that
-answer: ``status`` with ``data``, ``errors`` and ``extensions``, or ``type`` and ``body`` of what is
-no GraphQL, or a ``failure`` to get any. A line replaces earlier ones of the same request that have
-the same take or a later one, so that recording anew is appending too.
+The first line names the format. Each further line contains a request (``connection``,
+``operation``, ``query``, ``variables``), the number of its answer (``take``, by default 1), and the
+answer: ``status`` with ``data``, ``errors`` and ``extensions``, or ``type`` and ``body`` of another
+response, or the ``failure`` to get one. A line replaces earlier lines of the same request with the
+same take or a later one, so that a recording is always written by appending.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import json
 import os
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -44,11 +45,10 @@ from gqlnb.errors import (
 from gqlnb.http.messages import JSON_CONTENT_TYPE, Response
 from gqlnb.http.rate_limit_rules import read_retry_after
 from gqlnb.http.response_parser import QUERY_ERROR_STATUSES, has_json_media_type
-from gqlnb.redact import MASK, replace_secrets, widen_to_json_values
-from gqlnb.redact import find_secrets as leaks_in
+from gqlnb.redact import MASK, find_secrets, replace_secrets, widen_to_json_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 __all__ = [
     "Cassette",
@@ -65,20 +65,29 @@ __all__ = [
 
 try:
     import fcntl
-except ImportError:  # not POSIX: a line is still written at once
+except ImportError:  # not POSIX: lines are still written in one call
     fcntl = None  # type: ignore[assignment]
 
 FORMAT_VERSION = 1
 HEADER_LINE = dump_valid_json({"gqlnb": "recording", "version": FORMAT_VERSION}) + b"\n"
 MASK_BYTES = MASK.encode()
-MAX_MASKING_PASSES = 3  # a secret may come to light when the one around it is gone
-REPAIR_HINT = "Mend or delete that line, or delete the file and record it anew."
+MAX_MASKING_PASSES = 3  # masking one secret may reveal another one
+MAX_BODY_BYTES = 1 << 16  # of responses that are not GraphQL; errors show fewer
+RESPONSE_MEMBERS = ("data", "errors", "extensions")
+REPAIR_HINT = "Repair or delete that line, or delete the file and record again."
+ERROR_CLASSES: Mapping[str, type[TransportError]] = {
+    "AuthError": AuthError,
+    "RateLimited": RateLimited,
+    "TransportError": TransportError,
+}
+ErrorName = Literal["TransportError", "AuthError", "RateLimited"]
+TransportOutcome = Response | TransportError | QueryError
 
 
 class RecordedFailure(msgspec.Struct, omit_defaults=True):
-    """Why no answer came, as the client said it."""
+    """A failure to get a response, with the client's error."""
 
-    error: Literal["TransportError", "AuthError", "RateLimited"]
+    error: ErrorName
     message: str
     status: int | None = None
     wait: float | None = None
@@ -86,22 +95,22 @@ class RecordedFailure(msgspec.Struct, omit_defaults=True):
 
 
 class RecordedAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """What came of a request.
+    """The answer to a request.
 
     Attributes
     ----------
     take
-        Which of the answers to the same request it is, from 1.
+        Number of the answer among those to the same request, from 1.
     status
-        The HTTP status.
+        HTTP status.
     wait
-        Seconds the endpoint asked to wait.
+        Seconds of ``Retry-After``.
     data, errors, extensions
-        Those of a GraphQL response, as JSON.
+        Members of a GraphQL response, as JSON.
     type, body
-        Media type and text of what was none.
+        Media type and text of another response.
     failure
-        Why nothing came.
+        The failure, if there was no response.
     """
 
     take: int = 1
@@ -116,9 +125,9 @@ class RecordedAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether it is the endpoint's word on the request; else another time may give one."""
-        word = 200 <= self.status < 300 or self.status in QUERY_ERROR_STATUSES
-        return self.failure is None and self.type is None and word
+        """Whether it is a GraphQL response with data or errors of the query, not an outage."""
+        accepted = 200 <= self.status < 300 or self.status in QUERY_ERROR_STATUSES
+        return self.failure is None and self.type is None and accepted
 
 
 class CassetteLine(msgspec.Struct):
@@ -127,15 +136,15 @@ class CassetteLine(msgspec.Struct):
     Attributes
     ----------
     connection
-        The name of the connection, or the address without secrets.
+        Name of the connection, or the address without secrets.
     query
-        The document as :func:`gqlnb.document.normalize_document.normalize_document` writes it.
+        The document in the layout of :func:`gqlnb.document.syntax.normalize_document`.
     operation
-        The name of the operation.
+        Name of the operation.
     variables
-        Its variables.
+        The variables.
     take
-        Which of the answers to it the line holds.
+        Number of the answer, from 1.
     """
 
     connection: str
@@ -146,16 +155,16 @@ class CassetteLine(msgspec.Struct):
 
 
 class LineSpan(NamedTuple):
-    """Where a line stands in the file.
+    """The position of a line in the file.
 
     Attributes
     ----------
     start, end
-        In bytes.
+        Offsets in bytes.
     number
-        Counted from 1.
+        Line number, from 1.
     line
-        Its request.
+        The request.
     """
 
     start: int
@@ -179,28 +188,30 @@ class Cassette:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.display_path = sanitize_text(shorten_path(path), 120)
+        here = Path.cwd()
+        shown = path.relative_to(here) if path.is_relative_to(here) else path
+        self.display_path = sanitize_text(shown, 120)
         self._lock = threading.RLock()
-        self._file_state: tuple[int, ...] = ()  # of the file when it was read
+        self._file_state: tuple[int, ...] = ()  # when the file was read
         self._spans_by_key: dict[bytes, list[LineSpan]] = {}
         self._loose_keys: dict[bytes, bytes] | None = None
         self._superseded = 0
         self._line_count = 0
 
     def read_answer(self, key: bytes, index: int) -> tuple[int, RecordedAnswer | None]:
-        """Return how many answers there are to a request, and one of them.
+        """Return the number of answers to a request, and one of them.
 
         Parameters
         ----------
         key
-            The request.
+            The request, as :func:`build_request_key` returns it.
         index
-            Which one, from 0; beyond the last one it is that.
+            Index of the answer, from 0; beyond the last one, that is returned.
 
         Raises
         ------
         ReplayError
-            If the file cannot be read; a line that is broken is named.
+            If the file cannot be read; the message names an invalid line.
         """
         with self._lock, self._open("rb") as file:
             spans = self._find_spans(key) if self._read_changes(file) else []
@@ -214,103 +225,99 @@ class Cassette:
                 raise self._build_line_error(span.number, error) from None
 
     def read_spans(self) -> list[LineSpan]:
-        """Return the lines that count, in their order."""
+        """Return the lines that were not replaced, in their order."""
         with self._lock, self._open("rb") as file:
             self._read_changes(file)
             return self._sort_spans()
 
-    def append_answer(self, question: bytes, answer: RecordedAnswer) -> None:
-        """Write a line at the end, at once.
+    def append_answer(self, key: bytes, answer: RecordedAnswer) -> None:
+        """Append a line.
 
         Parameters
         ----------
-        question
+        key
             The request, as :func:`build_request_key` returns it.
         answer
-            What came of it.
+            The answer.
 
         Raises
         ------
         ReplayError
             If it cannot be written.
         """
-        line = question[:-1] + b"," + mask_secrets(dump_valid_json(answer))[1:] + b"\n"
+        line = key[:-1] + b"," + mask_secrets(dump_valid_json(answer))[1:] + b"\n"
         with self._lock, self._open("ab") as file:
-            known = file is not None and self._file_state == read_file_state(file)
+            is_indexed = file is not None and self._file_state == read_file_state(file)
             start = self._write_line(file, line)
-            if file is not None and known and start:
+            if file is not None and is_indexed and start:
                 self._line_count += 1
-                self._index_span(
-                    LineSpan(start, start + len(line), self._line_count, _LINE_DECODER.decode(line))
-                )
+                request = _LINE_DECODER.decode(line)
+                self._index_span(LineSpan(start, start + len(line), self._line_count, request))
                 self._file_state = read_file_state(file)
 
     def prepare_file(self) -> None:
-        """Make the file ready to be written to, and drop the lines that were replaced.
+        """Create the file if necessary, and remove the lines that were replaced.
 
         Raises
         ------
         ReplayError
-            If it cannot be.
+            If it is not a recording, or cannot be written.
         """
         with self._lock:
-            self.remove_superseded()  # who reads it first sees whether it is one
+            self.remove_superseded()  # first, as it checks that the file is a recording
             with self._open("ab") as file:
                 self._write_line(file, b"")
 
     def remove_superseded(self) -> None:
-        """Drop the lines that were replaced, if there are any; all others keep their order."""
+        """Remove the lines that were replaced; all others keep their order."""
         with self._lock, self._open("r+b") as file:
-            if (
-                file is None
-                or not self._read_changes(file)
-                or not self._superseded
-                or fcntl is None
-            ):
+            if not self._read_changes(file) or file is None or not self._superseded:
                 return
-            kept = [HEADER_LINE]
+            if fcntl is None:  # without a lock another process may append meanwhile
+                return
+            lines = [HEADER_LINE]
             for span in self._sort_spans():
                 file.seek(span.start)
-                kept.append(file.read(span.end - span.start).rstrip() + b"\n")
-            self._replace_contents(b"".join(kept))
+                lines.append(file.read(span.end - span.start).rstrip() + b"\n")
+            try:
+                replace_file(self.path.resolve(), b"".join(lines), keep_mode=True)
+            except OSError as error:
+                raise self._build_file_error(error) from None
             self._file_state = ()
 
     def _sort_spans(self) -> list[LineSpan]:
         return sorted(span for spans in self._spans_by_key.values() for span in spans)
 
     def _find_spans(self, key: bytes) -> list[LineSpan]:
-        return self._spans_by_key.get(key) or self._find_loose_spans(key)
+        """Return the lines of a request.
 
-    def _find_loose_spans(self, key: bytes) -> list[LineSpan]:
-        """Return the lines of a request that a person, or another printer, laid out otherwise.
-
-        Or of one with a secret in it that nobody here knows any more.
+        If none is equal, one matches whose document is laid out differently, as after an edit by
+        hand, or which has a mask in the place of a secret that this process does not know.
         """
+        if key in self._spans_by_key:
+            return self._spans_by_key[key]
         if self._loose_keys is None:
             self._loose_keys = {}
             for known, (span, *_) in self._spans_by_key.items():
                 line = span.line
                 text = normalize_document(line.query) or line.query
-                other = encode_request(line.connection, text, line.operation, line.variables)
-                self._loose_keys.setdefault(other, known)
-        known = self._loose_keys.get(key) or next(
-            (
-                known
-                for known in self._spans_by_key
-                if MASK_BYTES in known and is_masked_match(known, key)
-            ),
-            b"",
-        )
-        return self._spans_by_key.get(known, [])
+                loose = encode_request(line.connection, text, line.operation, line.variables)
+                self._loose_keys.setdefault(loose, known)
+        if key in self._loose_keys:
+            return self._spans_by_key[self._loose_keys[key]]
+        for known, spans in self._spans_by_key.items():
+            if MASK_BYTES in known and is_masked_match(known, key):
+                return spans
+        return []
 
     def _read_changes(self, file: IO[bytes] | None) -> bool:
-        """Read the requests of the file again if it has changed; False if there is none."""
-        if file is None:
-            self._reset_index(())
-            return False
-        if read_file_state(file) == self._file_state:
+        """Read the requests again if the file has changed; return False if it does not exist."""
+        if file is not None and read_file_state(file) == self._file_state:
             return True
-        self._reset_index(())
+        self._file_state, self._spans_by_key, self._superseded, self._line_count = (), {}, 0, 0
+        self._loose_keys = None
+        if file is None:
+            return False
         file.seek(0)
         start = 0
         for number, text in enumerate(file, 1):
@@ -318,14 +325,14 @@ class Cassette:
             if number == 1:
                 self._check_header(text)
             elif text.strip():
-                self._index_span(LineSpan(start, end, number, self._parse_line(number, text)))
+                try:
+                    line = _LINE_DECODER.decode(text)
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                    raise self._build_line_error(number, error) from None
+                self._index_span(LineSpan(start, end, number, line))
             start, self._line_count = end, number
         self._file_state = read_file_state(file)
         return True
-
-    def _reset_index(self, now: tuple[int, ...]) -> None:
-        self._file_state, self._spans_by_key, self._superseded, self._line_count = now, {}, 0, 0
-        self._loose_keys = None
 
     def _index_span(self, span: LineSpan) -> None:
         line = span.line
@@ -335,59 +342,51 @@ class Cassette:
         spans[max(0, line.take - 1) :] = [span]
         self._loose_keys = None
 
-    def _parse_line(self, number: int, text: bytes) -> CassetteLine:
-        try:
-            return _LINE_DECODER.decode(text)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise self._build_line_error(number, error) from None
-
     def _check_header(self, text: bytes) -> None:
-        """Raise unless the first line of a file says that we can read it."""
+        """Raise unless the first line is that of a recording in this format."""
         try:
-            said = json.loads(text)
+            header = json.loads(text)
         except ValueError:
-            said = None
-        if not isinstance(said, dict) or said.get("gqlnb") != "recording":
+            header = None
+        if not isinstance(header, dict) or header.get("gqlnb") != "recording":
             msg = (
-                f"{self.display_path} is no recording of gqlnb: its first line would be "
+                f"{self.display_path} is not a recording of gqlnb: its first line is not "
                 f"{HEADER_LINE.decode().strip()}. Name another file."
             )
             raise ReplayError(msg)
-        if said.get("version") != FORMAT_VERSION:
+        if header.get("version") != FORMAT_VERSION:
+            version = sanitize_text(header.get("version"), 20)
             msg = (
-                f"{self.display_path} is a recording of format {sanitize_text(said.get('version'), 20)}, and this "
-                f"version of gqlnb reads format {FORMAT_VERSION}. Update gqlnb, or record it anew."
+                f"{self.display_path} is a recording of format {version}, and this version of "
+                f"gqlnb reads format {FORMAT_VERSION}. Update gqlnb, or record it again."
             )
             raise ReplayError(msg)
 
     def _build_line_error(self, number: int, error: Exception) -> ReplayError:
-        msg = f"{self.display_path}, line {number} is broken: {sanitize_text(error, 120).rstrip('.')}. {REPAIR_HINT}"
-        return ReplayError(msg)
+        reason = sanitize_text(error, 120).rstrip(".")
+        return ReplayError(f"{self.display_path}, line {number} is broken: {reason}. {REPAIR_HINT}")
 
     def _write_line(self, file: IO[bytes] | None, line: bytes) -> int:
-        """Write a line at the end of a file, whole or not at all; return where it begins.
+        """Append a line completely or not at all; return its offset.
 
-        0 where a line had to be written, or ended, before it.
+        The offset is 0 if a header or a line break had to be written before it: the index must
+        then be built again.
         """
         if file is None:
             return 0
         size = file.seek(0, os.SEEK_END)
         before = b"" if size else HEADER_LINE
         try:
-            if size and _read_last_byte(self.path) != b"\n":
-                before = b"\n"
+            if size:  # `file` is opened for appending only
+                with self.path.open("rb") as reader:
+                    reader.seek(-1, os.SEEK_END)
+                    before = b"" if reader.read(1) == b"\n" else b"\n"
             file.write(before + line)
             file.flush()
         except OSError as error:
             os.ftruncate(file.fileno(), size)
             raise self._build_file_error(error) from None
         return 0 if before else size
-
-    def _replace_contents(self, data: bytes) -> None:
-        try:
-            replace_file(self.path.resolve(), data, keep_mode=True)
-        except OSError as error:
-            raise self._build_file_error(error) from None
 
     def _build_file_error(self, error: OSError) -> ReplayError:
         reason = error.strerror or type(error).__name__
@@ -397,7 +396,7 @@ class Cassette:
 
     @contextmanager
     def _open(self, mode: str) -> Iterator[IO[bytes] | None]:
-        """Open the file, locked against other processes; None if it is to be read and missing."""
+        """Open and lock the file; yield None if it is opened for reading and does not exist."""
         try:
             file = self._open_locked(mode)
         except FileNotFoundError as error:
@@ -423,32 +422,26 @@ class Cassette:
             except BaseException:
                 file.close()
                 raise
-            file.close()  # it was replaced while we waited
+            file.close()  # another process replaced it while this one waited for the lock
 
 
 def read_file_state(file: IO[bytes]) -> tuple[int, ...]:
-    """Return what changes when a file does."""
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def shorten_path(path: Path) -> str:
-    """Return a path as a person would write it, from where they are."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    """Return values that change when the file does."""
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def build_request_key(
     connection: str, query: str, operation: str | None, variables: Mapping[str, Any]
 ) -> bytes:
-    """Return a request as the JSON object that is its part of a line, without secrets.
+    """Return the JSON object of a request, without secrets.
 
-    Equal requests give equal bytes: names are sorted, and a number has one form.
+    Equal requests give equal bytes: keys are sorted, and whole numbers are integers.
 
     Raises
     ------
     ReplayError
-        If a variable is no JSON value.
+        If a variable cannot be written as JSON.
     """
     fault = next(iter_faults(variables, ()), None)
     if fault is not None:
@@ -460,13 +453,13 @@ def build_request_key(
 def encode_request(
     connection: str, query: str, operation: str | None, variables: Mapping[str, Any]
 ) -> bytes:
-    """Return the JSON of a request of JSON-like variables as it is."""
-    asked = {"connection": connection, "operation": operation, "query": query}
-    return dump_valid_json(asked | {"variables": canonicalize_value(variables)})
+    """Return the JSON object of a request, with its secrets."""
+    request = {"connection": connection, "operation": operation, "query": query}
+    return dump_valid_json(request | {"variables": canonicalize_value(variables)})
 
 
-def canonicalize_value(value: Any) -> Any:
-    """Return a JSON-like value with its keys sorted, and whole numbers as integers."""
+def canonicalize_value(value: object) -> object:
+    """Return a JSON-like value with sorted keys, and whole floats as integers."""
     if isinstance(value, dict):
         return {key: canonicalize_value(value[key]) for key in sorted(value)}
     if isinstance(value, (list, tuple)):
@@ -475,31 +468,38 @@ def canonicalize_value(value: Any) -> Any:
 
 
 def mask_secrets(data: bytes) -> bytes:
-    """Return JSON without the secrets that this process knows, or that look like one.
+    """Mask known secrets, and texts that look like one, in JSON bytes.
 
     Raises
     ------
     ReplayError
-        If it would be no JSON then.
+        If the result is not JSON.
     """
     text, known = data.decode(), collect_secrets()
     for _ in range(MAX_MASKING_PASSES):
-        text, leaks = replace_secrets(text, widen_to_json_values(text, leaks_in(text, known)))
+        text, leaks = replace_secrets(text, widen_to_json_values(text, find_secrets(text, known)))
         if not leaks:
             break
         data = text.encode()
-        if not is_json(data):
-            msg = "What holds a token in such a place cannot be recorded without it."
+        try:
+            load_json(data)
+        except JSONError:
+            is_json = False
+        else:
+            is_json = True
+        if not is_json:  # raised here, as the frames of the other error contain the text
+            msg = "A request or answer with a token in such a place cannot be recorded without it."
             raise ReplayError(msg)
     return data
 
 
 def is_masked_match(known: bytes, asked: bytes) -> bool:
-    """Tell whether a request may be the recorded one, which was written without its secrets."""
+    """Return whether a request matches a recorded one with any text in the place of its masks."""
     first, *rest = known.split(MASK_BYTES)
     if not asked.startswith(first):
         return False
     at = len(first)
+    # By hand: a regular expression of several wildcards can take exponential time.
     for piece in rest:
         found = asked.find(piece, at)
         if found < 0:
@@ -508,44 +508,18 @@ def is_masked_match(known: bytes, asked: bytes) -> bool:
     return asked.endswith(rest[-1])
 
 
-def is_json(data: bytes) -> bool:
-    """Tell whether bytes are JSON."""
-    try:
-        load_json(data)
-    except JSONError:
-        return False
-    return True
-
-
-def _read_last_byte(path: Path) -> bytes:
-    """Return the last byte of a file."""
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1)
-
-
-TransportOutcome = Response | TransportError | QueryError
-
-ERROR_CLASSES: Mapping[str, type[TransportError]] = {
-    "AuthError": AuthError,
-    "RateLimited": RateLimited,
-    "TransportError": TransportError,
-}
-RESPONSE_MEMBERS = ("data", "errors", "extensions")
-MAX_BODY_BYTES = 1 << 16  # bytes kept of what is no GraphQL; errors show fewer
-
-
 def encode_outcome(outcome: TransportOutcome) -> RecordedAnswer:
-    """Return what came of a request as it is recorded.
+    """Return the recorded form of an outcome.
 
     Raises
     ------
     ReplayError
-        If it holds what JSON cannot.
+        If it cannot be written as JSON.
     """
     if isinstance(outcome, TransportError):
-        kind: Any = next(name for name, made in ERROR_CLASSES.items() if isinstance(outcome, made))
-        failure = RecordedFailure(kind, str(outcome), outcome.status, outcome.wait, outcome.broken)
+        names = (name for name, cls in ERROR_CLASSES.items() if isinstance(outcome, cls))
+        name = cast("ErrorName", next(names))
+        failure = RecordedFailure(name, str(outcome), outcome.status, outcome.wait, outcome.broken)
         return RecordedAnswer(failure=failure)
     if isinstance(outcome, QueryError):
         problems = outcome.problems or [Problem(str(outcome))]
@@ -556,61 +530,49 @@ def encode_outcome(outcome: TransportOutcome) -> RecordedAnswer:
             members = load_json(outcome.body)
         except JSONError:
             members = None
-    graphql = isinstance(members, dict) and (
+    limited = outcome.status == 429
+    wait = read_retry_after(outcome.headers, time.time(), limited=limited)
+    wait = None if wait is None else round(wait)
+    if not isinstance(members, dict) or not (
         "data" in members or isinstance(members.get("errors"), list)
-    )
-    if not graphql or members is None:
-        return _encode_other_body(outcome)
+    ):
+        media_type = outcome.headers.get("content-type", "")
+        body = outcome.body[:MAX_BODY_BYTES].decode("utf-8", "replace")
+        return RecordedAnswer(status=outcome.status, type=media_type, body=body, wait=wait)
     if outcome.members is None:
-        exact = load_exact_json(outcome.body)  # a recording holds all digits that came
-        found: Any = {
-            name: msgspec.Raw(dump_exact_json(exact[name]))
-            for name in RESPONSE_MEMBERS
-            if name in exact
-        }
-        answer = RecordedAnswer(status=outcome.status, **found)
+        answer = RecordedAnswer(status=outcome.status)
+        exact = load_exact_json(outcome.body)  # with all digits of decimals
+        for member in RESPONSE_MEMBERS:
+            if member in exact:
+                setattr(answer, member, msgspec.Raw(dump_exact_json(exact[member])))
     else:
         answer = _encode_graphql(members, outcome.status)
     if members.get("data") is None:
-        answer.wait = _read_retry_after(outcome)
+        answer.wait = wait
     return answer
 
 
-def _encode_graphql(members: Mapping[str, Any], status: int) -> RecordedAnswer:
-    kept: dict[str, Any] = {}
+def _encode_graphql(members: Mapping[str, object], status: int) -> RecordedAnswer:
+    answer = RecordedAnswer(status=status)
     try:
-        for name in RESPONSE_MEMBERS:
-            if name in members:
-                kept[name] = msgspec.Raw(dump_json(members[name]))
+        for member in RESPONSE_MEMBERS:
+            if member in members:
+                setattr(answer, member, msgspec.Raw(dump_json(members[member])))
     except JSONError as error:
         reason = str(error)
     else:
-        return RecordedAnswer(status=status, **kept)
+        return answer
     msg = f"The answer cannot be recorded: {reason}"
     raise ReplayError(msg)
 
 
-def _encode_other_body(response: Response) -> RecordedAnswer:
-    media = response.headers.get("content-type", "")
-    body = response.body[:MAX_BODY_BYTES].decode("utf-8", "replace")
-    return RecordedAnswer(
-        status=response.status, type=media, body=body, wait=_read_retry_after(response)
-    )
-
-
-def _read_retry_after(response: Response) -> float | None:
-    limited = response.status == 429
-    wait = read_retry_after(response.headers, time.time(), limited=limited)
-    return None if wait is None else round(wait)
-
-
 def decode_answer(answer: RecordedAnswer) -> Response:
-    """Return a recorded answer as the response it was.
+    """Return the response of a recorded answer.
 
     Raises
     ------
     TransportError
-        If none came.
+        If a failure was recorded.
     """
     failure = answer.failure
     if failure is not None:
@@ -625,7 +587,6 @@ def decode_answer(answer: RecordedAnswer) -> Response:
     body = (answer.body or "").encode()
     if answer.type is None:
         members = {"data": answer.data, "errors": answer.errors, "extensions": answer.extensions}
-        body = dump_valid_json(
-            {name: it for name, it in members.items() if not isinstance(it, UnsetType)}
-        )
+        present = {name: raw for name, raw in members.items() if not isinstance(raw, UnsetType)}
+        body = dump_valid_json(present)
     return Response(answer.status, headers, body, replayed=True)

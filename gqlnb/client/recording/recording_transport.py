@@ -1,4 +1,4 @@
-"""A transport that answers from a recording, or records what another one answers."""
+"""A transport that replays a recording, or records the responses of another transport."""
 
 from __future__ import annotations
 
@@ -33,75 +33,75 @@ def resolve_secrets(
     headers: Mapping[str, str | Token | TokenHolder] | None,
     recording: Recording | None,
 ) -> tuple[Credentials, AuthError | None]:
-    """Return the secrets of a client, and what is to be said if they are needed and missing.
+    """Return the credentials of a client, and the error to raise if they are needed and missing.
 
-    A notebook that is replayed elsewhere finds neither environment variables nor somebody to ask.
+    A recording may be replayed where the environment variables of its tokens are not set, so their
+    absence is an error only for a request that is really sent.
 
     Raises
     ------
     AuthError
-        If they are missing, and there is no recording to answer instead.
+        If a token is missing, and no recording can answer instead.
     TargetError
-        If headers are none.
+        If a header is invalid.
     """
-    now = get_active_recording(recording)
-    lenient = now is not None and now.mode != "record"
-    if now is not None and now.mode == "replay" and token == PROMPT_TOKEN:
-        return Credentials(None, {}), AuthError("Nobody is asked for a token while replaying.")
+    active = get_active_recording(recording)
+    if active is not None and active.mode == "replay" and token == PROMPT_TOKEN:
+        return Credentials(None, {}), AuthError("No token is asked for during a replay.")
     try:
         return Credentials(Token.from_source(token), check_headers(headers)), None
     except AuthError as error:
-        lacking = strip_traceback(error)
-    if not lenient or str(lacking) == LITERAL_TOKEN_REFUSED:
-        raise lacking
-    return Credentials(None, {}), lacking
+        missing = strip_traceback(error)
+    if active is None or active.mode == "record" or str(missing) == LITERAL_TOKEN_REFUSED:
+        raise missing
+    return Credentials(None, {}), missing
 
 
 def select_transport(
     transport: Transport,
     name: str | None,
     own: Recording | None = None,
-    lacking: AuthError | None = None,
+    token_error: AuthError | None = None,
 ) -> Transport:
-    """Return what carries a request now: the transport, or a recording before it.
+    """Return a client's transport, with a :class:`RecordingTransport` around it if one is active.
 
     Parameters
     ----------
     transport
-        The client's.
+        The transport of the client.
     name
-        The name of its connection; None where it is known by its address.
+        Name of its connection; None to identify it by its address.
     own
-        The recording it was made with.
-    lacking
-        Why it has no token, if it was made without one for a recording.
+        The client's own recording.
+    token_error
+        The error of its missing token, if it was created without one for a recording.
 
     Raises
     ------
     AuthError
-        If a token is missing and nothing is recorded.
+        If a token is missing and no recording is active.
     """
     recording = get_active_recording(own)
     if recording is not None:
-        return RecordingTransport(transport, recording, name or transport.source, lacking)
-    if lacking is not None:
-        raise AuthError(str(lacking))
+        return RecordingTransport(transport, recording, name or transport.source, token_error)
+    if token_error is not None:
+        raise AuthError(str(token_error))
     return transport
 
 
 class RecordingTransport:
-    """A transport that answers from a recording, or records what another one answers.
+    """A transport that replays a recording, or records the responses of another transport.
 
     Parameters
     ----------
     transport
-        The other one.
+        The other transport.
     recording
         The recording.
     connection
-        What the recording calls the endpoint.
-    lacking
-        Why nothing can be sent; None if it can.
+        Name of the endpoint in the recording.
+    token_error
+        The error to raise instead of sending a request, as a token is missing.
     """
 
     def __init__(
@@ -109,47 +109,53 @@ class RecordingTransport:
         transport: Transport,
         recording: Recording,
         connection: str,
-        lacking: AuthError | None = None,
+        token_error: AuthError | None = None,
     ) -> None:
         self.transport = transport
         self.recording = recording
         self.connection = connection
-        self._token_error = lacking
+        self._token_error = token_error
 
     @property
     def source(self) -> str:
-        """Where answers are from: a replay shows what the recording did."""
+        """Address of the endpoint, also of replayed answers."""
         return self.transport.source
 
     def send(self, request: Request) -> Response:
-        """Answer a request from the recording, or send and record it.
+        """Answer a request from the recording, or send it and record the response.
 
         Raises
         ------
         ReplayError
-            If there is no answer, or it cannot be recorded.
+            If the recording has no answer, or the response cannot be recorded.
         TransportError, QueryError
-            As the other transport, and as it was recorded.
+            As the other transport raises, or as recorded.
         """
-        question, found = self._look_up_answer(request)
-        if found is not None:
-            return self._build_replayed_response(found)
+        recorded_request, answer = self._look_up_answer(request)
+        if answer is not None:
+            return self._build_replayed_response(answer)
         try:
             outcome: TransportOutcome = self.transport.send(request)
         except (TransportError, QueryError) as error:
             outcome = strip_traceback(error)
-        return self._record_outcome(question, outcome)
+        return self._record_outcome(recorded_request, outcome)
 
     async def asend(self, request: Request) -> Response:
-        """Do as :meth:`send`, without blocking the running loop while it is answered."""
-        question, found = self._look_up_answer(request)
-        if found is not None:
-            return self._build_replayed_response(found)
+        """Asynchronous version of :meth:`send`.
+
+        Raises
+        ------
+        ReplayError, TransportError, QueryError
+            As for :meth:`send`.
+        """
+        recorded_request, answer = self._look_up_answer(request)
+        if answer is not None:
+            return self._build_replayed_response(answer)
         try:
             outcome: TransportOutcome = await self.transport.asend(request)
         except (TransportError, QueryError) as error:
             outcome = strip_traceback(error)
-        return self._record_outcome(question, outcome)
+        return self._record_outcome(recorded_request, outcome)
 
     def close(self) -> None:
         """Close the other transport."""
@@ -157,29 +163,29 @@ class RecordingTransport:
 
     def _look_up_answer(self, request: Request) -> tuple[RecordedRequest, RecordedAnswer | None]:
         try:
-            question = self.recording.identify_request(self.connection, request)
-            found = self.recording.find_answer(question)
-            if found is None and self._token_error is None:
+            recorded_request = self.recording.identify_request(self.connection, request)
+            answer = self.recording.find_answer(recorded_request)
+            if answer is None and self._token_error is None:
                 self.recording.prepare_file()
         except ReplayError as error:
             failure: Exception = strip_traceback(error)
         else:
-            if found is not None or self._token_error is None:
-                return question, found
+            if answer is not None or self._token_error is None:
+                return recorded_request, answer
             failure = AuthError(str(self._token_error))
-        raise failure
+        raise failure  # outside of the except block, so that it has no __context__
 
-    def _build_replayed_response(self, found: RecordedAnswer) -> Response:
-        response = decode_answer(found)
-        if isinstance(self.transport, InProcessTransport) and found.type is None:
-            status = response.status
-            return Response(status, members=load_json(response.body), replayed=True)
+    def _build_replayed_response(self, answer: RecordedAnswer) -> Response:
+        response = decode_answer(answer)
+        if isinstance(self.transport, InProcessTransport) and answer.type is None:
+            members = load_json(response.body)
+            return Response(response.status, members=members, replayed=True)
         return response
 
-    def _record_outcome(self, question: RecordedRequest, outcome: TransportOutcome) -> Response:
+    def _record_outcome(self, request: RecordedRequest, outcome: TransportOutcome) -> Response:
         try:
-            self.recording.record_answer(question, encode_outcome(outcome))
-        except BaseException as error:  # the frames below hold what came as it is
+            self.recording.record_answer(request, encode_outcome(outcome))
+        except BaseException as error:  # its frames contain the response with its secrets
             failure: BaseException = strip_traceback(error)
         else:
             if isinstance(outcome, Response):

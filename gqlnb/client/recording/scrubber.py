@@ -1,4 +1,4 @@
-"""Taking tokens out of notebooks, recordings and what else is kept as text."""
+"""Find and remove tokens in notebooks, recordings, logs and other text files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.auth import collect_secrets
 from gqlnb.config import replace_file
@@ -25,12 +25,12 @@ from gqlnb.redact import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    JSONPath = tuple[str | int | None, ...]  # keys and indexes that lead to a value of JSON
+    JSONPath = tuple[str | int | None, ...]  # keys and indexes of a JSON value
 
 __all__ = ["Finding", "ScrubReport", "scrub"]
 
-# What a folder is searched for: notebooks, what they are exported to, recordings, logs. Not
-# settings and programs: those may be where a token is kept on purpose.
+# In folders: notebooks and their exports, recordings, logs. Not settings and programs, which may
+# contain a token on purpose.
 SEARCHED_SUFFIXES = frozenset(
     {
         ".ipynb",
@@ -46,13 +46,13 @@ SEARCHED_SUFFIXES = frozenset(
         ".yml",
     }
 )
-CHECKPOINT_FOLDER = ".ipynb_checkpoints"  # the one hidden folder with copies of notebooks
+CHECKPOINT_FOLDER = ".ipynb_checkpoints"  # hidden, but with copies of notebooks
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 STRING_PATTERN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]')
 WIDGET_STATE_PATH = ("metadata", "widgets", "application/vnd.jupyter.widget-state+json", "state")
-MAX_PASSES = 3  # a secret may come to light when the one around it is gone
-RECORDING_PREFIX = '{"gqlnb":"recording"'  # how a recording begins; its lines have to stay JSON
-MIN_PASSWORD_LENGTH = 8  # characters of a password that is looked for in the rest of its notebook
+MAX_PASSES = 3  # removing one secret may reveal another one
+RECORDING_PREFIX = '{"gqlnb":"recording"'  # the lines of a recording must remain JSON
+MIN_PASSWORD_LENGTH = 8  # characters; shorter passwords are not searched for elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Finding:
     path
         The file.
     where
-        The cell, counted from 1, and what of it; else the line, counted from 1.
+        Cell number, from 1, and part of the cell; in other files the line number, from 1.
     kind
-        What it is, in a few words.
+        Kind of the secret, in a few words.
     shown
-        Its first letters where they tell the kind, and no more.
+        Its first letters if they are the same for all tokens of this kind, and nothing else of it.
     """
 
     path: Path
@@ -82,16 +82,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ScrubReport:
-    """What :func:`scrub` found; empty, and so false, if that is nothing.
+    """The secrets that :func:`scrub` found; false if there are none.
 
     Attributes
     ----------
     findings
-        The secrets, in the order of files and places.
+        The secrets, in the order of files and positions.
     files
-        How many files were read.
+        Number of files read.
     dry_run
-        Whether the files were left as they were.
+        Whether the files were left unchanged.
     """
 
     findings: tuple[Finding, ...]
@@ -120,38 +120,41 @@ class ScrubReport:
 def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport:
     """Find tokens in notebooks and other text files, and remove them.
 
-    Found are tokens by their first letters (``ghp_``, ``github_pat_``, ``glpat-``, ``xoxb-``,
-    ``AKIA``, JSON Web Tokens and others) and by what stands around them (an ``Authorization``
-    header, an address), those that living Tokens hold or environment variables such as ``X_TOKEN``
-    name, and what was typed into ipywidgets' ``Password``; also where they are percent-encoded,
-    escaped or in base64. Each becomes ``***``. The rest of a file stays byte for byte what it was;
-    a recording can still be replayed.
+    Tokens are found by prefix (``ghp_``, ``github_pat_``, ``glpat-``, ``xoxb-``, ``AKIA``, JSON Web
+    Tokens and others), by context (an ``Authorization`` header, a URL) and by value: those of
+    existing :class:`gqlnb.Token` objects, of environment variables such as ``X_TOKEN``, and text
+    typed into a ``Password`` widget of ipywidgets. Percent-encoded, escaped and base64 forms are
+    found too. Each is replaced by ``***``. All other bytes of a file remain unchanged, and a
+    recording can still be replayed.
 
     Parameters
     ----------
     path
-        A file, whatever its name; or a folder, whose notebooks, their checkpoints, exported pages,
+        A file of any name; or a folder, of which notebooks with their checkpoints, exported pages,
         recordings and logs are read (``.ipynb``, ``.html``, ``.md``, ``.txt``, ``.log``, ``.json``,
-        ``.jsonl``, ``.ndjson``, ``.har``, ``.yaml``, ``.yml``), with its folders but hidden ones.
+        ``.jsonl``, ``.ndjson``, ``.har``, ``.yaml``, ``.yml``), including subfolders except hidden
+        ones.
     dry_run
-        Whether to leave the files as they are and tell alone.
+        Whether to report the tokens without changing the files.
 
     Returns
     -------
-    Scrubbed
-        What was found where; false if nothing was.
+    ScrubReport
+        The tokens with their positions; false if none were found.
 
     Raises
     ------
     OSError
-        If a file can't be read or written; it is then as it was.
+        If a file cannot be read or written; it is then unchanged.
     TargetError
-        If `path` is a file that holds no text.
+        If `path` is a binary file.
+    GqlnbError
+        If a notebook would not be valid JSON without the tokens; it is then unchanged.
 
     Notes
     -----
-    A file that is open in JupyterLab is written again from there: close it first, or reload it.
-    IPython keeps each cell in its history, too: ``%history -g`` shows it.
+    JupyterLab overwrites a file that is open there: close it first, or reload it. IPython also
+    stores each cell in its history, which ``%history -g`` shows.
 
     Examples
     --------
@@ -164,17 +167,15 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport
     ...     len(found), log.read_text()
     (1, 'GET /graphql authorization: Bearer ***')
     """
-    named = Path(path)
-    files = [*_walk_files(named)] if named.is_dir() else [named]
+    target = Path(path)
+    files = [*_walk_files(target)] if target.is_dir() else [target]
     findings: list[Finding] = []
     read = 0
     for file in files:
         data = file.read_bytes()
         if b"\0" in data[:8192]:
-            if file is named:
-                msg = (
-                    f"{sanitize_text(named, 120)} holds no text, so it is not searched for tokens."
-                )
+            if file is target:
+                msg = f"{sanitize_text(target, 120)} is a binary file, which scrub() cannot search."
                 raise TargetError(msg)
             continue
         read += 1
@@ -186,7 +187,7 @@ def scrub(path: str | os.PathLike[str], *, dry_run: bool = False) -> ScrubReport
 
 
 def _walk_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder that are searched, in alphabetical order."""
+    """Yield the files of a folder to search, in alphabetical order."""
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(
             name
@@ -195,114 +196,110 @@ def _walk_files(folder: Path) -> Iterator[Path]:
         )
         for name in sorted(files):
             file = Path(here, name)
-            wanted = file.suffix.lower() in SEARCHED_SUFFIXES and not name.startswith(".")
-            if wanted and not file.is_symlink():
+            hidden = name.startswith(".")
+            if file.suffix.lower() in SEARCHED_SUFFIXES and not hidden and not file.is_symlink():
                 yield file
 
 
 def _remove_secrets(file: Path, data: bytes) -> tuple[bytes, list[Finding]]:
-    """Return the bytes of a file without secrets, and those it held."""
-    text = data.decode("utf-8", "surrogateescape")  # back to the same bytes, whatever they are
-    recorded = text.startswith(RECORDING_PREFIX)
+    """Return the bytes of a file without secrets, and the secrets."""
+    text = data.decode("utf-8", "surrogateescape")  # encodes to the same bytes again
+    is_recording = text.startswith(RECORDING_PREFIX)
     findings: list[Finding] = []
     for _ in range(MAX_PASSES):
         notebook = _parse_notebook(file, text)
-        here = list(find_secrets(text, collect_secrets()))
+        matches = list(find_secrets(text, collect_secrets()))
         if notebook is not None:
-            here += _find_passwords(notebook, text)
-        clean, leaks = replace_secrets(text, widen_to_json_values(text, here) if recorded else here)
+            matches += _find_passwords(notebook, text)
+        if is_recording:
+            matches = widen_to_json_values(text, matches)
+        clean, leaks = replace_secrets(text, matches)
         if not leaks:
             break
         if notebook is not None and _parse_notebook(file, clean) is None:
-            msg = f"{file} would be no notebook without the tokens in it. Remove them by hand."
+            msg = f"{file} would not be valid JSON without its tokens. Remove them by hand."
             raise GqlnbError(msg)
         for leak, where in zip(leaks, _locate_leaks(text, leaks, notebook), strict=True):
-            findings.append(
-                Finding(
-                    file,
-                    where,
-                    leak.kind,
-                    abbreviate_secret(text[leak.start : leak.end], leak.kind),
-                )
-            )
+            shown = abbreviate_secret(text[leak.start : leak.end], leak.kind)
+            findings.append(Finding(file, where, leak.kind, shown))
         text = clean
     return text.encode("utf-8", "surrogateescape"), findings
 
 
-def _parse_notebook(file: Path, text: str) -> dict[str, Any] | None:
-    """Return the JSON of a notebook; None if the file is none, or broken."""
+def _parse_notebook(file: Path, text: str) -> dict[str, object] | None:
+    """Return the JSON object of a notebook; None for other files and invalid notebooks."""
     if file.suffix != ".ipynb":
         return None
     try:
-        read = json.loads(text)
+        notebook = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return read if isinstance(read, dict) else None
+    return notebook if isinstance(notebook, dict) else None
 
 
-def _find_passwords(notebook: dict[str, Any], text: str) -> Iterator[SecretMatch]:
-    """Yield where what was typed into a Password of ipywidgets stands in a notebook."""
-    models: Any = notebook
+def _find_passwords(notebook: dict[str, object], text: str) -> Iterator[SecretMatch]:
+    """Yield the values of Password widgets in the widget state, and elsewhere in a notebook."""
+    models: object = notebook
     for key in WIDGET_STATE_PATH:
         models = models.get(key) if isinstance(models, dict) else None
-    held: dict[JSONPath, str] = {}
+    passwords: dict[JSONPath, str] = {}
     for name, model in models.items() if isinstance(models, dict) else ():
         match model:
             case {"model_name": "PasswordModel", "state": {"value": str(value)}} if value:
-                held[*WIDGET_STATE_PATH, name, "state", "value"] = value
-    if not held:
+                passwords[*WIDGET_STATE_PATH, name, "state", "value"] = value
+    if not passwords:
         return
-    for place, start, end in _iterate_strings(text):
-        if held.get(place, MASK) != MASK:
+    for path, start, end in _iterate_strings(text):
+        if passwords.get(path, MASK) != MASK:
             yield SecretMatch(start + 1, end - 1, "typed password")
-    longer = (value for value in held.values() if len(value) >= MIN_PASSWORD_LENGTH)
+    longer = (value for value in passwords.values() if len(value) >= MIN_PASSWORD_LENGTH)
     yield from (
         leak._replace(kind="typed password") for leak in find_secrets(text, longer, patterns=False)
     )
 
 
 def _iterate_strings(text: str) -> Iterator[tuple[JSONPath, int, int]]:
-    """Yield each string of a JSON text: the way to it, its start, its end; quotes included.
+    """Yield the path, start and end of each string of a JSON text, with its quotes.
 
-    The way to a key ends in None.
+    The path of a key ends in None. Written by hand, as no JSON parser at hand gives positions.
     """
-    way: list[str | int | None] = []  # None: in an object, and its next string is a key
+    path: list[str | int | None] = []  # None: the next string is a key of this object
     for match in STRING_PATTERN.finditer(text):
         match match[0][0]:
             case "{":
-                way.append(None)
+                path.append(None)
             case "[":
-                way.append(0)
+                path.append(0)
             case "}" | "]":
-                way.pop()
+                path.pop()
             case ",":
-                way[-1] = way[-1] + 1 if isinstance(way[-1], int) else None
+                path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
             case _:
-                key = bool(way) and way[-1] is None
-                yield tuple(way), *match.span()
+                key = bool(path) and path[-1] is None
+                yield tuple(path), *match.span()
                 if key:
-                    way[-1] = json.loads(match[0])
+                    path[-1] = json.loads(match[0])
 
 
 def _locate_leaks(
-    text: str, leaks: list[SecretMatch], notebook: dict[str, Any] | None
+    text: str, leaks: list[SecretMatch], notebook: dict[str, object] | None
 ) -> list[str]:
-    """Return in words where secrets are, in their order."""
+    """Describe the positions of secrets."""
     if notebook is None:
         return [f"line {text.count(chr(10), 0, leak.start) + 1}" for leak in leaks]
     strings = _iterate_strings(text)
-    found_at: list[str] = []
-    place: JSONPath = ()
+    positions: list[str] = []
+    path: JSONPath = ()
     end = 0
     for leak in leaks:
         while end <= leak.start:
-            place, _, end = next(strings, ((), 0, len(text) + 1))
-        found_at.append(_describe_path(place))
-    return found_at
+            path, _, end = next(strings, ((), 0, len(text) + 1))
+        positions.append(_describe_path(path))
+    return positions
 
 
-def _describe_path(place: JSONPath) -> str:
-    match place:
+def _describe_path(path: JSONPath) -> str:
+    match path:
         case ("cells", int(cell), "source", int(line), *_):
             return f"cell {cell + 1}, line {line + 1}"
         case ("cells", int(cell), "outputs", int(output), *_):
@@ -316,6 +313,6 @@ def _describe_path(place: JSONPath) -> str:
     return "metadata"
 
 
-def format_count(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def format_count(number: int, noun: str) -> str:
+    """Return a number with a noun in the singular or plural."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

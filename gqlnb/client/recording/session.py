@@ -1,4 +1,4 @@
-"""What is said of a request that a recording does not answer."""
+"""The active recording of a client, the replay of its answers, and errors for missing ones."""
 
 from __future__ import annotations
 
@@ -11,22 +11,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
 
-from gqlnb.client.recording.cassette import (
-    Cassette,
-    RecordedAnswer,
-    build_request_key,
-    mask_secrets,
-)
+from gqlnb.client.recording.cassette import Cassette, build_request_key, mask_secrets
 from gqlnb.document.json_codec import load_json
 from gqlnb.document.syntax import normalize_document
 from gqlnb.errors import OptionError, ReplayError, sanitize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from graphql import DocumentNode
 
-    from gqlnb.client.recording.cassette import Cassette, CassetteLine, LineSpan
+    from gqlnb.client.recording.cassette import CassetteLine, LineSpan, RecordedAnswer
     from gqlnb.http.messages import Request
 
 __all__ = [
@@ -44,135 +39,29 @@ __all__ = [
     "resolve_recording",
 ]
 
-TOKEN_PATTERN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w$@]+|\.\.\.|[^\s,]')
-MAX_LINES_COMPARED = 200  # lines whose texts are compared
-MAX_TOKENS_COMPARED = 400  # of each text
-TOKENS_SHOWN = 6  # tokens shown of a difference
-MAX_VARIABLES_NAMED = 5  # variables named that differ
-MISSING = object()
-
-
-def build_mismatch_error(key: bytes, tape: Cassette, how: str) -> ReplayError:
-    """Return the error for a request without an answer; it shows what comes nearest.
-
-    Parameters
-    ----------
-    key
-        The request.
-    tape
-        The recording.
-    how
-        How to record it.
-    """
-    asked = load_json(key)
-    spans = tape.read_spans()
-    msg = f"{tape.display_path} holds no answer to {describe_request(asked)}. "
-    if not spans:
-        return ReplayError(f"{msg}It is empty. {how}")
-    nearest = max(spans, key=_build_similarity_key(asked, spans))
-    differs = "; ".join(list_differences(asked, nearest.line))
-    return ReplayError(
-        f"{msg}The nearest recording, line {nearest.number}, differs in {differs}. {how}"
-    )
-
-
-def build_exhausted_error(key: bytes, shown: str, count: int) -> ReplayError:
-    """Return the error for a mutation that is replayed more often than it was recorded."""
-    times = "once" if count == 1 else f"{count} times"
-    return ReplayError(
-        f"{shown} holds {describe_request(load_json(key))} {times}, and it was asked for once more. A mutation that "
-        "was recorded is sent again with mode='record' alone. To begin with its first answer "
-        "again, make the recording, or the client that has it, anew."
-    )
-
-
-def describe_request(asked: dict[str, Any]) -> str:
-    """Return in words what was asked."""
-    word = "mutation" if asked["query"].startswith("mutation") else "query"
-    name = f"{word} {asked['operation']!r}" if asked["operation"] else f"an unnamed {word}"
-    return f"{sanitize_text(name, 80)} of {sanitize_text(repr(asked['connection']), 120)}"
-
-
-def _build_similarity_key(asked: dict[str, Any], spans: Sequence[LineSpan]) -> Any:
-    """Return what orders lines by how much they are like a request."""
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(split_tokens(asked["query"])[:MAX_TOKENS_COMPARED])
-    compared = {span.number for span in spans[-MAX_LINES_COMPARED:]}
-
-    def rank_span(span: LineSpan) -> tuple[bool, bool, bool, float, int]:
-        line = span.line
-        text = line.query == asked["query"]
-        ratio = 1.0 if text else 0.0
-        if not text and span.number in compared:
-            matcher.set_seq1(split_tokens(line.query)[:MAX_TOKENS_COMPARED])
-            ratio = matcher.quick_ratio()
-        named = line.operation is not None and line.operation == asked["operation"]
-        same = set(line.variables.items() if _has_only_scalars(line.variables) else ())
-        common = (
-            len(same & set(asked["variables"].items()))
-            if _has_only_scalars(asked["variables"])
-            else 0
-        )
-        return text, named, line.connection == asked["connection"], ratio, common
-
-    return rank_span
-
-
-def _has_only_scalars(variables: dict[str, Any]) -> bool:
-    return not any(isinstance(value, (dict, list)) for value in variables.values())
-
-
-def list_differences(asked: dict[str, Any], line: CassetteLine) -> list[str]:
-    """Return what is different in a recorded request; no value of a variable is shown."""
-    found = []
-    if line.connection != asked["connection"]:
-        found.append(f"the connection (it is of {sanitize_text(repr(line.connection), 120)})")
-    if line.query != asked["query"]:
-        old, new = split_tokens(line.query), split_tokens(asked["query"])
-        pairs = zip([*old, None], [*new, None], strict=False)
-        first = next((n for n, (a, b) in enumerate(pairs) if a != b), 0)
-        found.append(
-            f"the document ({_quote_tokens(old, first)} there, {_quote_tokens(new, first)} here)"
-        )
-    elif line.operation != asked["operation"]:
-        found.append("the operation")
-    mine, theirs = asked["variables"], line.variables
-    names = [n for n in {**mine, **theirs} if mine.get(n, MISSING) != theirs.get(n, MISSING)]
-    if names:
-        shown = ", ".join(f"${name}" for name in names[:MAX_VARIABLES_NAMED])
-        word = "the variable" if len(names) == 1 else "the variables"
-        found.append(f"{word} {sanitize_text(shown, 200)}")
-    return found or ["the order of its parts"]
-
-
-def _quote_tokens(tokens: list[str], at: int) -> str:
-    """Return the part of a text that is around a difference."""
-    start = max(0, at - TOKENS_SHOWN // 2)
-    piece = " ".join(tokens[start : start + TOKENS_SHOWN])
-    before, after = "… " * (start > 0), " …" * (len(tokens) > start + TOKENS_SHOWN)
-    return f"{sanitize_text(before + piece + after, 100)!r}"
-
-
-def split_tokens(text: str) -> list[str]:
-    """Return the tokens of a document."""
-    return TOKEN_PATTERN.findall(text)
-
-
 REPLAY_VARIABLE = "GQLNB_REPLAY"
 RecordingMode = Literal["replay", "record", "auto"]
 RECORDING_MODES = get_args(RecordingMode)
 MAX_DOCUMENTS_CACHED = 256
-SERVER_NAME = "server"  # what a server of this process is called: the system may choose its port
-# The schema is asked for in other words by another version of ours, or of graphql-core.
+SERVER_NAME = "server"  # stands for any server of this process, as its port may change
+# Versions of gqlnb and graphql-core have different introspection queries; all are recorded as one.
 INTROSPECTION_QUERY = "query IntrospectionQuery { __schema }"
 INTROSPECTION_PATTERN = re.compile(
     re.escape(INTROSPECTION_QUERY[:-1]) + r"\{ (?:description )?queryType \{"
 )
 TARGET_EXPRESSIONS = {SERVER_NAME: "server", "in-process": "schema", "ASGI app": "app"}
 
+TOKEN_PATTERN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w$@]+|\.\.\.|[^\s,]')
+# SequenceMatcher is quadratic, so only the last lines and the first tokens are compared.
+MAX_LINES_COMPARED = 200
+MAX_TOKENS_COMPARED = 400
+TOKENS_SHOWN = 6
+MAX_VARIABLES_NAMED = 5
+MISSING = object()
+
 
 class RecordingOptions(TypedDict, total=False):
-    """What a client takes: a file or a :class:`Recording`, and its mode."""
+    """Keyword arguments of a client: a file or a :class:`Recording`, and its mode."""
 
     recording: Recording | str | os.PathLike[str] | None
     mode: RecordingMode
@@ -180,16 +69,16 @@ class RecordingOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request as a recording knows it.
+    """A request in its recorded form.
 
     Attributes
     ----------
     key
-        Its part of a line, the same for equal requests.
+        The JSON object of the request; equal for equal requests.
     kind
         ``"query"`` or ``"mutation"``.
     variables
-        The very mapping that is sent: all attempts at one request have the same one.
+        The mapping that is sent. Its identity tells retries of one request from a new request.
     """
 
     key: bytes
@@ -198,10 +87,10 @@ class RecordedRequest:
 
 
 class Recording:
-    """Answers in a file, and how far they were replayed; made by :func:`recorded`.
+    """A recording file with the position of its replay; created by :func:`recorded`.
 
-    Within ``with`` it counts for every client of the process. Each one begins with the first
-    answers; the same one entered again goes on where it was.
+    Within a ``with`` block it is used by every client of the process. A new object starts with the
+    first answers; the same object entered again continues.
 
     Attributes
     ----------
@@ -213,7 +102,8 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str], mode: RecordingMode = "auto") -> None:
         if mode not in RECORDING_MODES:
-            msg = f"mode= takes {', '.join(map(repr, RECORDING_MODES))}, not {sanitize_text(repr(mode), 40)}."
+            known = ", ".join(map(repr, RECORDING_MODES))
+            msg = f"mode= takes {known}, not {sanitize_text(repr(mode), 40)}."
             raise OptionError(msg)
         self.path = Path(path).absolute()
         self.mode = mode
@@ -224,21 +114,22 @@ class Recording:
         self._recorded_takes: dict[bytes, tuple[int, Mapping[str, Any] | None]] = {}
         self._normalize = lru_cache(MAX_DOCUMENTS_CACHED)(normalize_document)
         if mode == "replay" and not self.path.exists():
-            msg = f"There is no recording {self._cassette.display_path}. {format_recording_hint(self._cassette.display_path)}"
+            hint = format_recording_hint(self.display_path)
+            msg = f"There is no recording {self.display_path}. {hint}"
             raise ReplayError(msg)
 
     @property
     def display_path(self) -> str:
-        """The file, as people read it."""
+        """The path for messages: relative to the working directory if it is below it."""
         return self._cassette.display_path
 
     def identify_request(self, connection: str, request: Request) -> RecordedRequest:
-        """Return a request as it is recorded.
+        """Return the recorded form of a request.
 
         Raises
         ------
         ReplayError
-            If a variable is no JSON value.
+            If a variable cannot be written as JSON.
         """
         document = request.document
         ast: DocumentNode | str = request.query if document is None else document.ast
@@ -252,39 +143,37 @@ class Recording:
         return RecordedRequest(key, kind, variables)
 
     def find_answer(self, question: RecordedRequest) -> RecordedAnswer | None:
-        """Return the next answer to a request; None if it is to be asked.
+        """Return the next answer to a request; None if the request is to be sent.
 
-        After the last answer to a query it comes again and again; a mutation that was recorded is
-        never sent by replaying it too often.
+        The last answer to a query is repeated. A recorded mutation is never sent because it was
+        replayed too often.
 
         Raises
         ------
         ReplayError
-            If there is none, and none is to be got.
+            If the request has no answer and must not be sent.
         """
         with self._lock:
             if self.mode == "record" or question.key in self._recorded_takes:
-                return None  # what this recording was the first to ask it goes on asking
+                return None  # a request that this recording has sent once, it always sends
             number = self._replay_counts.get(question.key, 0)
             count, answer = self._cassette.read_answer(question.key, number)
             if answer is None and self.mode == "auto":
                 return None
             if answer is None:
-                raise build_mismatch_error(
-                    question.key,
-                    self._cassette,
-                    format_recording_hint(self._cassette.display_path, question.key),
-                )
+                hint = format_recording_hint(self.display_path, question.key)
+                raise build_mismatch_error(question.key, self._cassette, hint)
             if number >= count and question.kind != "query":
-                raise build_exhausted_error(question.key, self._cassette.display_path, count)
+                raise build_exhausted_error(question.key, self.display_path, count)
             if self.mode == "auto" and question.kind == "query" and not answer.is_conclusive:
-                self._recorded_takes[question.key] = min(number, count - 1), None  # to be replaced
+                # The next answer gets the take of the failure, and so replaces it.
+                self._recorded_takes[question.key] = min(number, count - 1), None
                 return None
             self._replay_counts[question.key] = number + 1
             return answer
 
     def prepare_file(self) -> None:
-        """Make sure that what is going to be asked can be recorded.
+        """Prepare the file for writing, before a request is sent.
 
         Raises
         ------
@@ -297,7 +186,7 @@ class Recording:
                 self._is_prepared = True
 
     def record_answer(self, question: RecordedRequest, answer: RecordedAnswer) -> None:
-        """Record what came of a request; another attempt at the same one replaces it.
+        """Record an answer; the answer to a retry of the same request replaces it.
 
         Raises
         ------
@@ -305,9 +194,10 @@ class Recording:
             If it cannot be recorded.
         """
         with self._lock:
-            key = mask_secrets(question.key)  # a function may have given its token only now
-            take, before = self._recorded_takes.get(key, (0, None))
-            if before is None or before is not question.variables:
+            # Again, as a token from a function is known only after it was used for the request.
+            key = mask_secrets(question.key)
+            take, variables = self._recorded_takes.get(key, (0, None))
+            if variables is None or variables is not question.variables:
                 take += 1
             answer.take = take
             self._cassette.append_answer(key, answer)
@@ -317,7 +207,7 @@ class Recording:
             )
 
     def close(self) -> None:
-        """Drop from the file what was recorded anew; one of nothing is a file all the same."""
+        """Remove replaced answers from the file; create it if nothing was recorded."""
         with self._lock:
             if self._is_prepared:
                 self._cassette.remove_superseded()
@@ -325,7 +215,7 @@ class Recording:
                 self._cassette.prepare_file()
 
     def __enter__(self) -> Self:
-        global _open_recordings  # noqa: PLW0603 - which recordings are open is one thing for the process
+        global _open_recordings  # noqa: PLW0603 - state of the process
         with _open_recordings_lock:
             _open_recordings = (*_open_recordings, self)
         return self
@@ -337,8 +227,8 @@ class Recording:
             _open_recordings = _open_recordings[:last] + _open_recordings[last + 1 :]
         self.close()
 
-    def __reduce__(self) -> Any:
-        return Recording, (self.path, self.mode)  # in another process it begins anew
+    def __reduce__(self) -> tuple[type[Recording], tuple[Path, RecordingMode]]:
+        return Recording, (self.path, self.mode)  # another process starts with the first answers
 
     def __repr__(self) -> str:
         return f"Recording({self._cassette.display_path!r}, mode={self.mode!r})"
@@ -349,21 +239,21 @@ _open_recordings_lock = threading.Lock()
 
 
 def recorded(path: str | os.PathLike[str], *, mode: RecordingMode = "auto") -> Recording:
-    """Record what clients are answered, or answer them from a recording: notebooks without network.
+    """Record the answers to clients in a file, or replay them, so that notebooks run offline.
 
-    ``with gqlnb.recorded("github.jsonl"):`` counts for every client of this process, also of
-    :func:`gqlnb.stars`, widgets and magics, in all threads. What it returns can be given to a
-    client as ``recording=``, or to several, and counts for those alone.
+    ``with gqlnb.recorded("github.jsonl"):`` applies to every client of this process in all threads,
+    also to those of :func:`gqlnb.stars`, widgets and magics. The object can also be passed to one
+    or several clients as ``recording=``, and then applies only to them.
 
     Parameters
     ----------
     path
-        The file: JSON lines that people can read. It holds no token and no header, and of an
-        address neither user nor query.
+        The file: JSON lines. It contains no tokens and no headers; addresses are written without
+        user and query.
     mode
-        ``"replay"``: from the recording alone. ``"record"``: all is asked, and the first answer to
-        a request takes the place of those the file had. ``"auto"``: from the recording where it has
-        an answer, else asked and recorded.
+        ``"replay"`` answers from the recording only. ``"record"`` sends every request, and replaces
+        the recorded answers. ``"auto"`` answers from the recording if it has an answer, and
+        otherwise sends the request and records the answer.
 
     Returns
     -------
@@ -373,19 +263,20 @@ def recorded(path: str | os.PathLike[str], *, mode: RecordingMode = "auto") -> R
     Raises
     ------
     ReplayError
-        If there is nothing to replay; while asking, if the recording has no answer, or a line that
-        is broken, or cannot be written.
+        If the file to replay does not exist. From a request: if the recording has no answer,
+        contains an invalid line, or cannot be written.
     OptionError
-        If there is no such mode.
+        If `mode` is not one of these.
 
     Notes
     -----
-    A request is known by the name of its connection (else the address), its document, whatever
-    its layout and the order of its definitions, the operation and the variables. Several answers to
-    one request are replayed in their order, the last one of a query again and again. Failures are
-    recorded as well; ``"auto"`` asks a query again that no answer came to. ``GQLNB_REPLAY=path``
-    replays a file to every client, whatever else is said. Subscriptions, which need not end, and
-    requests with files are in no recording; within one they are refused.
+    A request is identified by the name of its connection (or else the address), its document
+    regardless of layout and order of definitions, the operation and the variables. Several answers
+    to one request are replayed in their order; the last one of a query is repeated. Failures are
+    recorded too; in mode ``"auto"`` a query whose answer is a failure is sent again.
+    ``GQLNB_REPLAY=path`` replays a file to every client and overrides all other settings.
+    Subscriptions, which need not end, and requests with file uploads cannot be recorded; while a
+    recording is active they raise :class:`ReplayError`.
 
     Examples
     --------
@@ -404,20 +295,20 @@ def recorded(path: str | os.PathLike[str], *, mode: RecordingMode = "auto") -> R
 def resolve_recording(
     recording: Recording | str | os.PathLike[str] | None = None, mode: RecordingMode = "auto"
 ) -> Recording | None:
-    """Return the recording that the options of a client mean.
+    """Return the recording for the options of a client.
 
     Raises
     ------
     ReplayError
-        If there is nothing to replay.
+        If the file to replay does not exist.
     OptionError
-        If they mean none.
+        If an option is invalid.
     """
     if isinstance(recording, Recording):
         return recording
     if recording is None:
         if mode != "auto":
-            msg = "mode= says how to use a recording: name its file as recording=."
+            msg = "mode= needs recording=, the file of a recording."
             raise OptionError(msg)
         return None
     if not isinstance(recording, (str, os.PathLike)):
@@ -427,23 +318,24 @@ def resolve_recording(
 
 
 def read_replay_path() -> str:
-    """Return the file that the environment names; empty if it names none."""
+    """Return the path in the environment variable; empty if it is not set."""
     return os.environ.get(REPLAY_VARIABLE, "").strip()
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # one object per path, as it counts the replayed answers
 def _open_replay(path: str) -> Recording:
-    """Return the recording that the environment names, the same one each time."""
     return Recording(path, "replay")
 
 
 def get_active_recording(own: Recording | None = None) -> Recording | None:
-    """Return the recording that counts now for a client; None if there is none.
+    """Return the recording that a client uses now, if any.
+
+    The environment variable comes first, then the innermost ``with`` block, then the client's own.
 
     Parameters
     ----------
     own
-        The one the client was made with.
+        The client's own recording.
     """
     path = read_replay_path()
     if path:
@@ -454,7 +346,7 @@ def get_active_recording(own: Recording | None = None) -> Recording | None:
 def can_omit_token(
     recording: Recording | str | os.PathLike[str] | None = None, mode: RecordingMode = "auto"
 ) -> bool:
-    """Tell whether a client may be made without a token, since a recording may answer for it."""
+    """Return whether a client needs no token, as a recording may answer its requests."""
     now = get_active_recording()
     if now is None and recording is not None:
         return getattr(recording, "mode", mode) != "record"
@@ -462,16 +354,16 @@ def can_omit_token(
 
 
 def build_unrecordable_error(recording: Recording, what: str, why: str) -> ReplayError:
-    """Return the error for what no recording holds; it says how to ask without one.
+    """Return the error for a kind of request that cannot be recorded.
 
     Parameters
     ----------
     recording
-        The one that counts.
+        The active recording.
     what
-        What it can't hold, in the plural.
+        The kind of request, in the plural.
     why
-        Why, as a sentence.
+        The reason, as a sentence.
     """
     if read_replay_path():
         way = f"unset {REPLAY_VARIABLE}"
@@ -480,13 +372,13 @@ def build_unrecordable_error(recording: Recording, what: str, why: str) -> Repla
     else:
         way = "ask a client that has no recording="
     return ReplayError(
-        f"{recording.display_path} counts here, and recordings hold no {what}: {why} To have them, {way}. "
-        "A cell that nbval is not to run has the tag nbval-skip."
+        f"{recording.display_path} counts here, and recordings hold no {what}: {why} To have them, "
+        f"{way}. A cell that nbval is not to run has the tag nbval-skip."
     )
 
 
 def format_recording_hint(shown: str, key: bytes = b"") -> str:
-    """Return the two lines that would record what is missing."""
+    """Return the two lines of Python that would record the missing answer."""
     first = (
         f"To record it, unset {REPLAY_VARIABLE} and run" if read_replay_path() else "To record it"
     )
@@ -496,3 +388,98 @@ def format_recording_hint(shown: str, key: bytes = b"") -> str:
         f"{first}:\n  with gqlnb.recorded({shown!r}):\n"
         f"      gqlnb.connect({sanitize_text(target, 120)}).execute(...)"
     )
+
+
+def build_mismatch_error(key: bytes, cassette: Cassette, hint: str) -> ReplayError:
+    """Return the error for a request without an answer; it names the most similar line.
+
+    Parameters
+    ----------
+    key
+        The request.
+    cassette
+        The file.
+    hint
+        Instructions for recording it.
+    """
+    request = load_json(key)
+    spans = cassette.read_spans()
+    msg = f"{cassette.display_path} holds no answer to {describe_request(request)}. "
+    if not spans:
+        return ReplayError(f"{msg}It is empty. {hint}")
+    nearest = max(spans, key=_build_similarity_key(request, spans))
+    differences = "; ".join(list_differences(request, nearest.line))
+    return ReplayError(
+        f"{msg}The nearest recording, line {nearest.number}, differs in {differences}. {hint}"
+    )
+
+
+def build_exhausted_error(key: bytes, shown: str, count: int) -> ReplayError:
+    """Return the error for a mutation that is replayed more often than it was recorded."""
+    times = "once" if count == 1 else f"{count} times"
+    return ReplayError(
+        f"{shown} holds {describe_request(load_json(key))} {times}, and it was asked for once "
+        "more. A recorded mutation is sent again only with mode='record'. To start with its first "
+        "answer again, create the recording, or the client that has it, again."
+    )
+
+
+def describe_request(request: dict[str, Any]) -> str:
+    """Return the operation and the connection of a request as text."""
+    kind = "mutation" if request["query"].startswith("mutation") else "query"
+    name = f"{kind} {request['operation']!r}" if request["operation"] else f"an unnamed {kind}"
+    return f"{sanitize_text(name, 80)} of {sanitize_text(repr(request['connection']), 120)}"
+
+
+def _build_similarity_key(
+    request: dict[str, Any], spans: Sequence[LineSpan]
+) -> Callable[[LineSpan], tuple[bool, bool, bool, float, int]]:
+    """Return a sort key of lines by their similarity to a request."""
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(TOKEN_PATTERN.findall(request["query"])[:MAX_TOKENS_COMPARED])
+    compared = {span.number for span in spans[-MAX_LINES_COMPARED:]}
+    variables = request["variables"]
+
+    def rank_span(span: LineSpan) -> tuple[bool, bool, bool, float, int]:
+        line = span.line
+        same_text = line.query == request["query"]
+        ratio = 1.0 if same_text else 0.0
+        if not same_text and span.number in compared:
+            matcher.set_seq1(TOKEN_PATTERN.findall(line.query)[:MAX_TOKENS_COMPARED])
+            ratio = matcher.quick_ratio()
+        same_name = line.operation is not None and line.operation == request["operation"]
+        common = sum(variables.get(name, MISSING) == v for name, v in line.variables.items())
+        return same_text, same_name, line.connection == request["connection"], ratio, common
+
+    return rank_span
+
+
+def list_differences(request: dict[str, Any], line: CassetteLine) -> list[str]:
+    """Return the parts in which a recorded request differs, without values of variables."""
+    found = []
+    if line.connection != request["connection"]:
+        found.append(f"the connection (it is of {sanitize_text(repr(line.connection), 120)})")
+    if line.query != request["query"]:
+        old, new = TOKEN_PATTERN.findall(line.query), TOKEN_PATTERN.findall(request["query"])
+        pairs = zip([*old, None], [*new, None], strict=False)
+        first = next((n for n, (a, b) in enumerate(pairs) if a != b), 0)
+        found.append(
+            f"the document ({_quote_tokens(old, first)} there, {_quote_tokens(new, first)} here)"
+        )
+    elif line.operation != request["operation"]:
+        found.append("the operation")
+    here, there = request["variables"], line.variables
+    names = [n for n in {**here, **there} if here.get(n, MISSING) != there.get(n, MISSING)]
+    if names:
+        shown = ", ".join(f"${name}" for name in names[:MAX_VARIABLES_NAMED])
+        word = "the variable" if len(names) == 1 else "the variables"
+        found.append(f"{word} {sanitize_text(shown, 200)}")
+    return found or ["the order of its parts"]
+
+
+def _quote_tokens(tokens: list[str], index: int) -> str:
+    """Return a few tokens around an index, in quotes."""
+    start = max(0, index - TOKENS_SHOWN // 2)
+    piece = " ".join(tokens[start : start + TOKENS_SHOWN])
+    before, after = "… " * (start > 0), " …" * (len(tokens) > start + TOKENS_SHOWN)
+    return f"{sanitize_text(before + piece + after, 100)!r}"

@@ -1,11 +1,15 @@
-"""Response paths and info objects, made only when somebody looks at them."""
+"""The executor of a plan: graphql-core's, with the methods that compiled code calls.
+
+Response paths and info objects are built when they are read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from time import perf_counter
 from types import coroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from graphql import GraphQLResolveInfo
 from graphql.error import located_error
@@ -18,6 +22,8 @@ from gqlnb.engine.graphql_compat import (
     PLAIN_TYPES,
     BaseExecutor,
     CollectedErrors,
+    FieldGroup,
+    Value,
     collect_fields,
     collect_subfields,
     gather_all,
@@ -28,7 +34,10 @@ from gqlnb.engine.graphql_compat import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
 
+    from graphql import FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
+
 __all__ = [
+    "CompiledFunction",
     "FieldGroups",
     "Info",
     "LazyPath",
@@ -39,33 +48,32 @@ __all__ = [
     "to_path",
 ]
 
-# A path as compiled code makes it: nested (previous, key, type name), which is the layout of
-# graphql-core's Path; only what leaves the compiled code becomes one.
+# A path in compiled code: nested (previous, key, type name), the layout of graphql-core's Path.
+# A plain tuple takes half the time to build; only paths that leave compiled code become a Path.
 LazyPath = tuple[Any, Any, Any] | None
+# Takes a source object, a list or a value; returns its completed form, or a coroutine of it.
+CompiledFunction: TypeAlias = "Callable[[Value, LazyPath, PlanExecutor], Value]"
 
 
-def to_path(path: LazyPath) -> Any:
+def to_path(path: LazyPath) -> Value:
     """Return graphql-core's Path of a nested tuple."""
-    if path is None or type(path) is Path:
-        return path
     keys = []
     while path is not None and type(path) is not Path:
         keys.append(path)
         path = path[0]
-    made = path
     for _, key, name in reversed(keys):
-        made = Path(made, key, name)
-    return made
+        path = Path(path, key, name)
+    return path
 
 
 def strip_list_indices(path: LazyPath) -> LazyPath:
-    """Return the path of the field that a place in its list belongs to."""
+    """Return the path of a list's field, given that of an item."""
     while path is not None and type(path[1]) is int:
         path = path[0]
     return path
 
 
-# A reader of a tuple's member that ``__getitem__`` does not come between.
+# The descriptor type of named tuples: it reads a member without calling ``__getitem__``.
 _member: Any = type(GraphQLResolveInfo.path)
 
 
@@ -74,15 +82,15 @@ def _build_field_property(index: int) -> property:
 
 
 class Info(tuple[Any, ...]):
-    """The info object of a resolver, in the place of graphql-core's and taken for one.
+    """The info object of a resolver, a stand-in for graphql-core's GraphQLResolveInfo.
 
-    It holds a field, a path and a run, and looks everything up when it is read: most resolvers
-    read one member or none.
+    It holds a field, a path and an executor, and computes members when they are read: most
+    resolvers read one member or none.
     """
 
     __slots__ = ()
     _field: Any = _member(0, "")
-    _path: Any = _member(1, "")
+    _path: LazyPath = _member(1, "")
     _run: Any = _member(2, "")
     _fields = GraphQLResolveInfo._fields
 
@@ -98,84 +106,82 @@ class Info(tuple[Any, ...]):
     variable_values = property(lambda self: self._run.variable_values)
     context = property(lambda self: self._run.context_value)
     is_awaitable = property(lambda self: self._run.plan.awaits)
-    abort_signal = None  # an execution with one is graphql-core's own
+    abort_signal = None  # graphql-core itself executes if there is one
     async_helpers = property(lambda self: self._run.async_helpers)
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """The class it stands for, so that ``isinstance`` agrees."""
+    def __class__(self) -> Value:
+        """GraphQLResolveInfo, for ``isinstance``."""
         return GraphQLResolveInfo
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Value:
         return iter([getattr(self, name) for name in self._fields])
 
     def __len__(self) -> int:
         return len(self._fields)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Value:
         return tuple(iter(self))[index]
 
     def __eq__(self, other: object) -> bool:
         return tuple(iter(self)) == other
 
     def __hash__(self) -> int:
-        return hash(tuple(iter(self)))  # an error, as with graphql-core's: it holds lists
+        return hash(tuple(iter(self)))  # raises, like graphql-core's: it holds lists
 
     def __repr__(self) -> str:
-        return repr(self._build_real_info())
+        return repr(GraphQLResolveInfo(*iter(self)))
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._build_real_info(), name)
-
-    def _build_real_info(self) -> Any:
-        return GraphQLResolveInfo(*iter(self))
+    def __getattr__(self, name: str) -> Value:
+        return getattr(GraphQLResolveInfo(*iter(self)), name)
 
 
-Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__  # error messages say it
+Info.__name__ = Info.__qualname__ = GraphQLResolveInfo.__name__  # it is in error messages
 
-LONG_LIST = 64  # items of a list that is compiled when it is first seen
+# A list of this length is compiled when it is first seen: its rows pay for the compilation.
+LONG_LIST = 64
 
 
 class PlannedField(Protocol):
-    """What a run must know of a field; see :class:`gqlnb.engine.compiler.plans.PlannedField`."""
+    """The part of a :class:`gqlnb.engine.compiler.plans.FieldPlan` that an executor uses."""
 
-    parent: Any
-    group: Any
-    nodes: Any
+    parent: GraphQLObjectType
+    group: FieldGroup
+    nodes: list[FieldNode]
     head: tuple[Any, ...]
-    definition: Any
-    type: Any
+    definition: GraphQLField
     default: bool
-    exact: Any
+    exact: Value  # a type or None
     leaf: bool
+    type: GraphQLOutputType
 
     @property
-    def completer(self) -> Any:
+    def completer(self) -> CompiledFunction:
         """The function that completes an awaited value."""
 
 
 class PlannedSelection(Protocol):
-    """What a run must know of a selection; see :class:`gqlnb.engine.compiler.plans.PlannedSelection`."""
+    """The part of a :class:`gqlnb.engine.compiler.plans.SelectionPlan` that an executor uses."""
 
-    kind: Any
-    groups: Any
+    kind: GraphQLObjectType
+    groups: FieldGroups
 
-    def enter(self, source: Any, path: Any, run: Any) -> Any:
+    def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Execute it."""
 
 
 @coroutine
 def yield_to_loop() -> Generator[None, None, None]:
-    """Let everything that is ready run once."""
+    """Let every task that is ready run once."""
     yield
 
 
-async def await_after_turn(value: Awaitable[Any]) -> Any:
-    """Await a single value when ``gather`` would have run it, without its task.
+async def await_after_turn(value: Awaitable[Value]) -> Value:
+    """Await a single value at the time when ``gather`` would run its task, without the task.
 
-    graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and an error
-    of it comes up two turns after it ends. Errors that race for a null depend on that; a value
-    that is there two turns early changes nothing, nor does a leaf, below which nothing can fail.
+    graphql-core 3.2 gathers even one value: the task starts a turn of the loop later, and its error
+    is raised two turns after it ends. The order of errors that race for a null depends on that. A
+    value two turns early changes nothing, nor does a leaf, below which nothing can fail.
     """
     await yield_to_loop()
     try:
@@ -187,20 +193,20 @@ async def await_after_turn(value: Awaitable[Any]) -> Any:
 
 
 class FieldGroups(dict[str, Any]):
-    """The collected fields of a selection, as graphql-core's methods take them."""
+    """The collected fields of a selection, in the form of graphql-core's methods."""
 
     __slots__ = ("selection",)
-    selection: Any
+    selection: PlannedSelection
 
 
 class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     """One execution of a plan: the first, which graphql-core has built, or a further one."""
 
-    plan: Any
+    plan: Any  # an OperationPlan; plans imports this module, so that the type can't be named
 
     @cached_property
-    def collected_errors(self) -> Any:
-        """The errors of nullable positions, in the order they arose."""
+    def collected_errors(self) -> Value:
+        """The errors of nullable positions, in the order of their occurrence."""
         return CollectedErrors()
 
     @cached_property
@@ -210,8 +216,8 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     if IS_GRAPHQL_33:
 
         @cached_property
-        def async_helpers(self) -> Any:
-            """What resolvers may gather and track with."""
+        def async_helpers(self) -> Value:
+            """The helpers of ``info.async_helpers``."""
             from graphql.type import GraphQLResolveInfoHelpers
 
             return GraphQLResolveInfoHelpers(
@@ -219,104 +225,108 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             )
 
         @cached_property
-        def background_futures(self) -> Any:
-            """Work that goes on although nobody waits for it."""
+        def background_futures(self) -> Value:
+            """Work that continues although its result is not needed."""
             return set()
 
         @cached_property
-        def pending_incremental_futures(self) -> Any:
-            """Nothing: the engine hands incremental delivery over."""
+        def pending_incremental_futures(self) -> Value:
+            """Always empty: graphql-core itself executes incremental delivery."""
             return set()
 
         @cached_property
-        def _stream_usages(self) -> Any:
+        def _stream_usages(self) -> Value:
             from graphql.pyutils import RefMap
 
             return RefMap()
 
-    def build_result(self, data: Any) -> Any:
-        """Return the result of this run, its errors in the order of the installed graphql-core."""
+    def build_result(self, data: Value) -> Value:
+        """Return the result, with its errors in the order of the installed graphql-core."""
         if IS_GRAPHQL_33:
             return self.build_response(data)
         return self.build_response(data, self.collected_errors.errors)
 
-    # -- where graphql-core comes to a selection set
+    # -- selection sets, which graphql-core's methods reach
 
-    def collect_root_fields(self, kind: Any) -> Any:
+    def collect_root_fields(self, kind: GraphQLOutputType) -> Value:
         """Collect the fields of the operation itself."""
+        arguments = (self.schema, self.fragments, self.variable_values, kind)
         if IS_GRAPHQL_33:
-            return collect_fields(
-                self.schema,
-                self.fragments,
-                self.variable_values,
-                kind,
-                self.operation,
-                self.hide_suggestions,
-            )[0]
-        return collect_fields(
-            self.schema, self.fragments, self.variable_values, kind, self.operation.selection_set
-        )
+            return collect_fields(*arguments, self.operation, self.hide_suggestions)[0]
+        return collect_fields(*arguments, self.operation.selection_set)
 
-    def collect_fields_below(self, kind: Any, group: Any) -> Any:
+    def collect_fields_below(self, kind: GraphQLOutputType, group: FieldGroup) -> Value:
         """Collect the fields below a group of fields."""
+        arguments: tuple[object, ...] = (self.schema, self.fragments, self.variable_values)
         if IS_GRAPHQL_33:
-            return collect_subfields(
-                self.schema,
-                self.fragments,
-                self.variable_values,
-                self.operation,
-                kind,
-                group,
-                self.hide_suggestions,
-            )[0]
-        return collect_subfields(self.schema, self.fragments, self.variable_values, kind, group)
+            arguments = (*arguments, self.operation, kind, group, self.hide_suggestions)
+            return collect_subfields(*arguments)[0]
+        return collect_subfields(*arguments, kind, group)
 
     if IS_GRAPHQL_33:
 
         def collect_and_execute_subfields(
-            self, return_type: Any, field_details_list: Any, path: Any, result: Any, _context: Any
-        ) -> Any:
-            """Execute a selection set: compiled once it is worth it."""
+            self,
+            return_type: GraphQLOutputType,
+            field_details_list: FieldGroup,
+            path: LazyPath,
+            result: Value,
+            _context: object,
+        ) -> Value:
+            """Execute a selection set: by compiled code once that pays."""
             selection = self.plan.get_selection_below(self, return_type, field_details_list)
             return selection.enter(result, path, self)
 
     else:
 
-        def collect_subfields(self, return_type: Any, field_nodes: Any) -> Any:
+        def collect_subfields(
+            self, return_type: GraphQLOutputType, field_nodes: list[FieldNode]
+        ) -> Value:
             """Return the fields of a selection set with the selection they belong to."""
             return self.plan.get_selection_below(self, return_type, field_nodes).groups
 
         def execute_fields(
-            self, parent_type: Any, source_value: Any, path: Any, fields: Any
-        ) -> Any:
-            """Execute a selection set: compiled once it is worth it."""
+            self, parent_type: GraphQLObjectType, source_value: Value, path: LazyPath, fields: Any
+        ) -> Value:
+            """Execute a selection set: by compiled code once that pays."""
             if type(fields) is FieldGroups:
                 return fields.selection.enter(source_value, path, self)
             return super().execute_fields(parent_type, source_value, path, fields)
 
     def complete_list_value(
-        self, return_type: Any, group: Any, info: Any, path: Any, result: Any, *more: Any
-    ) -> Any:
-        """Complete a list: compiled, where it is long enough to pay at once."""
+        self,
+        return_type: GraphQLOutputType,
+        group: FieldGroup,
+        info: Value,
+        path: LazyPath,
+        result: Value,
+        *more: Any,
+    ) -> Value:
+        """Complete a list: by compiled code if it is long."""
         if type(result) in (list, tuple) and len(result) >= LONG_LIST:
             return self.plan.get_list_completer(info.parent_type, group, return_type)(
                 result, path, self
             )
         return super().complete_list_value(return_type, group, info, path, result, *more)
 
-    def execute_uncompiled(self, selection: PlannedSelection, source: Any, path: Any) -> Any:
-        """Execute a selection set as graphql-core does."""
+    def execute_uncompiled(
+        self, selection: PlannedSelection, source: Value, path: LazyPath
+    ) -> Value:
+        """Execute a selection set like graphql-core."""
         given = (selection.kind, source, to_path(path), dict(selection.groups))
-        return (
-            super().execute_fields(*given, None)
-            if IS_GRAPHQL_33
-            else super().execute_fields(*given)
-        )
+        more = (None,) if IS_GRAPHQL_33 else ()
+        return super().execute_fields(*given, *more)
 
-    # -- what compiled code calls
+    # -- methods that compiled code calls; source_writer has their names in strings
 
-    def fail(self, error: Exception, field: PlannedField, path: LazyPath, kind: Any = None) -> None:
-        """Collect an error where the type is nullable, and raise it, located, where it is not."""
+    def fail(
+        self,
+        error: Exception,
+        field: PlannedField,
+        path: LazyPath,
+        kind: GraphQLOutputType | None = None,
+    ) -> None:
+        """Collect an error of a nullable position; raise it, located, in any other."""
         kind = field.type if kind is None else kind
         at = to_path(path)
         if IS_GRAPHQL_33:
@@ -325,13 +335,14 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             located = located_error(error, field.nodes, at.as_list())
             self.handle_field_error(located, kind, at)
 
-    def execute_planned_field(self, field: PlannedField, source: Any, path: LazyPath) -> Any:
-        """Resolve and complete a field as graphql-core does."""
+    def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
+        """Resolve and complete a field like graphql-core."""
         given = (field.parent, source, field.group, to_path(path))
         return self.execute_field(*given, None) if IS_GRAPHQL_33 else self.execute_field(*given)
 
-    def build_info(self, field: PlannedField, path: LazyPath) -> Any:
+    def build_info(self, field: PlannedField, path: LazyPath) -> Value:
         """Return the info object of a field."""
+        # Compiled code has the same expression inline: the call would cost as much as the object.
         return tuple.__new__(Info, (field, path, self))
 
     def coerce_arguments(self, field: PlannedField) -> dict[str, Any]:
@@ -340,45 +351,44 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         Raises
         ------
         GraphQLError
-            If a value does not fit; as graphql-core says it.
+            If a value does not match its type; the error is graphql-core's.
         """
-        known = self._coerced_arguments.get(field)
-        if known is not None:
-            return known.copy()
+        cached = self._coerced_arguments.get(field)
+        if cached is not None:
+            return cached.copy()
         more = (None, self.hide_suggestions) if IS_GRAPHQL_33 else ()
-        made = get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
-        if all(value is None or type(value) in PLAIN_TYPES for value in made.values()):
-            self._coerced_arguments[field] = (
-                made.copy()
-            )  # nothing in it could be changed by a resolver
-        return made
+        values = get_argument_values(field.definition, field.nodes[0], self.variable_values, *more)
+        # Cached only if a resolver can't change a value.
+        if all(value is None or type(value) in PLAIN_TYPES for value in values.values()):
+            self._coerced_arguments[field] = values.copy()
+        return values
 
     @cached_property
     def tallies(self) -> dict[PlannedField, list[float]]:
-        """Calls and seconds of each field, in a plan that is being profiled."""
+        """Calls and seconds of each field, in a profile."""
         return {}
 
     def tally(self, field: PlannedField, seconds: float, calls: int = 1) -> None:
-        """Count a field that is done."""
+        """Add calls and seconds of a field."""
         entry = self.tallies.setdefault(field, [0, 0.0])
         entry[0] += calls
         entry[1] += seconds
 
-    def complete_unusual(self, value: Any, field: PlannedField, path: LazyPath) -> Any:
-        """Complete a value that is not of the usual kind; a coroutine where one must wait."""
+    def complete_unusual(self, value: Value, field: PlannedField, path: LazyPath) -> Value:
+        """Complete a value of an unusual type; return a coroutine if it must be awaited."""
         try:
             if not field.default or not callable(value):
                 return self.complete_field(value, field, path)
             value = value(self.build_info(field, path), **self.coerce_arguments(field))
             if self.is_awaitable(value):
                 return self.complete_field(value, field, path)
-            completed = field.completer(value, path, self)  # now it is likely a usual one
+            completed = field.completer(value, path, self)  # now its type is probably usual
             return self.guard(completed, field, path) if self.is_awaitable(completed) else completed
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path)
 
-    def complete_field(self, value: Any, field: PlannedField, path: LazyPath) -> Any:
-        """Complete the value of a field; a coroutine where one must wait."""
+    def complete_field(self, value: Value, field: PlannedField, path: LazyPath) -> Value:
+        """Complete the value of a field; return a coroutine if it must be awaited."""
         usual = type(value) is CORO and self.plan.is_awaitable is None
         if usual or self.is_awaitable(value):
             return (self.await_leaf if field.leaf else self.await_field)(value, field, path)
@@ -388,16 +398,16 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         return completed
 
     def complete_uncompiled(
-        self, value: Any, field: PlannedField, kind: Any, path: LazyPath
-    ) -> Any:
-        """Complete a value as graphql-core does."""
+        self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
+    ) -> Value:
+        """Complete a value like graphql-core."""
         given = (kind, field.group, self.build_info(field, path), to_path(path), value)
         return self.complete_value(*given, None) if IS_GRAPHQL_33 else self.complete_value(*given)
 
     def complete_unusual_item(
-        self, value: Any, field: PlannedField, kind: Any, path: LazyPath
-    ) -> Any:
-        """Complete an item of a list that is not of the usual kind."""
+        self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
+    ) -> Value:
+        """Complete an item of an unusual type."""
         try:
             if self.is_awaitable(value):
                 return self.await_item(value, field, kind, path)
@@ -408,22 +418,19 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             return self.fail(error, field, path, kind)
         return completed
 
-    def complete_item(self, value: Any, field: PlannedField, kind: Any, path: LazyPath) -> Any:
-        """Complete an item as graphql-core does: with the info of the list's field."""
-        given = (
-            kind,
-            field.group,
-            self.build_info(field, strip_list_indices(path)),
-            to_path(path),
-            value,
-        )
+    def complete_item(
+        self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
+    ) -> Value:
+        """Complete an item like graphql-core: with the info of the list's field."""
+        info = self.build_info(field, strip_list_indices(path))
+        given = (kind, field.group, info, to_path(path), value)
         return self.complete_value(*given, None) if IS_GRAPHQL_33 else self.complete_value(*given)
 
     def check_type_and_enter(
-        self, value: Any, field: PlannedField, selection: PlannedSelection, path: LazyPath
-    ) -> Any:
+        self, value: Value, field: PlannedField, selection: PlannedSelection, path: LazyPath
+    ) -> Value:
         """Execute a selection on a value whose type has ``is_type_of``."""
-        kind = selection.kind
+        kind: Any = selection.kind
         answer = kind.is_type_of(value, self.build_info(field, strip_list_indices(path)))
         if answer is True:
             return selection.enter(value, path, self)
@@ -435,21 +442,23 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
     async def await_type_and_enter(
         self,
-        answer: Any,
-        value: Any,
+        answer: Value,
+        value: Value,
         field: PlannedField,
         selection: PlannedSelection,
         path: LazyPath,
-    ) -> Any:
+    ) -> Value:
         """Await ``is_type_of``, then execute the selection."""
         if not await answer:
             raise invalid_return_type_error(selection.kind, value, field.group)
-        made = selection.enter(value, path, self)
-        return await made if self.is_awaitable(made) else made
+        result = selection.enter(value, path, self)
+        return await result if self.is_awaitable(result) else result
 
-    # -- what compiled code awaits
+    # -- coroutines that compiled code awaits
 
-    async def await_field(self, value: Awaitable[Any], field: PlannedField, path: LazyPath) -> Any:
+    async def await_field(
+        self, value: Awaitable[Value], field: PlannedField, path: LazyPath
+    ) -> Value:
         """Await the value of a field and complete it."""
         try:
             if self.plan.timed:
@@ -459,7 +468,9 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path)
 
-    async def await_leaf(self, value: Awaitable[Any], field: PlannedField, path: LazyPath) -> Any:
+    async def await_leaf(
+        self, value: Awaitable[Value], field: PlannedField, path: LazyPath
+    ) -> Value:
         """Await the value of a leaf and complete it."""
         try:
             if self.plan.timed:
@@ -474,8 +485,8 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path)
 
-    async def await_timed(self, value: Awaitable[Any], field: PlannedField) -> Any:
-        """Await a value and count the seconds."""
+    async def await_timed(self, value: Awaitable[Value], field: PlannedField) -> Value:
+        """Await a value and add the seconds to its field."""
         start = perf_counter()
         try:
             return await value
@@ -483,13 +494,19 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             self.tally(field, perf_counter() - start, calls=0)
 
     async def await_single_leaf(
-        self, made: Any, key: str, value: Any, field: PlannedField, path: LazyPath, *taker: Any
-    ) -> Any:
+        self,
+        result: Value,
+        key: str,
+        value: Value,
+        field: PlannedField,
+        path: LazyPath,
+        *taker: Any,
+    ) -> Value:
         """Await the one leaf that an object waits for.
 
-        Where the object may be null, `taker` says which position takes an error of the leaf. The
-        leaf has started a turn before graphql-core 3.2 would start it (see :func:`await_after_turn`);
-        an error waits for that.
+        If the object may be null, `taker` is the position that takes an error of the leaf: field,
+        path and type. The leaf has started a turn earlier than in graphql-core 3.2 (see
+        :func:`await_after_turn`); an error is delayed accordingly.
         """
         try:
             awaited = await value
@@ -497,7 +514,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 awaited = field.completer(awaited, path, self)
                 if type(awaited) not in PLAIN_TYPES and self.is_awaitable(awaited):
                     awaited = await awaited
-            made[key] = awaited
+            result[key] = awaited
         except Exception as error:  # whatever a resolver raises
             if not IS_GRAPHQL_33:
                 await yield_to_loop()
@@ -510,12 +527,12 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
                 if not taker:
                     raise
                 return self.fail(located, *taker)
-            made[key] = None
-        return made
+            result[key] = None
+        return result
 
     async def await_item(
-        self, value: Awaitable[Any], field: PlannedField, kind: Any, path: LazyPath
-    ) -> Any:
+        self, value: Awaitable[Value], field: PlannedField, kind: GraphQLOutputType, path: LazyPath
+    ) -> Value:
         """Await an item of a list and complete it."""
         try:
             completed = self.complete_item(await value, field, kind, path)
@@ -524,49 +541,53 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
             return self.fail(error, field, path, kind)
 
     async def guard(
-        self, value: Awaitable[Any], field: PlannedField, path: LazyPath, kind: Any = None
-    ) -> Any:
-        """Await a completed value; its error is collected or raised on."""
+        self,
+        value: Awaitable[Value],
+        field: PlannedField,
+        path: LazyPath,
+        kind: GraphQLOutputType | None = None,
+    ) -> Value:
+        """Await a completed value; collect or raise its error."""
         try:
             return await value
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path, kind)
 
-    async def join(self, made: Any, waiting: list[tuple[Any, Awaitable[Any]]]) -> Any:
-        """Await the members of a dict or list that are not there yet, all at once."""
+    async def join(self, result: Value, waiting: list[tuple[str | int, Awaitable[Value]]]) -> Value:
+        """Await the missing members of a dict or list, all at once."""
         if len(waiting) == 1:
             key, value = waiting[0]
             if not IS_GRAPHQL_33 and getattr(value, "cr_code", None) is not AWAIT_LEAF_CODE:
                 value = await_after_turn(value)
-            made[key] = await value
-            return made
+            result[key] = await value
+            return result
         values = [value for _, value in waiting]
         done = await gather_all(*values)
         for (key, _), value in zip(waiting, done, strict=True):
-            made[key] = value
-        return made
+            result[key] = value
+        return result
 
     async def join_guarded(
         self,
-        made: Any,
-        waiting: list[tuple[Any, Awaitable[Any]]],
+        result: Value,
+        waiting: list[tuple[str | int, Awaitable[Value]]],
         field: PlannedField,
         path: LazyPath,
-        kind: Any,
-    ) -> Any:
-        """Do as :meth:`join` in a nullable position, which takes the error."""
+        kind: GraphQLOutputType,
+    ) -> Value:
+        """Version of :meth:`join` for a nullable position, which takes the error."""
         try:
             if len(waiting) == 1:
                 key, value = waiting[0]
                 if IS_GRAPHQL_33 or getattr(value, "cr_code", None) is AWAIT_LEAF_CODE:
-                    made[key] = await value
-                    return made
-            return await self.join(made, waiting)
+                    result[key] = await value
+                    return result
+            return await self.join(result, waiting)
         except Exception as error:  # whatever a resolver raises
             return self.fail(error, field, path, kind)
 
     def settle(self, waiting: Any, rest: Any = ()) -> None:
-        """Let what nobody will await come to its end in the background."""
+        """Let awaitables that will not be awaited end in the background."""
         values = [value for _, value in waiting or ()]
         values += [value for value in rest if self.is_awaitable(value)]
         if values:
@@ -576,13 +597,13 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 class RepeatPlanExecutor(PlanExecutor):
     """A further execution of a plan.
 
-    It takes its attributes from the plan's first run when it comes to need them: a run in which
-    nothing is unusual never does.
+    It copies its attributes from the plan's first run when it needs them: a run without unusual
+    values never does.
     """
 
     @classmethod
-    def create(cls, plan: Any, root: Any, context: Any, variables: Any) -> PlanExecutor:
-        """Return a run of a plan."""
+    def create(cls, plan: Any, root: Value, context: Value, variables: Value) -> PlanExecutor:
+        """Return an executor for a plan."""
         run = new_object(cls)
         run.plan = plan
         run.root_value = root
@@ -592,8 +613,8 @@ class RepeatPlanExecutor(PlanExecutor):
             run.__dict__.update(plan.own_attributes)
         return run
 
-    def __getattr__(self, name: str) -> Any:
-        """Take what the unusual needs from the plan's first run, all at once."""
+    def __getattr__(self, name: str) -> Value:
+        """Copy all attributes of the plan's first run."""
         plan = self.__dict__.get("plan")
         if plan is None or name not in plan.prototype:
             message = f"{type(self).__name__!r} object has no attribute {name!r}"

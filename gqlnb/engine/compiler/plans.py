@@ -1,9 +1,9 @@
-"""What is known of an operation before it runs: its fields, and the functions made for them."""
+"""Plans of operations: their fields and compiled functions, and the cache of plans."""
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from graphql import (
     DocumentNode,
@@ -15,22 +15,31 @@ from graphql import (
     GraphQLID,
     GraphQLObjectType,
     GraphQLString,
+    ListValueNode,
+    ObjectValueNode,
     OperationType,
+    ValueNode,
     VariableNode,
-    Visitor,
     default_field_resolver,
     get_nullable_type,
     is_leaf_type,
-    visit,
 )
 from graphql.execution.values import get_argument_values
 
-from gqlnb.engine.compiler.executor import FieldGroups, PlanExecutor, RepeatPlanExecutor
+from gqlnb.engine.compiler.executor import (
+    CompiledFunction,
+    FieldGroups,
+    LazyPath,
+    PlanExecutor,
+    RepeatPlanExecutor,
+)
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
     PLAIN_TYPES,
     SERIALIZERS,
     TOO_DEEP,
+    FieldGroup,
+    Value,
     get_serializer,
     new_object,
 )
@@ -39,7 +48,7 @@ from gqlnb.result.shape import META_FIELDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphql import DocumentNode, GraphQLSchema
+    from graphql import FieldNode, GraphQLField, GraphQLOutputType, GraphQLSchema
 
 __all__ = [
     "CachedOperation",
@@ -52,17 +61,17 @@ __all__ = [
     "get_operation",
 ]
 
-# Compiling a selection takes about as long as graphql-core takes for this many rows of it, so
-# waiting for as many costs at most twice the better choice.
+# Compiling a selection takes about as long as executing this many rows of it by graphql-core, so
+# waiting for as many costs at most twice the time of the better choice.
 HOT = 96
 DEEP_DOCUMENT = 60  # levels of selections beyond which a document is compiled when it is first seen
-CLASHING_ARGUMENTS = {"source", "info"}  # arguments of these names are the default resolver's own
-# Leaf types whose values need no more than a look at their Python type.
-EXACT_TYPES: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
+CLASHING_ARGUMENTS = {"source", "info"}  # these names are parameters of the default resolver
+# Leaf types whose values need only a test of their Python type.
+EXACT_TYPES: dict[object, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 
 
 class FieldPlan:
-    """One field of a selection set: the nodes that ask for it and what answers.
+    """One field of a selection set: its nodes and its resolver.
 
     Attributes
     ----------
@@ -71,19 +80,21 @@ class FieldPlan:
     parent
         The object type it is a field of.
     group
-        Its nodes as graphql-core's methods take them.
+        Its nodes, in the form of graphql-core's methods.
+    head
+        The field name, the nodes, the type and the parent: the first members of its info object.
     default
         Whether its value is looked up in its parent.
     native
         Its resolver, if that is called as ``(root, args, context)``.
     constants
-        Its coerced arguments where they hold no variable; None where they must be coerced anew.
+        Its coerced arguments if they contain no variable; None if each run must coerce them.
     direct
-        Whether its value is looked up in its parent with nothing to be coerced before.
+        Whether its value is looked up in its parent without coercing arguments first.
     leaf
-        Whether it is of a nullable leaf type: nothing that fails in it reaches another field.
+        Whether it has a nullable leaf type: its errors do not reach another field.
     exact
-        The Python type whose values are answers as they are; None if there is no such type.
+        The Python type whose values need no conversion; None if there is no such type.
     """
 
     __slots__ = (
@@ -106,7 +117,12 @@ class FieldPlan:
     )
 
     def __init__(
-        self, plan: OperationPlan, parent: Any, name: str, group: Any, definition: Any
+        self,
+        plan: OperationPlan,
+        parent: GraphQLObjectType,
+        name: str,
+        group: FieldGroup,
+        definition: GraphQLField,
     ) -> None:
         self.plan = plan
         self.parent = parent
@@ -125,79 +141,81 @@ class FieldPlan:
         self.constants = coerce_constant_arguments(definition, self.nodes[0])
         known = self.constants is not None and not CLASHING_ARGUMENTS & self.constants.keys()
         self.direct = self.default and known
-        self._completer: Callable[[Any, Any, PlanExecutor], Any] | None = None
+        self._completer: CompiledFunction | None = None
 
     @property
-    def completer(self) -> Callable[[Any, Any, PlanExecutor], Any]:
-        """The function ``(value, path, function)`` that completes an awaited value."""
+    def completer(self) -> CompiledFunction:
+        """The function ``(value, path, run)`` that completes an awaited value."""
         if self._completer is None:
             self._completer = self.plan.compiler.compile_completer(self)
         return self._completer
 
 
-def find_exact_type(kind: Any) -> type | None:
-    """Return the Python type whose values a leaf type takes as they are."""
-    inner = get_nullable_type(kind)
+def find_exact_type(kind: GraphQLOutputType) -> type | None:
+    """Return the Python type whose values a leaf type serializes unchanged."""
+    inner: Any = get_nullable_type(kind)
     found = EXACT_TYPES.get(inner)
     return found if found is not None and get_serializer(inner) is SERIALIZERS[inner] else None
 
 
-def coerce_constant_arguments(definition: Any, node: Any) -> dict[str, Any] | None:
-    """Return the arguments of a field where every execution has the same, harmless ones."""
+def coerce_constant_arguments(definition: GraphQLField, node: FieldNode) -> dict[str, Any] | None:
+    """Return the arguments of a field if all executions have the same, immutable ones."""
     if not definition.args and not node.arguments:
         return {}
     if any(has_variable(argument.value) for argument in node.arguments or ()):
         return None
     try:
-        made = get_argument_values(definition, node, None)
+        values = get_argument_values(definition, node, None)
     except GraphQLError:
         return None
-    harmless = all(value is None or type(value) in PLAIN_TYPES for value in made.values())
-    return made if harmless else None
+    immutable = all(value is None or type(value) in PLAIN_TYPES for value in values.values())
+    return values if immutable else None
 
 
-def has_variable(node: Any) -> bool:
-    """Tell whether a value of the document holds a variable."""
-    found: list[Any] = []
-
-    class VariableFinder(Visitor):
-        def enter_variable(self, variable: VariableNode, *_: object) -> None:
-            found.append(variable)
-
-    visit(node, VariableFinder())
-    return bool(found)
+def has_variable(node: ValueNode) -> bool:
+    if isinstance(node, ListValueNode):
+        return any(map(has_variable, node.values))
+    if isinstance(node, ObjectValueNode):
+        return any(has_variable(field.value) for field in node.fields)
+    return isinstance(node, VariableNode)
 
 
 class SelectionPlan:
-    """The fields asked of one object type at one place of the operation.
+    """The fields selected from one object type at one position in the operation.
 
     Attributes
     ----------
     kind
         The object type.
     groups
-        The collected fields as graphql-core's methods take them.
+        The collected fields, in the form of graphql-core's methods.
     fields
-        The same as field plans; fields the type does not have are left out, as in execution.
+        The same as field plans, without fields that the type does not have.
     function
-        The compiled function ``(source, path, function)``, once there is one.
+        The compiled function, once there is one.
     """
 
     __slots__ = ("_fields", "function", "groups", "kind", "plan", "seen", "where")
 
-    def __init__(self, plan: OperationPlan, kind: Any, groups: dict[str, Any], where: str) -> None:
+    def __init__(
+        self,
+        plan: OperationPlan,
+        kind: GraphQLObjectType,
+        groups: dict[str, FieldGroup],
+        where: str,
+    ) -> None:
         self.plan = plan
         self.kind = kind
         self.groups = FieldGroups(groups)
         self.groups.selection = self
         self.where = where
         self.seen = 0
-        self.function: Callable[[Any, Any, PlanExecutor], Any] | None = None
+        self.function: CompiledFunction | None = None
         self._fields: list[FieldPlan] | None = None
 
     @property
     def fields(self) -> list[FieldPlan]:
-        """The fields that exist, in order."""
+        """The fields that the type has, in order."""
         if self._fields is None:
             self._fields = [
                 FieldPlan(self.plan, self.kind, name, group, definition)
@@ -206,8 +224,8 @@ class SelectionPlan:
             ]
         return self._fields
 
-    def enter(self, source: Any, path: Any, run: PlanExecutor) -> Any:
-        """Execute the selection: as graphql-core does until it has been seen often enough."""
+    def enter(self, source: Value, path: LazyPath, run: PlanExecutor) -> Value:
+        """Execute the selection: like graphql-core until it has been executed often enough."""
         if self.function is not None:
             return self.function(source, path, run)
         self.seen += 1
@@ -215,11 +233,33 @@ class SelectionPlan:
             return run.execute_uncompiled(self, source, path)
         return self.get_function()(source, path, run)
 
-    def get_function(self) -> Callable[[Any, Any, PlanExecutor], Any]:
+    def get_function(self) -> CompiledFunction:
         """Return the compiled function."""
         if self.function is None:
             self.function = self.plan.compiler.compile_selection(self)
         return self.function
+
+
+class FunctionCompiler(Protocol):
+    """Compiles the functions of one plan; see :class:`gqlnb.engine.compiler.compiler.PlanCompiler`."""
+
+    def compile_selection(self, selection: SelectionPlan) -> CompiledFunction:
+        """Return a function that executes a selection."""
+
+    def get_variant(self, selection: SelectionPlan, *, dicts: bool) -> CompiledFunction:
+        """Return a function that executes a selection on dicts, or on other objects."""
+
+    def compile_rows(self, field: FieldPlan, kind: GraphQLOutputType) -> CompiledFunction:
+        """Return a function that completes a list of a field."""
+
+    def compile_completer(self, field: FieldPlan) -> CompiledFunction:
+        """Return a function that completes a value of a field."""
+
+    def write_selection_source(self, selection: SelectionPlan) -> str:
+        """Return the source of a selection."""
+
+    def write_rows_source(self, field: FieldPlan, kind: GraphQLOutputType) -> str:
+        """Return the source of a list of a field."""
 
 
 class OperationPlan:
@@ -228,23 +268,38 @@ class OperationPlan:
     Parameters
     ----------
     first
-        A run built by graphql-core for this operation; further runs are made from it.
-    known
-        What its document says.
+        A run built by graphql-core for this operation; further runs are copied from it.
+    facts
+        The facts about its document.
+    create_compiler
+        Returns the compiler of its functions. A parameter, since the compiler imports this module.
     timed
         Whether its functions count calls and seconds.
 
     Attributes
     ----------
     metered
-        Whether its runs have a budget, which its functions count off.
+        Whether its functions count fields off the budgets of its runs.
+    prototype
+        The attributes that a further run copies from the first.
+    resolvers, assumed_members
+        The resolvers, and the attributes of types, that compiled code takes as constant.
+    source_names
+        The file names of its compiled code in tracebacks.
     """
 
-    def __init__(self, first: Any, known: DocumentFacts, *, timed: bool = False) -> None:
+    def __init__(
+        self,
+        first: PlanExecutor,
+        facts: DocumentFacts,
+        create_compiler: Callable[[OperationPlan], FunctionCompiler],
+        *,
+        timed: bool = False,
+    ) -> None:
         self.timed = timed
         self.metered = hasattr(first, "budget")
         # Compiled code recurses less than graphql-core's methods with ours between them.
-        self.hot = 0 if timed or known.depth > DEEP_DOCUMENT else HOT
+        self.hot = 0 if timed or facts.depth > DEEP_DOCUMENT else HOT
         self.schema: GraphQLSchema = first.schema
         self.operation = first.operation
         self.field_resolver = first.field_resolver
@@ -258,39 +313,37 @@ class OperationPlan:
             *PER_RUN_ATTRIBUTES,
         ):
             self.prototype.pop(name, None)
-        default = getattr(
-            PlanExecutor, "is_awaitable", None
-        )  # 3.2 keeps the usual one on the class
+        # graphql-core 3.2 keeps the default on the class.
+        default = getattr(PlanExecutor, "is_awaitable", None)
         self.awaits = self.prototype.get("is_awaitable", default)
         self.is_awaitable = None if self.awaits is default else self.awaits
-        # What the class would answer before Further.__getattr__ is asked.
+        # Attributes that RepeatPlanExecutor.__getattr__ is not called for: the class has them too.
         self.own_attributes = {
             k: v for k, v in self.prototype.items() if getattr(PlanExecutor, k, v) is not v
         }
         self.fragments = self.prototype["fragment_definitions" if IS_GRAPHQL_33 else "fragments"]
-        self.root_function: Callable[[Any, Any, PlanExecutor], Any] | None = None
+        self.root_function: CompiledFunction | None = None
         self.empty_variables = type(first.variable_values)({}, {}) if IS_GRAPHQL_33 else {}
         self.kind = self.schema.get_root_type(self.operation.operation)
         self.serial = self.operation.operation is OperationType.MUTATION
-        self.compiler: Any = None  # set by whoever makes the plan: a Maker
-        self._variables = select_variables(first.variable_values, known.names)
+        self._variables = select_variables(first.variable_values, facts.names)
         self.root: SelectionPlan | None = None
-        self._selections: dict[tuple[Any, ...], SelectionPlan] = {}
-        self._list_fields: dict[tuple[Any, ...], FieldPlan] = {}
-        # What compiled code took as constant: resolvers, and members of types.
-        self.resolvers: list[tuple[Any, Any]] = []
-        self.assumed_members: list[tuple[Any, str, Any]] = []
-        self.source_names: list[str] = []  # where tracebacks find its source
+        self._selections: dict[tuple[object, ...], SelectionPlan] = {}
+        self._list_fields: dict[tuple[object, ...], FieldPlan] = {}
+        self.resolvers: list[tuple[GraphQLField, Value]] = []
+        self.assumed_members: list[tuple[GraphQLOutputType, str, Value]] = []
+        self.source_names: list[str] = []
+        self.compiler = create_compiler(self)
 
     @property
     def sample(self) -> PlanExecutor:
-        """A run to collect fields by, which holds nothing of a caller's."""
+        """A run for collecting fields, without the caller's values."""
         return RepeatPlanExecutor.create(self, None, None, self._variables)
 
     # -- executing
 
-    def execute(self, run: PlanExecutor) -> Any:
-        """Execute a run of this plan from its compiled root."""
+    def execute(self, run: PlanExecutor) -> Value:
+        """Execute a run by the compiled function of the root selection."""
         try:
             entered = self.root_function or self.compile_root(run)
             data = entered(run.root_value, None, run)
@@ -303,21 +356,21 @@ class OperationPlan:
             return result
         return self.respond(run, data)
 
-    def compile_root(self, run: PlanExecutor) -> Callable[[Any, Any, PlanExecutor], Any]:
-        """Return the compiled root; a mutation's fields wait for each other, so it has none.
+    def compile_root(self, run: PlanExecutor) -> CompiledFunction:
+        """Return the compiled function of the root; that of a mutation executes field by field.
 
         Raises
         ------
         GraphQLError
-            If the schema has no such kind of operation, or its fields can't be collected.
+            If the fields can't be collected.
         """
         if self.kind is None or self.serial:
             return lambda _root, _path, run: self.execute_serially(run)
         self.root_function = self.get_root_selection(run).get_function()
         return self.root_function
 
-    def execute_first(self, run: PlanExecutor) -> Any:
-        """Execute the first run, by graphql-core's methods."""
+    def execute_first(self, run: PlanExecutor) -> Value:
+        """Execute the first run, by graphql-core's own methods."""
         try:
             if self.kind is None or self.serial:
                 data = self.execute_serially(run)
@@ -329,8 +382,8 @@ class OperationPlan:
             return self.respond(run, error)
         return self.respond(run, data)
 
-    def execute_serially(self, run: PlanExecutor) -> Any:
-        """Return the data of a mutation, whose fields wait for each other."""
+    def execute_serially(self, run: PlanExecutor) -> Value:
+        """Return the data of a mutation, whose fields are executed one after the other."""
         if self.kind is None:
             word = self.operation.operation.value
             message = f"Schema is not configured to execute {word} operation."
@@ -340,8 +393,8 @@ class OperationPlan:
         more = (None,) if IS_GRAPHQL_33 else ()
         return run.execute_fields_serially(*given, *more)
 
-    def respond(self, run: PlanExecutor, data: Any) -> Any:
-        """Return the result of a run by its data or its error; an awaitable, if it must wait."""
+    def respond(self, run: PlanExecutor, data: Value) -> Value:
+        """Return the result of a run, given its data or its error; await the data if needed."""
         if isinstance(data, GraphQLError):
             run.collected_errors.add(data, None)
             data = None
@@ -349,8 +402,8 @@ class OperationPlan:
             return self.respond_later(run, data)
         return run.build_result(data)
 
-    async def respond_later(self, run: PlanExecutor, data: Any) -> Any:
-        """Await the data of a run."""
+    async def respond_later(self, run: PlanExecutor, data: Value) -> Value:
+        """Await the data of a run and return its result."""
         try:
             data = await data
         except GraphQLError as error:
@@ -358,9 +411,9 @@ class OperationPlan:
             data = None
         return run.build_result(data)
 
-    # -- what is known
+    # -- fields and selections
 
-    def find_definition(self, kind: Any, group: Any) -> Any:
+    def find_definition(self, kind: GraphQLObjectType, group: FieldGroup) -> Any:
         """Return the definition of a field, None if the type has no such field."""
         node = group[0].node if IS_GRAPHQL_33 else group[0]
         name = node.name.value
@@ -381,7 +434,7 @@ class OperationPlan:
         Raises
         ------
         GraphQLError
-            If fragments nest too deeply, without the frames of the recursion behind it.
+            If fragments nest too deeply; its traceback is short, since the recursion has ended.
         """
         try:
             return run.collect_root_fields(self.kind)
@@ -389,7 +442,9 @@ class OperationPlan:
             pass
         raise GraphQLError(TOO_DEEP, self.operation)
 
-    def get_selection_below(self, run: PlanExecutor, kind: Any, group: Any) -> SelectionPlan:
+    def get_selection_below(
+        self, run: PlanExecutor, kind: GraphQLObjectType, group: FieldGroup
+    ) -> SelectionPlan:
         """Return the selection of an object type below a group of fields."""
         nodes = [details.node for details in group] if IS_GRAPHQL_33 else group
         key = (kind.name, *map(id, nodes))
@@ -401,9 +456,9 @@ class OperationPlan:
         return found
 
     def get_list_completer(
-        self, parent: Any, group: Any, kind: Any
-    ) -> Callable[[Any, Any, PlanExecutor], Any]:
-        """Return the function that completes the lists of a field that is not compiled itself."""
+        self, parent: GraphQLObjectType, group: FieldGroup, kind: GraphQLObjectType
+    ) -> CompiledFunction:
+        """Return the function that completes the lists of a field in uncompiled code."""
         nodes = [details.node for details in group] if IS_GRAPHQL_33 else group
         key = (parent.name, *map(id, nodes))
         field = self._list_fields.get(key)
@@ -411,24 +466,25 @@ class OperationPlan:
             name = nodes[0].alias.value if nodes[0].alias else nodes[0].name.value
             field = FieldPlan(self, parent, name, group, self.find_definition(parent, group))
             self._list_fields[key] = field
-        return self.compiler.compile_rows(field, kind)  # type: ignore[no-any-return]
+        return self.compiler.compile_rows(field, kind)
 
     def list_possible_types(self, kind: GraphQLAbstractType) -> list[GraphQLObjectType]:
-        """Return the object types an abstract type may turn out to be."""
+        """Return the possible object types of an abstract type."""
         return list(self.schema.get_possible_types(kind))
 
     def is_stale(self) -> bool:
-        """Tell whether what compiled code took as constant was replaced since."""
+        """Return whether a resolver or attribute that compiled code takes as constant has changed."""
         for definition, resolve in self.resolvers:
             if definition.resolve is not resolve:
                 return True
-        for owner, name, value in self.assumed_members:  # noqa: SIM110 - a generator would double the time
+        # A generator would double the time of this check, which every execution makes.
+        for owner, name, value in self.assumed_members:  # noqa: SIM110
             if getattr(owner, name) is not value:
                 return True
         return False
 
 
-# What every run makes for itself when it is needed.
+# The attributes that every run creates for itself when it needs them.
 PER_RUN_ATTRIBUTES = (
     "collected_errors",
     "async_helpers",
@@ -439,8 +495,8 @@ PER_RUN_ATTRIBUTES = (
 )
 
 
-def select_variables(variables: Any, names: tuple[str, ...]) -> Any:
-    """Return coerced variables without those that `names` does not name."""
+def select_variables(variables: Value, names: tuple[str, ...]) -> Value:
+    """Return the coerced variables with the given names."""
     if not IS_GRAPHQL_33:
         return {name: variables[name] for name in names if name in variables}
     parts = ({name: part[name] for name in names if name in part} for part in variables)
@@ -448,17 +504,17 @@ def select_variables(variables: Any, names: tuple[str, ...]) -> Any:
 
 
 class DocumentFacts(NamedTuple):
-    """What a document says before it is planned.
+    """The facts about a document that decide on its plans.
 
     Attributes
     ----------
     names
         The variables that ``@skip`` and ``@include`` read.
     plannable
-        Whether we can execute it: incremental delivery and variables of fragments are
-        graphql-core's alone.
+        Whether the engine can execute it: incremental delivery and variables of fragments are
+        left to graphql-core.
     depth
-        How deep its selections nest, each fragment counted where it is defined.
+        The depth of its selections, each fragment counted once, at its definition.
     """
 
     names: tuple[str, ...]
@@ -467,7 +523,7 @@ class DocumentFacts(NamedTuple):
 
 
 def collect_facts(document: DocumentNode) -> DocumentFacts:
-    """Read what must be known of a document before it is planned."""
+    """Return the facts about a document."""
     if not isinstance(document, DocumentNode):
         return DocumentFacts((), False, 0)
     names: dict[str, None] = {}
@@ -495,11 +551,9 @@ def collect_facts(document: DocumentNode) -> DocumentFacts:
 
 
 MAX_OPERATIONS = 512  # documents remembered; a notebook or a server repeats few
-MAX_PLANS_PER_OPERATION = (
-    16  # sets of @skip and @include values per document; each is a plan of its own
-)
+MAX_PLANS_PER_OPERATION = 16  # sets of @skip and @include values; each has a plan of its own
 _lock = Lock()
-cached_operations: dict[tuple[Any, ...], CachedOperation] = {}
+cached_operations: dict[tuple[object, ...], CachedOperation] = {}
 
 
 class CachedOperation:
@@ -508,25 +562,27 @@ class CachedOperation:
     Attributes
     ----------
     facts
-        What the document says before it is planned.
+        The facts about the document.
     name
-        The name of the operation that was asked for.
+        The requested name of the operation.
+    plans
+        Its plans, by the values of the variables that ``@skip`` and ``@include`` read.
+    plan_without_variables
+        The plan of an operation without variables.
     """
 
     __slots__ = ("document", "facts", "name", "plan_without_variables", "plans", "schema")
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
-        self.schema = schema  # held, so that no other object gets their ids
+        self.schema = schema  # a reference, so that no other object gets the id of the cache key
         self.document = document
         self.name = name
         self.facts = collect_facts(document)
-        self.plans: dict[tuple[Any, ...], OperationPlan] = {}
-        self.plan_without_variables: OperationPlan | None = (
-            None  # the plan of an operation without variables
-        )
+        self.plans: dict[tuple[object, ...], OperationPlan] = {}
+        self.plan_without_variables: OperationPlan | None = None
 
-    def store_plan(self, key: tuple[Any, ...], plan: OperationPlan) -> None:
-        """Remember the plan for one set of values."""
+    def store_plan(self, key: tuple[object, ...], plan: OperationPlan) -> None:
+        """Cache the plan for one set of values."""
         with _lock:
             if len(self.plans) >= MAX_PLANS_PER_OPERATION:
                 self.plans.pop(next(iter(self.plans)))
@@ -535,24 +591,24 @@ class CachedOperation:
             self.plan_without_variables = plan
 
     def clear_plans(self) -> None:
-        """Forget all plans: a resolver has changed."""
+        """Drop all plans, since a resolver has changed."""
         with _lock:
             self.plans.clear()
             self.plan_without_variables = None
 
 
 def get_operation(
-    schema: GraphQLSchema, document: DocumentNode, name: str | None, given: tuple[Any, ...]
+    schema: GraphQLSchema, document: DocumentNode, name: str | None, given: tuple[object, ...]
 ) -> CachedOperation:
-    """Return what is known of an operation.
+    """Return the cached operation of a document.
 
     Parameters
     ----------
     schema, document, name
-        What is executed.
+        The schema, the document and the requested name of the operation.
     given
-        The resolvers used by default, if the caller gave any: a plan takes them as constant; and
-        whether it counts.
+        The rest of the cache key: the caller's default resolvers, which a plan takes as constant,
+        and whether the plan counts fields.
     """
     key = (id(schema), id(document), name, *given)
     found = cached_operations.get(key)

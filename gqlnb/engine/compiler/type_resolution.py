@@ -1,4 +1,4 @@
-"""What a Python type is to a selection set, found once per type."""
+"""The kind of a Python type, and the object type of an abstract type's value."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from graphql import Undefined, default_type_resolver
 
 from gqlnb.engine.compiler.executor import strip_list_indices
+from gqlnb.engine.graphql_compat import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gqlnb.engine.compiler.executor import PlanExecutor
+    from gqlnb.engine.compiler.executor import CompiledFunction, LazyPath, PlanExecutor
     from gqlnb.engine.compiler.plans import FieldPlan, OperationPlan
 
 __all__ = [
@@ -29,8 +28,8 @@ __all__ = [
 
 MAX_TYPES = 1000  # Python types remembered; a program has few whose values it serves
 
-# A dict; another object whose attributes are its fields; what graphql-core must look at: null,
-# exceptions, awaitables, callables, other mappings, and objects that make up their attributes.
+# A dict; another object whose attributes are its fields; values left to graphql-core: null,
+# exceptions, awaitables, callables, other mappings, and objects with computed attributes.
 DICT, OBJECT, UNUSUAL = 1, 2, 3
 NEVER_OBJECTS = (
     BaseException,
@@ -47,32 +46,27 @@ mapping_types: dict[type, bool] = {dict: True}
 
 
 def classify_type(cls: type) -> int:
-    """Tell how values of a Python type are completed as objects, and remember it in `type_kinds`."""
+    """Return the kind of a Python type, and cache it in `type_kinds`."""
     if len(type_kinds) > MAX_TYPES:
         type_kinds.clear()
         type_kinds[dict] = DICT
-    type_kinds[cls] = (
-        UNUSUAL if issubclass(cls, NEVER_OBJECTS) or has_special_members(cls) else OBJECT
-    )
+    unusual = issubclass(cls, NEVER_OBJECTS) or has_special_members(cls)
+    type_kinds[cls] = UNUSUAL if unusual else OBJECT
     return type_kinds[cls]
 
 
 def has_special_members(cls: type) -> bool:
-    """Tell whether values of a type can be called or awaited, or make up attributes."""
+    """Return whether values of a type are callable or awaitable, or compute attributes."""
     # Not hasattr: every class has __call__, through its metaclass.
     members = {name for base in cls.__mro__ for name in vars(base)}
-    reads: Any = cls.__getattribute__
-    made_up = reads is not object.__getattribute__ and not is_c_method(reads)
-    return made_up or bool(members & {"__getattr__", "__call__", "__await__"})
-
-
-def is_c_method(function: Any) -> bool:
-    """Tell whether a method is written in C, as SimpleNamespace's look-up of attributes is."""
-    return type(function).__name__ == "wrapper_descriptor"
+    reads: object = cls.__getattribute__
+    # Methods in C, such as SimpleNamespace's, look attributes up like object's own.
+    computed = type(reads).__name__ != "wrapper_descriptor"
+    return computed or bool(members & {"__getattr__", "__call__", "__await__"})
 
 
 def is_mapping(cls: type) -> bool:
-    """Tell whether the fields of a source are its keys, and remember it in `mapping_types`."""
+    """Return whether a type is a mapping, and cache it in `mapping_types`."""
     if len(mapping_types) > MAX_TYPES:
         mapping_types.clear()
     mapping_types[cls] = issubclass(cls, Mapping)
@@ -84,7 +78,7 @@ class AbstractTypeResolver:
 
     Called as ``(value, path, run)`` with a value that is neither null nor unusual. The default
     resolution is graphql-core's, in its order: ``__typename`` of the value, then ``is_type_of`` of
-    each possible type; a predicate that has said yes is not asked a second time.
+    each possible type. A predicate that has returned True is not called a second time.
     """
 
     def __init__(self, plan: OperationPlan, field: FieldPlan, kind: Any) -> None:
@@ -95,13 +89,13 @@ class AbstractTypeResolver:
         self.types_with_test: list[Any] = [
             k for k in plan.list_possible_types(kind) if k.is_type_of is not None
         ]
-        # By name: the function for dicts, and the one for every source.
-        self.dict_functions: dict[str, Callable[[Any, Any, PlanExecutor], Any]] = {}
-        self.functions: dict[str, Callable[[Any, Any, PlanExecutor], Any]] = {}
-        self.tested_functions: dict[str, Callable[[Any, Any, PlanExecutor], Any]] = {}
+        # By type name: functions for dicts, for any value, and for a value that has passed the test.
+        self.dict_functions: dict[str, CompiledFunction] = {}
+        self.functions: dict[str, CompiledFunction] = {}
+        self.tested_functions: dict[str, CompiledFunction] = {}
         self.typename_attributes: dict[type, tuple[str, ...]] = {}
 
-    def __call__(self, value: Any, path: Any, run: PlanExecutor) -> Any:
+    def __call__(self, value: Value, path: LazyPath, run: PlanExecutor) -> Value:
         """Return the completed value, or a coroutine of it."""
         if self.native is not None:
             name = self.native(value, run.context_value)
@@ -118,8 +112,10 @@ class AbstractTypeResolver:
             name = self.read_typename(value)
         return self.enter_named_type(name, value, path, run)
 
-    def enter_named_type(self, name: Any, value: Any, path: Any, run: PlanExecutor) -> Any:
-        """Return the completed value, given what its type was said to be."""
+    def enter_named_type(
+        self, name: Value, value: Value, path: LazyPath, run: PlanExecutor
+    ) -> Value:
+        """Return the completed value, given the result of the type resolver."""
         if type(name) is str:
             enter = self.functions.get(name)
             if enter is not None:
@@ -128,8 +124,8 @@ class AbstractTypeResolver:
             return self.ask_possible_types(value, path, run)
         return self.resolve_first(name, value, path, run)
 
-    def read_typename(self, value: Any) -> Any:
-        """Return the attribute ``__typename``, under the name Python gives it in a class."""
+    def read_typename(self, value: Value) -> Any:
+        """Return the attribute ``__typename``, whose name Python mangles in a class."""
         cls = value.__class__
         names = self.typename_attributes.get(cls)
         if names is None:
@@ -142,8 +138,8 @@ class AbstractTypeResolver:
                 return found
         return None
 
-    def ask_possible_types(self, value: Any, path: Any, run: PlanExecutor) -> Any:
-        """Ask each possible type whether the value is of it."""
+    def ask_possible_types(self, value: Value, path: LazyPath, run: PlanExecutor) -> Value:
+        """Test the value by ``is_type_of`` of each possible type."""
         info = run.build_info(self.field, strip_list_indices(path))
         for kind in self.types_with_test:
             answer = kind.is_type_of(value, info)
@@ -157,18 +153,20 @@ class AbstractTypeResolver:
                 return enter(value, path, run)
             if answer is not False and run.is_awaitable(answer):
                 if hasattr(answer, "close"):
-                    answer.close()  # asked again by graphql-core, which waits for all of them
+                    answer.close()  # graphql-core calls it again, and awaits all predicates
                 return self.resolve_first(self.resolve(value, info, self.kind), value, path, run)
         return self.resolve_first(None, value, path, run)
 
-    def retry_type_tests(self, answer: Any, value: Any, path: Any, run: PlanExecutor) -> Any:
-        """Go on where a predicate answered neither True nor False."""
+    def retry_type_tests(
+        self, answer: Value, value: Value, path: LazyPath, run: PlanExecutor
+    ) -> Value:
+        """Repeat the tests if a predicate has returned neither True nor False."""
         if hasattr(answer, "close"):
-            answer.close()  # asked again below, where it is awaited if it must be
+            answer.close()  # called again below, and awaited there
         return self.ask_possible_types(value, path, run)
 
-    def resolve_first(self, name: Any, value: Any, path: Any, run: PlanExecutor) -> Any:
-        """Check the name of a type as graphql-core does, and remember a good one."""
+    def resolve_first(self, name: Value, value: Value, path: LazyPath, run: PlanExecutor) -> Value:
+        """Check the name of a type like graphql-core, and cache a valid one."""
         if run.is_awaitable(name):
             return self.resolve_later(name, value, path, run)
         info = run.build_info(self.field, strip_list_indices(path))
@@ -181,7 +179,9 @@ class AbstractTypeResolver:
             self.dict_functions[name] = self.plan.compiler.get_variant(selection, dicts=True)
         return selection.enter(value, path, run)
 
-    async def resolve_later(self, name: Any, value: Any, path: Any, run: PlanExecutor) -> Any:
-        """Await the name of the type."""
-        made = self.resolve_first(await name, value, path, run)
-        return await made if run.is_awaitable(made) else made
+    async def resolve_later(
+        self, name: Value, value: Value, path: LazyPath, run: PlanExecutor
+    ) -> Value:
+        """Await the name of the type, then complete the value."""
+        completed = self.resolve_first(await name, value, path, run)
+        return await completed if run.is_awaitable(completed) else completed

@@ -1,268 +1,76 @@
-"""GitHub's words for a value or a variable that does not fit where it stands in a document.
+"""Request errors of graphql-core, rewritten in the form in which GitHub answers them.
 
-The shapes are graphql-ruby's, as services that run it answer. In a list, a directive or a default
-value a variable keeps graphql-core's words, and so does a literal in the latter two.
+GitHub runs graphql-ruby. Its errors of syntax and validation have a message of their own, a path
+that begins with the operation, and a code in ``extensions``. Sources: recorded answers, and
+graphql-ruby's static validation rules, which name the codes. Errors without a known form keep
+graphql-core's message and location.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import (
-    ArgumentNode,
+    SKIP,
     FieldNode,
     FragmentDefinitionNode,
-    GraphQLInputObjectType,
     GraphQLSchema,
-    InlineFragmentNode,
-    Lexer,
-    ObjectFieldNode,
-    ObjectValueNode,
     OperationDefinitionNode,
-    Source,
-    TokenKind,
     TypeInfo,
     TypeInfoVisitor,
     VariableDefinitionNode,
     VariableNode,
     Visitor,
     get_named_type,
-    get_nullable_type,
     print_ast,
     visit,
 )
-from graphql.error import GraphQLSyntaxError
 
 from gqlnb.document.json_codec import dump_json
 from gqlnb.document.syntax import parse_source
 from gqlnb.github.standin.github_schema import schema
 
-__all__ = [
-    "ValueErrorFormatter",
-    "find_position",
-    "format_request_errors",
-    "is_stopped_by_limits",
-    "make_location",
-]
+if TYPE_CHECKING:
+    from graphql import (
+        ArgumentNode,
+        FragmentSpreadNode,
+        GraphQLInputType,
+        InlineFragmentNode,
+        Node,
+        ObjectFieldNode,
+    )
 
-_LITERAL_ERROR = re.compile(
-    r"Value '.*' does not exist in '\w+' enum|Enum '\w+' cannot represent|"
-    r"(?:String|Int|Float|Boolean|ID) cannot represent|"
-    r"Expected value of (?:type '\S+'(?:,| to be)|non-null type)"
-)
-_VARIABLE_ERROR = re.compile(
-    r"Variable '\$(?P<name>\w+)' of type '(?P<kind>\S+)' used in position expecting type "
-    r"'(?P<wanted>\S+)'\."
-)
+__all__ = ["format_request_errors", "is_stopped_by_limits"]
 
-
-class _GivenValue(NamedTuple):
-    """A value that an argument, or a field of an input object, is given.
-
-    Attributes
-    ----------
-    path
-        From the operation or fragment to it.
-    holder
-        The argument or the field.
-    around
-        What it belongs to: a field, or the literal of an input object.
-    kind, owner
-        What that is, ``"Field"`` or ``"InputObject"``, and its name.
-    wanted
-        The type that the value has to be of.
-    """
-
-    path: tuple[str, ...]
-    holder: ArgumentNode | ObjectFieldNode
-    around: Any
-    kind: str
-    owner: str
-    wanted: Any
-
-    @property
-    def name(self) -> str:
-        """The name of the argument or the field."""
-        return self.holder.name.value
-
-    def has_position(self, place: tuple[int, int]) -> bool:
-        """Tell whether a line and column lie in the value."""
-        last: Any = self.holder.value.loc
-        return (
-            find_position(self.holder.value)
-            <= place
-            <= (last.end_token.line, last.end_token.column)
-        )
-
-
-class _ValueCollector(Visitor):
-    """Gathers the values that fields are given."""
-
-    def __init__(self, info: TypeInfo, paths: Mapping[int, tuple[str, ...]]) -> None:
-        super().__init__()
-        self._info = info
-        self._paths = paths
-        self.found: list[_GivenValue] = []
-
-    def enter_field(self, node: Any, *_: Any) -> None:
-        """Gather those of one field."""
-        known = self._info.get_field_def()
-        for each in node.arguments or ():
-            argument = known.args.get(each.name.value) if known else None
-            if argument is not None:
-                path = (*self._paths[node.loc.start], each.name.value)
-                given = _GivenValue(path, each, node, "Field", node.name.value, argument.type)
-                self.found.extend(_iter_values(given))
-
-
-def _iter_values(given: _GivenValue) -> Iterator[_GivenValue]:
-    """Yield a value, and those inside where it is an input object."""
-    yield given
-    kind, value = get_nullable_type(given.wanted), given.holder.value
-    if not isinstance(value, ObjectValueNode) or not isinstance(kind, GraphQLInputObjectType):
-        return
-    for each in value.fields:
-        field = kind.fields.get(each.name.value)
-        if field is not None:
-            path = (*given.path, each.name.value)
-            inner = _GivenValue(path, each, value, "InputObject", kind.name, field.type)
-            yield from _iter_values(inner)
-
-
-class ValueErrorFormatter:
-    """Tells of the values of one document that do not fit; it is walked when first asked.
-
-    Parameters
-    ----------
-    text
-        The document.
-    paths
-        From the operation or fragment to each field, by the place where that begins in the text.
-    """
-
-    def __init__(self, text: str, paths: Mapping[int, tuple[str, ...]]) -> None:
-        self._text = text
-        self._paths = paths
-
-    @cached_property
-    def _given_values(self) -> list[_GivenValue]:
-        info = TypeInfo(_load_schema())
-        values = _ValueCollector(info, self._paths)
-        visit(parse_source(self._text), TypeInfoVisitor(info, values))
-        return values.found
-
-    def format_error(self, error: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return an error, as our server writes it, in GitHub's form; None for another kind."""
-        message = str(error.get("message"))
-        variable = _VARIABLE_ERROR.match(message)
-        if variable is not None:
-            return _format_variable_error(variable, self._given_values)
-        if not _LITERAL_ERROR.match(message):
-            return None
-        places = [(each["line"], each["column"]) for each in error.get("locations") or ()]
-        around = [given for given in self._given_values if any(map(given.has_position, places))]
-        return _format_literal_error(around[-1]) if around else None  # the innermost
-
-
-@lru_cache(1)
-def _load_schema() -> GraphQLSchema:
-    return schema().graphql
-
-
-def _format_literal_error(given: _GivenValue) -> dict[str, Any]:
-    """Return the error of a literal."""
-    value = print_ast(given.holder.value)
-    return {
-        "path": list(given.path),
-        "extensions": {
-            "code": "argumentLiteralsIncompatible",
-            "typeName": given.kind,
-            "argumentName": given.name,
-        },
-        "locations": [make_location(find_position(given.around))],
-        "message": (
-            f"Argument '{given.name}' on {given.kind} '{given.owner}' has an invalid value "
-            f"({value}). Expected type '{given.wanted}'."
-        ),
-    }
-
-
-def _format_variable_error(
-    match: re.Match[str], values: list[_GivenValue]
-) -> dict[str, Any] | None:
-    """Return the error of a variable of another type; None where it stands in a list."""
-    name, kind, wanted = match["name"], match["kind"], match["wanted"]
-    for given in values:
-        node = given.holder.value
-        if (
-            isinstance(node, VariableNode)
-            and node.name.value == name
-            and str(given.wanted) == wanted
-        ):
-            break
-    else:
-        return None
-    if kind.strip("[]!") != get_named_type(given.wanted).name:
-        problem = "Type mismatch"
-    elif kind.count("[") != wanted.count("["):
-        problem = "List dimension mismatch"
-    else:
-        problem = "Nullability mismatch"
-    return {
-        "path": list(given.path),
-        "extensions": {
-            "code": "variableMismatch",
-            "variableName": name,
-            "typeName": kind,
-            "argumentName": given.name,
-            "errorMessage": problem,
-        },
-        "locations": [make_location(find_position(given.holder))],
-        "message": f"{problem} on variable ${name} and argument {given.name} ({kind} / {wanted})",
-    }
-
-
-def find_position(node: Any) -> tuple[int, int]:
-    """Return the line and the column where a node begins, both from 1."""
-    token = node.loc.start_token
-    return token.line, token.column
-
-
-def make_location(place: tuple[int, int]) -> dict[str, int]:
-    """Return a line and a column as they stand in the `locations` of an error."""
-    line, column = place
-    return {"line": line, "column": column}
-
+ErrorDict = dict[str, Any]
+Position = tuple[int, int]  # line and column, both from 1
 
 _SYNTAX_PREFIX = "Syntax Error: "
 _LIMIT_HINT = re.compile(r"serve\(schema, limits=Limits\(\w+=")  # how our own limits end
-_TOO_DEEP = "nested too deeply"  # more than is parsed
+_TOO_DEEP = "nested too deeply"  # graphql-core's recursion limit
 _TOO_LARGE = "This query is too large to execute."
-_UNION_TYPES = frozenset({"SearchResultItem"})
-
-ErrorDict = dict[str, Any]
 
 
 def is_stopped_by_limits(errors: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether our own limits ended an execution."""
-    said = (str(error.get("message")) for error in errors)
+    """Return whether our own limits ended an execution."""
+    messages = (str(error.get("message")) for error in errors)
     return any(
-        text.startswith("Execution stopped after") and _LIMIT_HINT.search(text) for text in said
+        text.startswith("Execution stopped after") and _LIMIT_HINT.search(text) for text in messages
     )
 
 
 def format_request_errors(
     errors: Sequence[Mapping[str, Any]], text: str, variables: Mapping[str, Any]
 ) -> list[ErrorDict]:
-    """Return request errors as GitHub writes them.
+    """Return request errors in GitHub's form.
 
     Parameters
     ----------
     errors
-        Those of a document that was not executed, as our server writes them.
+        The errors of a document that was not executed, as our server writes them.
     text
         The document.
     variables
@@ -271,42 +79,45 @@ def format_request_errors(
     Returns
     -------
     list of dict
-        Members in GitHub's order. What has no form that is known keeps its words and place.
+        The errors, their members in GitHub's order.
     """
     first = str(errors[0].get("message"))
     if _LIMIT_HINT.search(first) or _TOO_DEEP in first:
         return [{"locations": [], "message": _TOO_LARGE}]
     if first.startswith(_SYNTAX_PREFIX):
         return [_format_syntax_error(errors[0], text)]
-    spots = {spot.place: spot for spot in _iter_places(text)}
-    values = ValueErrorFormatter(text, _collect_field_paths(spots.values()))
-    found: list[ErrorDict] = []
+    collector = _PlaceCollector(TypeInfo(_load_schema()))
+    visit(parse_source(text), TypeInfoVisitor(collector.type_info, collector))
+    formatted: list[ErrorDict] = []
     for error in errors:
-        places = map(_read_position, error.get("locations") or ())
-        spot = next((spots[place] for place in places if place in spots), None)
-        found.append(
-            _format_validation_error(error, spot, variables)
-            or values.format_error(error)
+        positions = [(at["line"], at["column"]) for at in error.get("locations") or ()]
+        places = collector.places
+        place = next((places[at] for at in positions if at in places), None)
+        formatted.append(
+            _format_validation_error(error, place, variables)
+            or _format_value_error(error, positions, collector.values)
             or _format_operation_error(error)
-            or _strip_error(error)
+            or {name: error[name] for name in ("locations", "message") if name in error}
         )
-    return _merge_missing_arguments(found)
+    return _merge_missing_arguments(formatted)
 
 
-def _collect_field_paths(spots: Iterable[_ErrorPlace]) -> dict[int, tuple[str, ...]]:
-    """Return the paths of the fields, by the place where each begins in the text."""
-    fields = (spot for spot in spots if isinstance(spot.node, FieldNode))
-    return {
-        each.node.loc.start: each.path for each in fields if each.place == find_position(each.node)
-    }
+@lru_cache(1)
+def _load_schema() -> GraphQLSchema:
+    return schema().graphql
 
 
-def _strip_error(error: Mapping[str, Any]) -> ErrorDict:
-    return {name: error[name] for name in ("locations", "message") if name in error}
+def _find_position(node: Node) -> Position:
+    assert node.loc is not None  # noqa: S101 - every parsed node has its place
+    return node.loc.start_token.line, node.loc.start_token.column
+
+
+def _make_locations(position: Position) -> list[dict[str, int]]:
+    return [{"line": position[0], "column": position[1]}]
 
 
 def _format_operation_error(error: Mapping[str, Any]) -> ErrorDict | None:
-    """Return the error of a request that names no operation, or none that there is."""
+    """Return the error of a request whose operation is not named, or unknown."""
     message = str(error.get("message"))
     unknown = re.match(r"Unknown operation named '(?P<name>.*?)'", message)
     if unknown is not None:
@@ -316,13 +127,9 @@ def _format_operation_error(error: Mapping[str, Any]) -> ErrorDict | None:
     return None
 
 
-def _read_position(place: Mapping[str, int]) -> tuple[int, int]:
-    return place["line"], place["column"]
-
-
 # ---------------------------------------------------------------- syntax
 
-_EXPECTED_TOKEN = re.compile(r"Expected (?P<what>.+?), found ")
+_EXPECTED_TOKEN = re.compile(r"Expected (?P<token>.+?), found ")
 _PUNCTUATION = {
     "!": "BANG",
     "$": "VAR_SIGN",
@@ -339,328 +146,382 @@ _PUNCTUATION = {
     "|": "PIPE",
     "}": "RCURLY",
 }
-_KEYWORDS = frozenset(
-    (
-        *("on", "fragment", "true", "false", "null", "query", "mutation", "subscription"),
-        *("schema", "scalar", "type", "extend", "implements", "interface", "union", "enum"),
-        *("input", "directive", "repeatable"),
-    )
+_TOKEN = re.compile(
+    r'(?P<STRING>""".*?"""|"(?:[^"\\\n]|\\.)*")|(?P<FLOAT>-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+))'
+    r"|(?P<INT>-?\d+)|(?P<KEYWORD>(?:on|fragment|true|false|null|query|mutation|subscription|schema"
+    r"|scalar|type|extend|implements|interface|union|enum|input|directive|repeatable)\b)"
+    r"|(?P<IDENTIFIER>[A-Za-z_]\w*)|(?P<PUNCTUATION>\.\.\.|[!$&():=@\[\]{|}])|(?P<UNKNOWN_CHAR>.)",
+    re.DOTALL,
 )
-_LITERAL_TOKENS = {
-    TokenKind.INT: "INT",
-    TokenKind.FLOAT: "FLOAT",
-    TokenKind.STRING: "STRING",
-    TokenKind.BLOCK_STRING: "STRING",
-}
+_IGNORED = re.compile(r"#[^\n]*|[\s,\ufeff]")
 _DEFINITION_KEYWORDS = "one of SCHEMA, SCALAR, TYPE, ENUM, INPUT, UNION, INTERFACE"
 
 
-class _FoundToken(NamedTuple):
-    """What stands where a parser stopped.
-
-    Attributes
-    ----------
-    name, text
-        The token that came, as graphql-ruby calls it, and as it is written.
-    expected
-        What stands there otherwise, as far as the tokens before tell.
-    """
-
-    name: str
-    text: str
-    expected: str
-
-
 def _format_syntax_error(error: Mapping[str, Any], text: str) -> ErrorDict:
-    """Return an error of syntax."""
-    line, column = _read_position((error.get("locations") or [{"line": 1, "column": 1}])[0])
-    came = _find_token(text, (line, column))
-    if came is None:
+    """Return a syntax error: the expected token, the actual one, and its position."""
+    if not _IGNORED.sub("", text):
         return {"locations": [], "message": "Unexpected end of document"}
-    if not came.text:  # there is no place after the end
-        rows = text.split("\n")
-        line = len(rows)
-        column = len(next((row for row in reversed(rows) if row), ""))
-    match = _EXPECTED_TOKEN.search(str(error["message"]))
-    wanted = _name_token(match["what"].strip("'\"")) if match else came.expected
-    shown = dump_json(came.text).decode()
-    message = f"Expected {wanted}, actual: {came.name} ({shown}) at [{line}, {column}]"
-    return {"locations": [make_location((line, column))], "message": message}
+    at = (error.get("locations") or [{"line": 1, "column": 1}])[0]
+    line, column, rows = at["line"], at["column"], text.split("\n")
+    offset = sum(len(row) + 1 for row in rows[: line - 1]) + column - 1
+    match = _TOKEN.match(text, offset)
+    if match is None:  # the end of the document; GitHub names the last line and its length
+        name, token = "(none)", ""
+        line, column = len(rows), len(next((row for row in reversed(rows) if row), ""))
+    else:
+        name, token = str(match.lastgroup), match[0]
+        name = {"PUNCTUATION": _PUNCTUATION.get(token, ""), "KEYWORD": token.upper()}.get(
+            name, name
+        )
+    expected = _EXPECTED_TOKEN.search(str(error["message"]))
+    before = _IGNORED.sub("", text[:offset])
+    if expected is not None:
+        wanted = expected["token"].strip("'\"")
+        wanted = _PUNCTUATION.get(wanted) or wanted.upper()
+    elif before.endswith((":", "=", "[")):
+        wanted = "VALUE"
+    else:
+        depth = sum(before.count(sign) for sign in "{(") - sum(before.count(sign) for sign in "})")
+        wanted = "NAME" if depth > 0 else _DEFINITION_KEYWORDS
+    actual = f"{name} ({dump_json(token).decode()})"
+    message = f"Expected {wanted}, actual: {actual} at [{line}, {column}]"
+    return {"locations": _make_locations((line, column)), "message": message}
 
 
-def _name_token(word: str) -> str:
-    return _PUNCTUATION.get(word) or word.upper()
-
-
-def _find_token(text: str, place: tuple[int, int]) -> _FoundToken | None:
-    """Return what stands at a place; None if there is nothing but comments."""
-    lexer, depth, before = Lexer(Source(text)), 0, ""
-    try:
-        token = lexer.advance()
-        while token.kind is not TokenKind.EOF and (token.line, token.column) < place:
-            depth += (token.kind in {TokenKind.BRACE_L, TokenKind.PAREN_L}) - (
-                token.kind in {TokenKind.BRACE_R, TokenKind.PAREN_R}
-            )
-            before, token = token.kind.value, lexer.advance()
-    except GraphQLSyntaxError as error:
-        unread = text[min(error.positions or (len(text),)) :]
-        if unread:
-            return _FoundToken("UNKNOWN_CHAR", unread[0], _guess_expected(depth, before))
-        return _FoundToken("(none)", "", _guess_expected(depth, before))
-    if token.kind is TokenKind.EOF:
-        return _FoundToken("(none)", "", _guess_expected(depth, before)) if before else None
-    written = text[token.start : token.end]
-    name = _PUNCTUATION.get(written) or _LITERAL_TOKENS.get(token.kind)
-    if name is None:
-        name = written.upper() if written in _KEYWORDS else "IDENTIFIER"
-    return _FoundToken(name, written, _guess_expected(depth, before))
-
-
-def _guess_expected(depth: int, before: str) -> str:
-    """Return what stands behind a token, at some depth of brackets."""
-    if before in {":", "=", "["}:
-        return "VALUE"
-    return "NAME" if depth > 0 else _DEFINITION_KEYWORDS
-
-
-# ---------------------------------------------------------------- validation
+# ---------------------------------------------------------------- places of a document
 
 
 class _ErrorPlace(NamedTuple):
-    """A place of a document.
+    """A position that errors point to, with its path from the operation or fragment."""
 
-    Attributes
-    ----------
-    place
-        Line and column.
-    path
-        From the operation or fragment to it.
-    node
-        What it belongs to: a field, a fragment, or the operation.
-    variable
-        The variable of the operation that is defined there.
-    """
-
-    place: tuple[int, int]
+    position: Position
     path: tuple[str, ...]
-    node: Any
+    node: Node  # the field, fragment, or operation
     variable: VariableDefinitionNode | None = None
 
     @property
     def operation_title(self) -> str:
-        """How the operation is called in a sentence."""
+        """The name of the operation in a sentence."""
         kind, _, name = self.path[0].partition(" ")
         return name or f"anonymous {kind}"
 
 
-def _iter_places(text: str) -> Iterator[_ErrorPlace]:
-    """Yield the places that errors point to."""
-    for node in parse_source(text).definitions:
-        title = (_format_title(node),)
-        yield _ErrorPlace(find_position(node), title, node)
-        for variable in getattr(node, "variable_definitions", None) or ():
-            yield _ErrorPlace(find_position(variable), title, node, variable)
-        yield from _iter_selection_places(title, node)
+class _GivenValue(NamedTuple):
+    """A value of an argument, or of a field of an input object."""
+
+    path: tuple[str, ...]
+    holder: ArgumentNode | ObjectFieldNode
+    owner: Node  # the field, or the literal of the input object
+    owner_kind: str  # "Field" or "InputObject"
+    owner_name: str
+    wanted: GraphQLInputType
+
+    @property
+    def name(self) -> str:
+        return self.holder.name.value
+
+    def contains(self, position: Position) -> bool:
+        value = self.holder.value
+        assert value.loc is not None  # noqa: S101 - every parsed node has its place
+        end = value.loc.end_token
+        return _find_position(value) <= position <= (end.line, end.column)
 
 
-def _iter_selection_places(path: tuple[str, ...], node: Any) -> Iterator[_ErrorPlace]:
-    for each in node.selection_set.selections if node.selection_set else ():
-        if isinstance(each, FieldNode):
-            inner = (*path, (each.alias or each.name).value)
-            yield from _iter_field_places(inner, each)
-        elif isinstance(each, InlineFragmentNode):
-            kind = each.type_condition
-            inner = (*path, f"... on {kind.name.value}" if kind else "...")
-        else:
-            spread = (*path, f"... {each.name.value}")
-            yield _ErrorPlace(find_position(each.name), spread, each)
-            continue
-        yield from _iter_selection_places(inner, each)
+class _PlaceCollector(Visitor):
+    """Collects the places of a document and the values in it.
 
+    Lists, directives and default values are skipped: errors in them keep graphql-core's message.
+    """
 
-def _iter_field_places(path: tuple[str, ...], field: FieldNode) -> Iterator[_ErrorPlace]:
-    """Yield the places of a field: its own, and those of its arguments and its selection."""
-    yield _ErrorPlace(find_position(field), path, field)
-    for argument in field.arguments or ():
-        inner = (*path, argument.name.value)
-        yield _ErrorPlace(find_position(argument), inner, field)
-        yield _ErrorPlace(find_position(argument.value), inner, field)
-    if field.selection_set:
-        yield _ErrorPlace(find_position(field.selection_set), path, field)
+    def __init__(self, type_info: TypeInfo) -> None:
+        super().__init__()
+        self.type_info = type_info
+        self.places: dict[Position, _ErrorPlace] = {}
+        self.values: list[_GivenValue] = []
+        self._path: list[str] = []
 
+    def _add_place(self, marked: Node, node: Node, variable: Any = None) -> None:
+        position = _find_position(marked)
+        self.places[position] = _ErrorPlace(position, tuple(self._path), node, variable)
 
-def _format_title(node: Any) -> str:
-    if isinstance(node, FragmentDefinitionNode):
-        return f"fragment {node.name.value}"
-    if isinstance(node, OperationDefinitionNode):
+    def enter_operation_definition(self, node: OperationDefinitionNode, *_: object) -> None:
         kind = node.operation.value
-        return f"{kind} {node.name.value}" if node.name else kind
-    return ""
+        self._path = [f"{kind} {node.name.value}" if node.name else kind]
+        self._add_place(node, node)
+
+    def enter_fragment_definition(self, node: FragmentDefinitionNode, *_: object) -> None:
+        self._path = [f"fragment {node.name.value}"]
+        self._add_place(node, node)
+
+    def enter_variable_definition(
+        self, node: VariableDefinitionNode, _key: object, _parent: object, _path: object, above: Any
+    ) -> Any:
+        self._add_place(node, above[-1], node)
+        return SKIP
+
+    def enter_directive(self, *_: object) -> Any:
+        return SKIP
+
+    def enter_list_value(self, *_: object) -> Any:
+        return SKIP
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        self._path.append((node.alias or node.name).value)
+        self._add_place(node, node)
+        if node.selection_set:
+            self._add_place(node.selection_set, node)
+
+    def enter_inline_fragment(self, node: InlineFragmentNode, *_: object) -> None:
+        kind = node.type_condition
+        self._path.append(f"... on {kind.name.value}" if kind else "...")
+
+    def enter_fragment_spread(self, node: FragmentSpreadNode, *_: object) -> Any:
+        self._path.append(f"... {node.name.value}")
+        self._add_place(node.name, node)
+        self._path.pop()
+        return SKIP
+
+    def enter_argument(
+        self, node: ArgumentNode, _key: object, _parent: object, _path: object, above: Any
+    ) -> None:
+        self._path.append(node.name.value)
+        self._add_place(node, above[-1])
+        self._add_place(node.value, above[-1])
+        self._add_value(node, above[-1], "Field", above[-1].name.value)
+
+    def enter_object_field(
+        self, node: ObjectFieldNode, _key: object, _parent: object, _path: object, above: Any
+    ) -> None:
+        self._path.append(node.name.value)
+        owner = self.type_info.get_parent_input_type()
+        if owner is not None:
+            self._add_value(node, above[-1], "InputObject", get_named_type(owner).name)
+
+    def _add_value(
+        self, holder: ArgumentNode | ObjectFieldNode, owner: Node, kind: str, name: str
+    ) -> None:
+        wanted = self.type_info.get_input_type()
+        if wanted is not None:
+            path = tuple(self._path)
+            self.values.append(_GivenValue(path, holder, owner, kind, name, wanted))
+
+    def _leave(self, *_: object) -> None:
+        self._path.pop()
+
+    leave_field = leave_inline_fragment = leave_argument = leave_object_field = _leave
 
 
-_CODES_AT_PLACE = frozenset({"argumentNotAccepted", "variableNotDefined"})
+# ---------------------------------------------------------------- values
+
+_LITERAL_ERROR = re.compile(
+    r"Value '.*' does not exist in '\w+' enum|Enum '\w+' cannot represent|"
+    r"(?:String|Int|Float|Boolean|ID) cannot represent|"
+    r"Expected value of (?:type '\S+'(?:,| to be)|non-null type)"
+)
+_VARIABLE_ERROR = re.compile(
+    r"Variable '\$(?P<name>\w+)' of type '(?P<kind>\S+)' used in position expecting type "
+    r"'(?P<wanted>\S+)'\."
+)
 
 
-def _format_validation_error(
-    error: Mapping[str, Any], spot: _ErrorPlace | None, variables: Mapping[str, Any]
+def _format_value_error(
+    error: Mapping[str, Any], positions: list[Position], values: list[_GivenValue]
 ) -> ErrorDict | None:
-    """Return an error of validation; None where its form is not known."""
+    """Return the error of a literal or a variable that does not fit its argument."""
     message = str(error.get("message"))
-    if spot is None:
+    match = _VARIABLE_ERROR.match(message)
+    if match is not None:
+        return _format_variable_error(match, values)
+    holders = [value for value in values if any(map(value.contains, positions))]
+    if not holders or not _LITERAL_ERROR.match(message):
         return None
-    if spot.variable is not None and _COERCION_ERROR.match(message):
-        return _format_coercion_error(spot.variable, variables) | {
-            "locations": [make_location(spot.place)]
-        }
-    for pattern, make in _ERROR_FORMATTERS:
-        match = pattern.match(message)
-        if match is not None:
-            said, extensions = make(match, spot)
-            place = (
-                spot.place if extensions["code"] in _CODES_AT_PLACE else find_position(spot.node)
-            )
-            return {
-                "path": list(spot.path),
-                "extensions": extensions,
-                "locations": [make_location(place)],
-                "message": said,
-            }
-    return None
-
-
-def _format_coercion_error(node: VariableDefinitionNode, variables: Mapping[str, Any]) -> ErrorDict:
-    """Return the error of a variable whose value does not fit its type."""
-    name, kind = node.variable.name.value, print_ast(node.type)
-    value = variables.get(name)
-    bare = kind.strip("[]!")
-    why = f"Could not coerce value {dump_json(value).decode()} to {bare}"
-    if value is None:
-        why = "Expected value to not be null"
-    problems = [{"path": [], "explanation": why}]
+    given = holders[-1]  # the innermost
     return {
-        "extensions": {"value": value, "problems": problems},
-        "locations": [],
-        "message": f"Variable ${name} of type {kind} was provided invalid value",
+        "path": list(given.path),
+        "extensions": {
+            "code": "argumentLiteralsIncompatible",
+            "typeName": given.owner_kind,
+            "argumentName": given.name,
+        },
+        "locations": _make_locations(_find_position(given.owner)),
+        "message": (
+            f"Argument '{given.name}' on {given.owner_kind} '{given.owner_name}' has an invalid "
+            f"value ({print_ast(given.holder.value)}). Expected type '{given.wanted}'."
+        ),
     }
 
+
+def _format_variable_error(match: re.Match[str], values: list[_GivenValue]) -> ErrorDict | None:
+    name, kind, wanted = match["name"], match["kind"], match["wanted"]
+    for given in values:
+        node = given.holder.value
+        if (
+            isinstance(node, VariableNode)
+            and node.name.value == name
+            and str(given.wanted) == wanted
+        ):
+            break
+    else:
+        return None
+    problem = "Nullability mismatch"
+    if kind.strip("[]!") != get_named_type(given.wanted).name:
+        problem = "Type mismatch"
+    elif kind.count("[") != wanted.count("["):
+        problem = "List dimension mismatch"
+    return {
+        "path": list(given.path),
+        "extensions": {
+            "code": "variableMismatch",
+            "variableName": name,
+            "typeName": kind,
+            "argumentName": given.name,
+            "errorMessage": problem,
+        },
+        "locations": _make_locations(_find_position(given.holder)),
+        "message": f"{problem} on variable ${name} and argument {given.name} ({kind} / {wanted})",
+    }
+
+
+# ---------------------------------------------------------------- validation
 
 _COERCION_ERROR = re.compile(
     r"Variable '\$\w+' (?:got|has) invalid value|Variable .* (?:was not provided|must not be null)"
 )
-FormattedError = tuple[str, dict[str, Any]]
-
-
-def _format_undefined_field(match: re.Match[str], _spot: _ErrorPlace) -> FormattedError:
-    field, kind = match["field"], match["kind"]
-    if kind in _UNION_TYPES:
-        said = f"Selections can't be made directly on unions (see selections on {kind})"
-        return said, {"code": "selectionMismatch", "nodeName": kind}
-    extensions = {"code": "undefinedField", "typeName": kind, "fieldName": field}
-    return f"Field '{field}' doesn't exist on type '{kind}'", extensions
-
-
-def _format_missing_selection(match: re.Match[str], _spot: _ErrorPlace) -> FormattedError:
-    field, kind = match["field"], match["kind"].strip("[]!")
-    said = (
-        f"Field must have selections (field '{field}' returns {kind} but has no selections. Did "
-        f"you mean '{field} {{ ... }}'?)"
-    )
-    return said, {"code": "selectionMismatch", "nodeName": f"field '{field}'", "typeName": kind}
-
-
-def _format_scalar_selection(match: re.Match[str], spot: _ErrorPlace) -> FormattedError:
-    field, kind = match["field"], match["kind"].strip("[]!")
-    asked = [n.name.value for n in spot.node.selection_set.selections if isinstance(n, FieldNode)]
-    shown = ", ".join(f'"{name}"' for name in asked)
-    said = (
-        f"Selections can't be made on scalars (field '{field}' returns {kind} but has selections "
-        f"[{shown}])"
-    )
-    return said, {"code": "selectionMismatch", "nodeName": f"field '{field}'", "typeName": kind}
-
-
-def _format_unknown_argument(match: re.Match[str], spot: _ErrorPlace) -> FormattedError:
-    field, argument = spot.node.name.value, match["argument"]
-    extensions = {
-        "code": "argumentNotAccepted",
-        "name": field,
-        "typeName": "Field",
-        "argumentName": argument,
-    }
-    return f"Field '{field}' doesn't accept argument '{argument}'", extensions
-
-
-def _format_missing_argument(match: re.Match[str], _spot: _ErrorPlace) -> FormattedError:
-    field, argument = match["field"], match["argument"]
-    extensions = {
-        "code": "missingRequiredArguments",
-        "className": "Field",
-        "name": field,
-        "arguments": argument,
-    }
-    return f"Field '{field}' is missing required arguments: {argument}", extensions
-
-
-def _make_name_formatter(
-    kind: str, code: str, words: str
-) -> Callable[[re.Match[str], _ErrorPlace], FormattedError]:
-    """Return what makes an error about one variable or fragment; `words` take it, and the place."""
-
-    def format_name_error(match: re.Match[str], spot: _ErrorPlace) -> FormattedError:
-        name = match["name"]
-        return words.format(name, spot.operation_title), {"code": code, f"{kind}Name": name}
-
-    return format_name_error
-
-
-_UNUSED_VARIABLE = _make_name_formatter(
-    "variable", "variableNotUsed", "Variable ${} is declared by {} but not used"
-)
-_UNDEFINED_VARIABLE = _make_name_formatter(
-    "variable", "variableNotDefined", "Variable ${} is used by {} but not declared"
-)
-_UNDEFINED_FRAGMENT = _make_name_formatter(
-    "fragment", "useAndDefineFragment", "Fragment {} was used, but not defined"
-)
-_UNUSED_FRAGMENT = _make_name_formatter(
-    "fragment", "useAndDefineFragment", "Fragment {} was defined, but not used"
-)
-_ERROR_FORMATTERS: tuple[
-    tuple[re.Pattern[str], Callable[[re.Match[str], _ErrorPlace], FormattedError]], ...
-] = tuple(
-    (re.compile(pattern), make)
-    for pattern, make in (
-        (r"Cannot query field '(?P<field>\w+)' on type '(?P<kind>\w+)'\.", _format_undefined_field),
+_UNION_TYPES = frozenset({"SearchResultItem"})
+# graphql-core's message, GitHub's, and the members of its `extensions`, filled in from the groups
+# of the pattern. Errors of the same code may come from several messages of graphql-core.
+_FORMS: tuple[tuple[re.Pattern[str], str, dict[str, str]], ...] = tuple(
+    (re.compile(pattern), message, extensions)
+    for pattern, message, extensions in (
         (
-            r"Field '(?P<field>\w+)' of type '(?P<kind>\S+)' must have a selection",
-            _format_missing_selection,
+            rf"Cannot query field '\w+' on type '(?P<kind>{'|'.join(_UNION_TYPES)})'\.",
+            "Selections can't be made directly on unions (see selections on {kind})",
+            {"code": "selectionMismatch", "nodeName": "{kind}"},
         ),
         (
-            r"Field '(?P<field>\w+)' must not .* type '(?P<kind>\S+)' has no sub",
-            _format_scalar_selection,
+            r"Cannot query field '(?P<field>\w+)' on type '(?P<kind>\w+)'\.",
+            "Field '{field}' doesn't exist on type '{kind}'",
+            {"code": "undefinedField", "typeName": "{kind}", "fieldName": "{field}"},
         ),
-        (r"Unknown argument '(?P<argument>\w+)' on field '", _format_unknown_argument),
-        # graphql-core 3.2 and 3.3
-        (r"Field '(?P<field>\w+)' argument '(?P<argument>\w+)' of type", _format_missing_argument),
-        (r"Argument '\w+\.(?P<field>\w+)\((?P<argument>\w+):\)' of type", _format_missing_argument),
-        (r"Variable '\$(?P<name>\w+)' is never used", _UNUSED_VARIABLE),
-        (r"Variable '\$(?P<name>\w+)' is not defined", _UNDEFINED_VARIABLE),
-        (r"Unknown fragment '(?P<name>\w+)'", _UNDEFINED_FRAGMENT),
-        (r"Fragment '(?P<name>\w+)' is never used", _UNUSED_FRAGMENT),
+        (
+            r"Field '(?P<field>\w+)' of type '\[*(?P<kind>\w+)\S*' must have a selection",
+            "Field must have selections (field '{field}' returns {kind} but has no selections. "
+            "Did you mean '{field} {{ ... }}'?)",
+            {"code": "selectionMismatch", "nodeName": "field '{field}'", "typeName": "{kind}"},
+        ),
+        (
+            r"Field '(?P<field>\w+)' must not .* type '\[*(?P<kind>\w+)\S*' has no sub",
+            "Selections can't be made on scalars (field '{field}' returns {kind} but has "
+            "selections [{selections}])",
+            {"code": "selectionMismatch", "nodeName": "field '{field}'", "typeName": "{kind}"},
+        ),
+        (
+            r"Unknown argument '(?P<argument>\w+)' on field '\w+\.(?P<field>\w+)'",
+            "Field '{field}' doesn't accept argument '{argument}'",
+            {
+                "code": "argumentNotAccepted",
+                "name": "{field}",
+                "typeName": "Field",
+                "argumentName": "{argument}",
+            },
+        ),
+        *(
+            (
+                pattern,
+                "Field '{field}' is missing required arguments: {argument}",
+                {
+                    "code": "missingRequiredArguments",
+                    "className": "Field",
+                    "name": "{field}",
+                    "arguments": "{argument}",
+                },
+            )
+            for pattern in (  # graphql-core 3.2 and 3.3
+                r"Field '(?P<field>\w+)' argument '(?P<argument>\w+)' of type",
+                r"Argument '\w+\.(?P<field>\w+)\((?P<argument>\w+):\)' of type",
+            )
+        ),
+        (
+            r"Variable '\$(?P<name>\w+)' is never used",
+            "Variable ${name} is declared by {operation} but not used",
+            {"code": "variableNotUsed", "variableName": "{name}"},
+        ),
+        (
+            r"Variable '\$(?P<name>\w+)' is not defined",
+            "Variable ${name} is used by {operation} but not declared",
+            {"code": "variableNotDefined", "variableName": "{name}"},
+        ),
+        (
+            r"Unknown fragment '(?P<name>\w+)'",
+            "Fragment {name} was used, but not defined",
+            {"code": "useAndDefineFragment", "fragmentName": "{name}"},
+        ),
+        (
+            r"Fragment '(?P<name>\w+)' is never used",
+            "Fragment {name} was defined, but not used",
+            {"code": "useAndDefineFragment", "fragmentName": "{name}"},
+        ),
     )
 )
+# Errors of these codes point to the argument or variable, the others to its field or operation.
+_CODES_AT_PLACE = frozenset({"argumentNotAccepted", "variableNotDefined"})
+
+
+def _format_validation_error(
+    error: Mapping[str, Any], place: _ErrorPlace | None, variables: Mapping[str, Any]
+) -> ErrorDict | None:
+    """Return an error of validation, or None if its form is not known."""
+    message = str(error.get("message"))
+    if place is None:
+        return None
+    if place.variable is not None and _COERCION_ERROR.match(message):
+        return _format_coercion_error(place, place.variable, variables)
+    for pattern, template, extensions in _FORMS:
+        match = pattern.match(message)
+        if match is None:
+            continue
+        names = {**match.groupdict(), "operation": place.operation_title}
+        if isinstance(place.node, FieldNode) and place.node.selection_set:
+            fields = place.node.selection_set.selections
+            selected = [f'"{each.name.value}"' for each in fields if isinstance(each, FieldNode)]
+            names["selections"] = ", ".join(selected)
+        is_here = extensions["code"] in _CODES_AT_PLACE
+        position = place.position if is_here else _find_position(place.node)
+        return {
+            "path": list(place.path),
+            "extensions": {key: text.format(**names) for key, text in extensions.items()},
+            "locations": _make_locations(position),
+            "message": template.format(**names),
+        }
+    return None
+
+
+def _format_coercion_error(
+    place: _ErrorPlace, node: VariableDefinitionNode, variables: Mapping[str, Any]
+) -> ErrorDict:
+    """Return the error of a variable whose value does not fit its type."""
+    name, kind = node.variable.name.value, print_ast(node.type)
+    value = variables.get(name)
+    problem = f"Could not coerce value {dump_json(value).decode()} to {kind.strip('[]!')}"
+    if value is None:
+        problem = "Expected value to not be null"
+    return {
+        "extensions": {"value": value, "problems": [{"path": [], "explanation": problem}]},
+        "locations": _make_locations(place.position),
+        "message": f"Variable ${name} of type {kind} was provided invalid value",
+    }
 
 
 def _merge_missing_arguments(errors: list[ErrorDict]) -> list[ErrorDict]:
-    """Return errors with all that one field misses in one of them."""
-    found: list[ErrorDict] = []
+    """Return errors with all missing arguments of one field in one error."""
+    merged: list[ErrorDict] = []
     for error in errors:
         code = error.get("extensions", {}).get("code")
-        same = [one for one in found if code and one.get("path") == error["path"]]
+        same = [other for other in merged if code and other.get("path") == error["path"]]
         if code != "missingRequiredArguments" or not same:
-            found.append(error)
+            merged.append(error)
             continue
         name = error["extensions"]["arguments"]
         same[0]["extensions"]["arguments"] += f", {name}"
         same[0]["message"] += f", {name}"
-    return found
+    return merged

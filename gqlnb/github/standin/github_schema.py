@@ -1,4 +1,4 @@
-"""A stand-in for GitHub's GraphQL API: its schema over a population, without a network."""
+"""A stand-in for GitHub's GraphQL API: GitHub's schema over a population, without a network."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from graphql import DocumentNode, OperationDefinitionNode, SelectionSetNode
+from graphql import (
+    BooleanValueNode,
+    DocumentNode,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    VariableNode,
+)
 from graphql.execution.values import get_variable_values
 
 from gqlnb.document.document import Document
@@ -59,112 +66,100 @@ class StandIn(Schema):
     Attributes
     ----------
     source
-        What the answers are made from, in words.
+        A description of the data.
     synthetic
-        What is not taken from the sources but made, and by which rule, by field.
+        The rules by which data that are not from the sources were generated, by field.
     simulation
-        Which of GitHub's faults it shows.
+        The faults of GitHub that it shows.
     """
 
     def __init__(self, population: Population, viewer: Owner, simulation: Simulation) -> None:
-        answers = StandInResolvers(population, viewer, simulation)
-        super().__init__(_load_sdl(), answers.build_resolvers())
+        resolvers = StandInResolvers(population, viewer, simulation)
+        super().__init__(_load_sdl(), resolvers.build_resolvers())
         self.source = population.source
         self.synthetic = population.synthetic
         self.simulation = simulation
-        for place, resolve in answers.build_connection_resolvers().items():
+        for place, resolve in resolvers.build_connection_resolvers().items():
             kind, name = place.split(".")
-            made: Any = self.graphql.type_map[kind]
-            made.fields[name].resolve = require_boundary(name, resolve)
+            owner = cast(GraphQLObjectType, self.graphql.type_map[kind])
+            owner.fields[name].resolve = require_boundary(name, resolve)
 
     def execute_document(
         self, document: Document, variables: Mapping[str, Any], **options: Any
     ) -> Result | Awaitable[Result]:
-        """Do as a Schema: priced before, and with errors in GitHub's form.
+        """Execute a document as a Schema does, priced before, and with errors in GitHub's form.
 
         Raises
         ------
         QueryError
-            If it asks for more than 500,000 nodes, or costs more points than are left.
+            If it requests more than 500,000 nodes, or costs more points than are left.
         """
         meter = CURRENT_METER.get() or RequestMeter()
         token = CURRENT_METER.set(meter)
         try:
-            given = self._coerce_for_cost(document, variables)
-            dry = None if given is None else _charge_operation(meter, document, given)
-            begun = super().execute_document(dry or document, variables, **options)
+            executed = self._charge_operation(meter, document, variables)
+            outcome = super().execute_document(executed, variables, **options)
         finally:
             CURRENT_METER.reset(token)
-        if isinstance(begun, Result):
-            return _format_result(begun, document)
-        return _format_awaited_result(begun, document)
+        if isinstance(outcome, Result):
+            return _format_result(outcome, document)
 
-    def _coerce_for_cost(
-        self, document: Document, variables: Mapping[str, Any]
-    ) -> Mapping[str, Any] | None:
-        """Return the values that resolvers will see; None where some will be refused."""
+        async def format_later() -> Result:
+            return _format_result(await outcome, document)
+
+        return format_later()
+
+    def _charge_operation(
+        self, meter: RequestMeter, document: Document, variables: Mapping[str, Any]
+    ) -> Document:
+        """Charge an operation to a meter; return the document to execute."""
+        values = variables
         declared = document.operation.variable_definitions
-        if not declared:
-            return variables
-        found: Any = get_variable_values(self.graphql, declared, dict(variables), max_errors=1)
-        if isinstance(found, list):
-            return None
-        values: Mapping[str, Any] = getattr(found, "coerced", found)  # an object since 3.3
-        return values
+        if declared:
+            # The resolvers see coerced values, so those decide the price.
+            coerced: Any = get_variable_values(
+                self.graphql, declared, dict(variables), max_errors=1
+            )
+            if isinstance(coerced, list):
+                return document  # errors, which the execution reports
+            values = getattr(coerced, "coerced", coerced)  # an object since graphql-core 3.3
+        meter.cost = compute_cost(document, values)
+        dry_run = _make_dry_run_document(document, values)
+        meter.is_free = dry_run is not None
+        if dry_run is None and meter.cost.nodes > MAX_NODES:
+            message = (
+                f"This query requests up to {meter.cost.nodes:,} possible nodes which exceeds the "
+                f"maximum limit of {MAX_NODES:,}."
+            )
+            meter.refusal = {"type": "MAX_NODE_LIMIT_EXCEEDED", "message": message}
+        elif not meter.charge_cost():
+            meter.refusal = {"type": "RATE_LIMITED", "message": "API rate limit exceeded."}
+        if meter.refusal is not None:
+            result = Result(None, (meter.refusal,), document=document)
+            problem = Problem(meter.refusal["message"])
+            raise QueryError(text=document.text, problems=[problem], result=result)
+        return dry_run or document
 
     def __repr__(self) -> str:
         return f"StandIn({self.source!r})"
 
 
-def _charge_operation(
-    meter: RequestMeter, document: Document, given: Mapping[str, Any]
-) -> Document | None:
-    """Price an operation and take the price; return what a dry run executes in its place."""
-    meter.cost = compute_cost(document, given)
-    dry = _make_dry_run_document(document, given)
-    meter.is_free = dry is not None
-    if dry is None:
-        _check_node_limit(meter, document)
-    _charge_budget(meter, document)
-    return dry
-
-
-def _check_node_limit(meter: RequestMeter, document: Document) -> None:
-    """Refuse what asks for too many nodes."""
-    if meter.cost.nodes <= MAX_NODES:
-        return
-    message = (
-        f"This query requests up to {meter.cost.nodes:,} possible nodes which exceeds the "
-        f"maximum limit of {MAX_NODES:,}."
-    )
-    raise _make_refusal(meter, document, "MAX_NODE_LIMIT_EXCEEDED", message)
-
-
-def _charge_budget(meter: RequestMeter, document: Document) -> None:
-    """Take the price from the budget, or refuse."""
-    if not meter.charge_cost():
-        raise _make_refusal(meter, document, "RATE_LIMITED", "API rate limit exceeded.")
-
-
-def _make_refusal(meter: RequestMeter, document: Document, kind: str, message: str) -> QueryError:
-    """Return the error of what is not executed, and leave it with the meter as GitHub writes it."""
-    meter.refusal = {"type": kind, "message": message}
-    result = Result(None, (meter.refusal,), document=document)
-    return QueryError(text=document.text, problems=[Problem(message)], result=result)
-
-
 def _make_dry_run_document(document: Document, variables: Mapping[str, Any]) -> Document | None:
-    """Return a document that asks for ``rateLimit`` alone, if this one is a dry run."""
-    given = collect_variable_defaults(document) | dict(variables)
+    """Return a document with the ``rateLimit`` fields alone if this one is a dry run, else None."""
     operation = document.operation
-    top = [operation.selection_set]
+    values = collect_variable_defaults(document) | dict(variables)
     fields = [
         field
-        for field in iter_fields(top, document.fragments, given)
+        for field in iter_fields([operation.selection_set], document.fragments, values)
         if field.name.value == "rateLimit"
     ]
-    values = [argument.value for field in fields for argument in field.arguments or ()]
-    if not any(_is_true(value, given) for value in values):
+    arguments = [argument.value for field in fields for argument in field.arguments or ()]
+    if not any(
+        values.get(node.name.value) is True
+        if isinstance(node, VariableNode)
+        else isinstance(node, BooleanValueNode) and node.value
+        for node in arguments
+    ):
         return None
     narrow = OperationDefinitionNode(
         operation=operation.operation,
@@ -177,28 +172,16 @@ def _make_dry_run_document(document: Document, variables: Mapping[str, Any]) -> 
     return Document(document.text, ast, narrow, document.schema)
 
 
-def _is_true(value: Any, variables: Mapping[str, Any]) -> bool:
-    """Tell whether a literal, or the variable in its place, is true."""
-    name = getattr(value, "name", None)
-    return (variables.get(name.value) if name else getattr(value, "value", None)) is True
-
-
-async def _format_awaited_result(begun: Awaitable[Result], document: Document) -> Result:
-    return _format_result(await begun, document)
-
-
 def _format_result(result: Result, document: Document) -> Result:
-    """Return a result with its errors in GitHub's form, of the document that was asked."""
+    """Return a result of the original document, with its errors in GitHub's form."""
     if not result.errors and result.document is document:
         return result
-    return replace(result, errors=tuple(map(_format_error, result.errors)), document=document)
-
-
-def _format_error(error: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an error with ``type`` beside the message, its members in GitHub's order."""
-    extensions = dict(error.get("extensions") or {})
-    members = {**error, "extensions": extensions, "type": extensions.pop("type", None)}
-    return {name: members[name] for name in _ERROR_MEMBERS if members.get(name)}
+    errors = []
+    for error in result.errors:  # ``type`` beside the message, members in GitHub's order
+        extensions = dict(error.get("extensions") or {})
+        members = {**error, "extensions": extensions, "type": extensions.pop("type", None)}
+        errors.append({name: members[name] for name in _ERROR_MEMBERS if members.get(name)})
+    return replace(result, errors=tuple(errors), document=document)
 
 
 def service(
@@ -213,17 +196,17 @@ def service(
     Parameters
     ----------
     population
-        What it answers from: of :func:`gqlnb.github.population`, or by default the embedded
-        snapshot of real repositories.
+        The repositories: of :func:`gqlnb.github.population`, or by default the embedded snapshot of
+        real repositories.
     viewer
-        The login that ``{ viewer { login } }`` answers: the account the token in use belongs to. A
-        user of the population, who then owns what is theirs, or anybody who is not in it.
+        The login of ``{ viewer { login } }``, the account that the token in use belongs to: a user
+        of the population, or any login that is not in it.
     restricted
         Whether ``stargazers`` is refused with FORBIDDEN, as GitHub has refused it since mid-2026
         for repositories that the viewer does not administer: here, own. ``stargazerCount`` is
-        answered always.
+        always answered.
     simulation
-        Which of GitHub's faults it shows; by default none. Those of HTTP are shown where it is
+        The faults of GitHub that it shows; by default none. Faults of HTTP are shown where it is
         served: by :func:`gqlnb.github.app`, :func:`gqlnb.github.serve`, or ``gqlnb github``.
 
     Returns
@@ -234,12 +217,12 @@ def service(
     Raises
     ------
     OptionError
-        If `viewer` is no login, or an organization's, or an option is not of its kind.
+        If `viewer` is not a login or is an organization's, or an option is of another type.
 
     Notes
     -----
-    The snapshot is made of top lists: the counts of its searches are not GitHub's. Without a
-    simulation the service keeps no state, and ``rateLimit`` tells of a whole budget always.
+    The snapshot was compiled from top lists: the counts of its searches are not GitHub's. Without a
+    simulation the service keeps no state, and ``rateLimit`` always reports a full budget.
 
     Examples
     --------
@@ -255,43 +238,40 @@ def service(
             raise_option_error(
                 name, value, f"a github.{kind.__name__}; {_OPTION_MAKERS[name]} makes one"
             )
-    made = simulation or Simulation()
+    simulation = simulation or Simulation()
     if check_boolean("restricted", restricted):
-        made = replace(made, restricted=True)
-    chosen = load_snapshot_population() if population is None else population
-    return StandIn(chosen, _find_viewer(viewer, chosen), made)
+        simulation = replace(simulation, restricted=True)
+    population = load_snapshot_population() if population is None else population
+    return StandIn(population, _find_viewer(viewer, population), simulation)
 
 
 _OPTION_MAKERS = {"population": "github.population(n)", "simulation": "github.Simulation(...)"}
-# GitHub's logins have 39 characters at most; those of enterprises an underscore, those of
-# applications an ending of their own.
+# GitHub's logins have at most 39 characters; enterprise accounts have an underscore, applications
+# the suffix [bot].
 _LOGIN_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}(\[bot\])?")
 
 
-def _find_viewer(login: Any, population: Population) -> Owner:
-    """Return the account of a login: the population's user, or a new one.
-
-    Raises
-    ------
-    OptionError
-        If it is no login, or an organization's.
-    """
+def _find_viewer(login: object, population: Population) -> Owner:
+    """Return the account of a login: the population's user, or a new one."""
     if not isinstance(login, str) or not _LOGIN_PATTERN.fullmatch(login):
         raise_option_error("viewer", login, "a login such as 'mona': letters, digits and hyphens")
-    found = population.find_owner(login)
-    if found is None:
-        return Owner(login, "User")
-    if found.kind != "User":
+    owner = population.find_owner(login)
+    if owner is not None and owner.kind != "User":
         msg = (
             f"viewer={login!r} is an organization of the {population.source}, and a token belongs "
-            "to a user. Name a user of it, or anybody who is not in it, such as 'demo'."
+            "to a user. Name a user of it, or a login that is not in it, such as 'demo'."
         )
         raise OptionError(msg)
-    return found
+    return owner or Owner(login, "User")
 
 
 def schema() -> Schema:
-    """Return the schema of the stand-in without resolvers: to check queries and to look around.
+    """Return the schema of the stand-in without resolvers, to validate and explore.
+
+    Returns
+    -------
+    Schema
+        The schema; executing it gives nulls.
 
     Examples
     --------

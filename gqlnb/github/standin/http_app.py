@@ -1,55 +1,41 @@
-"""The bodies that GitHub answers with where it does not execute."""
+"""The stand-in over HTTP: GitHub's statuses, bodies and headers, and simulated faults."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
+from dataclasses import replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphql import get_introspection_query
 
-from gqlnb import background
 from gqlnb.auth import Token
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.document.limits import Limits
 from gqlnb.github.option_checks import raise_option_error
 from gqlnb.github.standin.github_errors import format_request_errors, is_stopped_by_limits
 from gqlnb.github.standin.github_schema import StandIn, service
-from gqlnb.github.standin.rate_limits import (
-    CURRENT_METER,
-    CountedRequest,
-    RequestMeter,
-    TokenBudgets,
-)
+from gqlnb.github.standin.rate_limits import CURRENT_METER, TokenBudgets
+from gqlnb.http.handler import handle_request
 from gqlnb.http.messages import Response
 from gqlnb.http.preconditions import is_page_request
 from gqlnb.http.server_rules import ENDPOINT
-from gqlnb.server.app import App, parse_scope
-from gqlnb.server.background_server import Server, find_allowed_hosts
-from gqlnb.server.listener import Listener, bind_socket, resolve_address
-from gqlnb.server.request_log import RequestLog, read_clocks
+from gqlnb.server.app import App, parse_scope, read_body, send_response
+from gqlnb.server.background_server import Server, find_allowed_hosts, start_server
+from gqlnb.server.listener import resolve_address
+from gqlnb.server.request_log import read_clocks
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
     from random import Random
 
-    from gqlnb.document.limits import Limits
-    from gqlnb.github.standin.github_schema import StandIn
-    from gqlnb.github.standin.rate_limits import RequestMeter
-    from gqlnb.github.standin.simulation import Simulation
+    from gqlnb.github.standin.rate_limits import CountedRequest, RequestMeter
     from gqlnb.http.headers import HttpRequest
+    from gqlnb.server.streams import Receive, Send
 
 __all__ = [
-    "BAD_CREDENTIALS",
     "DEFAULT_PORT",
-    "INVALID_JSON",
-    "NOT_FOUND",
-    "QUERY_MISSING",
     "STANDIN_LIMITS",
-    "TOKEN_MISSING",
-    "USER_AGENT_MISSING",
-    "GitHubReply",
     "StandInApp",
     "app",
     "make_budget_reply",
@@ -65,25 +51,17 @@ _RATE_LIMITS_URL = f"{_DOCS_URL}/overview/rate-limits-and-query-limits-for-the-g
 _USER_ID = 583231  # the number of the account in messages about its budget
 
 
-class GitHubReply(NamedTuple):
-    """One answer: its status, its body, and its headers by lower-case name."""
-
-    status: int
-    body: bytes
-    headers: Mapping[str, str]
-
-
-def make_json_reply(status: int, members: Mapping[str, Any], **headers: str) -> GitHubReply:
-    """Return a reply in JSON; an underscore in the name of a header stands for a hyphen."""
+def make_json_reply(status: int, members: Mapping[str, Any], **headers: str) -> Response:
+    """Return a JSON reply; an underscore in the name of a header stands for a hyphen."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return GitHubReply(
-        status, dump_json(members), {"content-type": "application/json; charset=utf-8"} | named
+    return Response(
+        status, {"content-type": "application/json; charset=utf-8"} | named, dump_json(members)
     )
 
 
-def make_html_reply(status: int, text: str) -> GitHubReply:
-    """Return a reply in HTML."""
-    return GitHubReply(status, text.encode(), {"content-type": "text/html; charset=utf-8"})
+def make_html_reply(status: int, text: str) -> Response:
+    """Return an HTML reply."""
+    return Response(status, {"content-type": "text/html; charset=utf-8"}, text.encode())
 
 
 USER_AGENT_MISSING = make_html_reply(
@@ -120,8 +98,8 @@ QUERY_MISSING = make_json_reply(
 )
 
 
-def make_secondary_limit_reply(chance: Random, wait: int) -> GitHubReply:
-    """Return one of the answers to who asks too often, or too much at once.
+def make_secondary_limit_reply(chance: Random, wait: int) -> Response:
+    """Return one of GitHub's answers to too many requests in a minute, or at the same time.
 
     Mostly 403 with the seconds to wait; GitHub's documentation names 200 too, clients have seen
     429, and in the first seconds ``retry-after`` may be missing.
@@ -138,10 +116,10 @@ def make_secondary_limit_reply(chance: Random, wait: int) -> GitHubReply:
     )
 
 
-def make_budget_reply(chance: Random, meter: RequestMeter) -> GitHubReply:
-    """Return one of the two answers to who has used the budget up.
+def make_budget_reply(chance: Random, meter: RequestMeter) -> Response:
+    """Return one of GitHub's two answers to a used-up budget.
 
-    The second has kept clients waiting that look for the first, or for nothing left.
+    The second has misled clients that look for the first type only, or for ``remaining: 0``.
     """
     if chance.random() < 0.5:
         message = f"API rate limit exceeded for user ID {_USER_ID}."
@@ -151,8 +129,8 @@ def make_budget_reply(chance: Random, meter: RequestMeter) -> GitHubReply:
     return make_json_reply(200, {"errors": [error]}, x_ratelimit_remaining=str(meter.remaining + 1))
 
 
-def make_gateway_reply(chance: Random) -> GitHubReply:
-    """Return one of the pages that come where no answer came in time."""
+def make_gateway_reply(chance: Random) -> Response:
+    """Return one of the HTML pages of GitHub's gateways."""
     status, name = chance.choice([(502, "Bad Gateway"), (504, "Gateway Time-out"), (502, "")])
     if name:
         title = f"{status} {name}"
@@ -170,21 +148,18 @@ def make_gateway_reply(chance: Random) -> GitHubReply:
     )
 
 
-def make_timeout_reply(chance: Random) -> GitHubReply:
-    """Return one of the answers in JSON to what took longer than ten seconds."""
+def make_timeout_reply(chance: Random) -> Response:
+    """Return one of GitHub's JSON answers after ten seconds of execution."""
     number = ":".join(f"{chance.randrange(2**16):04X}" for _ in range(5))
     message = (
         "Something went wrong while executing your query. This may be the result of a timeout, or "
         f"it could be a GitHub bug. Please include `{number}` when reporting this issue."
     )
-    nothing = chance.choice([None, "null"])  # both have been seen
+    data = chance.choice([None, "null"])  # both have been seen
     return make_json_reply(
-        chance.choice([502, 504]), {"data": nothing, "errors": [{"message": message}]}
+        chance.choice([502, 504]), {"data": data, "errors": [{"message": message}]}
     )
 
-
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 STANDIN_LIMITS = Limits(
     text=None,
@@ -198,33 +173,32 @@ STANDIN_LIMITS = Limits(
     errors=None,
     message=None,
 )
-"""What is let through: GitHub's ten seconds, and none of the limits that GitHub does not have.
+"""GitHub's ten seconds, and none of the limits that GitHub does not have.
 
-The few others keep a stranger from occupying the process; what they refuse is told in GitHub's
-words.
+The few others keep a stranger from occupying the process.
 """
-_MEDIA_TYPE = "github.v4; format=json"
-_FORCED_HEADERS = {b"accept": b"application/json", b"content-type": b"application/json"}
 
 
 class StandInApp(App):
-    """The stand-in as an ASGI application that behaves as GitHub's does; :func:`app` makes one.
+    """The stand-in as an ASGI application with GitHub's HTTP; :func:`app` makes one.
 
     Parameters
     ----------
     standin
-        What executes.
+        The stand-in that executes.
     token
-        What a request must send; None takes any, or none.
+        The token that a request must send; None for none.
     limits
-        How much is let through; by default :data:`STANDIN_LIMITS`.
+        The limits of requests; by default ``STANDIN_LIMITS``.
     **options
         As for :class:`~gqlnb.server.app.App`: `hosts`.
 
     Attributes
     ----------
-    front_end : Front or None
-        What stands before the application; None once another application took its place.
+    simulation
+        The faults to show.
+    budgets
+        The budgets of tokens.
     """
 
     def __init__(
@@ -236,247 +210,161 @@ class StandInApp(App):
         **options: Any,
     ) -> None:
         super().__init__(standin, token=token, limits=limits or STANDIN_LIMITS, **options)
-        self.front_end: FrontEnd | None = FrontEnd(token, standin.simulation, self.limits)
+        self.simulation = standin.simulation
+        self.budgets = TokenBudgets(standin.simulation)
 
     def switch_to(self, other: App) -> None:
-        """Serve what another application serves, with GitHub's HTTP only if that has it."""
+        """Serve the schema of another application, by its rules, from the next request on."""
         super().switch_to(other)
-        self.front_end = other.front_end if isinstance(other, StandInApp) else None
+        if isinstance(other, StandInApp):
+            self.simulation, self.budgets = other.simulation, other.budgets
 
     def remember_head(self, head: bytes, scope: Mapping[str, Any], length: int) -> None:
-        """Remember no head: what stands before the application looks at every request."""
-        if self.front_end is None:
-            super().remember_head(head, scope, length)
+        """Remember no head: the hot path knows neither budgets nor faults."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one connection of the host."""
-        front = self.front_end
-        if front is None or scope["type"] != "http":
+        request = parse_scope(scope) if scope["type"] == "http" else None
+        rules = self._served.rules
+        if request is None or (request.method == "GET" and is_page_request(request, rules)):
             await super().__call__(scope, receive, send)
             return
-        request = parse_scope(scope)
-        if request.method == "GET" and is_page_request(request, self._served.rules):
+        began, body = read_clocks(), b""
+        refusal = self._check_request(request)
+        if refusal is not None:
+            self.request_log.add_request(began, refusal)
+            await send_response(send, add_github_headers(refusal, None), None, ())
+            return
+        if request.method == "GET" and not request.query_string:  # GitHub answers its schema
+            body = dump_json({"query": get_introspection_query()})
+        elif request.method != "POST":
             await super().__call__(scope, receive, send)
             return
-        exchange = _Exchange(super().__call__, scope, receive, send, self.request_log)
-        await front.answer_request(request, exchange)
+        with self.budgets.track_request(request.headers.get("authorization", "")) as counted:
+            reply = self._draw_fault(counted)
+            if reply is None:
+                if request.method == "POST":
+                    body = await receive_body(receive, rules.limits)
+                reply = await self._answer_body(request, body, counted)
+            self.request_log.add_request(began, reply, len(body))
+            await send_response(send, add_github_headers(reply, counted.meter), None, ())
 
-
-class _Exchange:
-    """One request and its answer.
-
-    Parameters
-    ----------
-    below
-        The application that executes.
-    scope, receive, send
-        As the host gives them.
-    journal
-        Where what is answered before the application is noted.
-    """
-
-    def __init__(
-        self,
-        below: Any,
-        scope: MutableMapping[str, Any],
-        receive: Receive,
-        send: Send,
-        journal: RequestLog,
-    ) -> None:
-        self.below = below
-        self.scope = scope
-        self.receive = receive
-        self.send = send
-        self._journal = journal
-        self._started_at = read_clocks()
-
-    def log_reply(self, reply: GitHubReply) -> GitHubReply:
-        """Enter an answer that is not the application's in the log, and return it."""
-        answer = Response(reply.status, reply.headers, reply.body)
-        self._journal.add_request(self._started_at, answer)
-        return reply
-
-
-class FrontEnd:
-    """What stands before the application: the token, and what a simulation remembers."""
-
-    def __init__(self, token: Token | None, simulation: Simulation, limits: Limits) -> None:
-        self._token = token
-        self._simulation = simulation
-        self._limits = limits
-        self._budgets = TokenBudgets(simulation)
-
-    async def answer_request(self, request: HttpRequest, exchange: _Exchange) -> None:
-        """Answer one request."""
-        refused = self._refuse_request(request)
-        if refused is not None:
-            await send_reply(exchange.send, exchange.log_reply(refused), None)
-            return
-        schema = request.method == "GET" and not request.query_string
-        if request.method != "POST" and not schema:
-            await exchange.below(exchange.scope, exchange.receive, exchange.send)
-            return
-        with self._budgets.track_request(request.headers.get("authorization", "")) as visit:
-            reply = self._draw_fault(visit)
-            reply = (
-                exchange.log_reply(reply)
-                if reply
-                else await self._answer_body(exchange, visit, schema)
-            )
-            await send_reply(exchange.send, reply, visit.meter)
-
-    def _refuse_request(self, request: HttpRequest) -> GitHubReply | None:
-        """Refuse a request without a User-Agent, to another path, or without the token."""
+    def _check_request(self, request: HttpRequest) -> Response | None:
+        """Return GitHub's refusal of the head of a request, or None."""
         if not request.headers.get("user-agent", "").strip():
             return USER_AGENT_MISSING
         if request.path != ENDPOINT:
             return NOT_FOUND
-        header = request.headers.get("authorization", "")
-        if self._token is None or self._token.matches(header):
+        header, token = request.headers.get("authorization", ""), self._served.rules.token
+        if token is None or token.matches(header):
             return None
         return BAD_CREDENTIALS if header else TOKEN_MISSING
 
-    def _draw_fault(self, visit: CountedRequest) -> GitHubReply | None:
-        """Return what a request gets instead of an answer: it came too soon, or chance wants it."""
-        simulation, number = self._simulation, visit.number
-        if visit.retry_after is not None:
-            return make_secondary_limit_reply(
-                simulation.make_random("which haste", number), visit.retry_after
-            )
+    def _draw_fault(self, counted: CountedRequest) -> Response | None:
+        """Return the simulated fault of a request, or None."""
+        simulation, number = self.simulation, counted.number
+        if counted.retry_after is not None:
+            chance = simulation.make_random("which haste", number)
+            return make_secondary_limit_reply(chance, counted.retry_after)
         if simulation.is_triggered(simulation.gateway, "gateway", number):
             return make_gateway_reply(simulation.make_random("which gateway", number))
         if simulation.is_triggered(simulation.timeouts, "timeout", number):
-            return self._charge_timeout(visit)
+            return self._charge_timeout(counted)
         return None
 
-    def _charge_timeout(self, visit: CountedRequest) -> GitHubReply:
-        """Return the answer to what took too long, which costs points of its own."""
-        visit.meter.charge_penalty(self._simulation.penalty)
-        return make_timeout_reply(self._simulation.make_random("which timeout", visit.number))
+    def _charge_timeout(self, counted: CountedRequest) -> Response:
+        counted.meter.charge_penalty(self.simulation.penalty)  # each time-out costs extra points
+        return make_timeout_reply(self.simulation.make_random("which timeout", counted.number))
 
     async def _answer_body(
-        self, exchange: _Exchange, visit: CountedRequest, schema: bool
-    ) -> GitHubReply:
-        """Return the answer to a body, or to a GET that asks for the schema."""
-        if schema:
-            body = dump_json({"query": get_introspection_query()})
-        else:
-            body = await read_body(exchange.receive, self._limits)
-        if self._limits.body is not None and len(body) > self._limits.body:
-            return exchange.log_reply(QUERY_MISSING)  # clients tell by it that they sent too much
+        self, request: HttpRequest, body: bytes, counted: CountedRequest
+    ) -> Response:
+        """Execute the operation of a body and return the answer in GitHub's form."""
+        rules, meter = self._served.rules, counted.meter
+        members = parse_members(body, rules.limits.body)
+        if isinstance(members, Response):
+            return members
+        chance = self.simulation.make_random("spelling", counted.number)
+        if meter.remaining < 1:
+            return make_budget_reply(chance, meter)
+        # GitHub reads JSON and answers JSON, whatever the headers say.
+        headers = {
+            **request.headers,
+            "accept": "application/json",
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+        }
+        headers.pop("content-encoding", None)
+        inner = replace(request, method="POST", headers=headers, body=body)
+        token = CURRENT_METER.set(meter)
+        self.running_requests += 1
         try:
-            asked = load_json(body)
-        except JSONError:
-            return exchange.log_reply(INVALID_JSON)
-        text = asked.get("query") if isinstance(asked, Mapping) else None
-        if not isinstance(text, str) or not text.strip():
-            return exchange.log_reply(QUERY_MISSING)
-        chance = self._simulation.make_random("spelling", visit.number)
-        if visit.meter.remaining < 1:
-            return exchange.log_reply(make_budget_reply(chance, visit.meter))
-        reply = await execute_exchange(exchange, body, asked, visit.meter)
-        if visit.meter.is_over_budget:
-            return make_budget_reply(chance, visit.meter)
-        return self._charge_timeout(visit) if reply is None else reply
+            reply = await handle_request(inner, self._served.execute, rules=rules)
+        finally:
+            self.running_requests -= 1
+            CURRENT_METER.reset(token)
+        if meter.is_over_budget:
+            return make_budget_reply(chance, meter)
+        return format_answer(reply, members, meter) or self._charge_timeout(counted)
 
 
-async def execute_exchange(
-    exchange: _Exchange, body: bytes, asked: Mapping[str, Any], meter: RequestMeter
-) -> GitHubReply | None:
-    """Return what the application answers, in GitHub's form; None if it took too long."""
-    scope = exchange.scope
-    kept = [
-        (n, v)
-        for n, v in scope["headers"]
-        if n.lower() not in {*_FORCED_HEADERS, b"content-length"}
-    ]
-    length = (b"content-length", str(len(body)).encode())
-    inner = {**scope, "method": "POST", "headers": [*kept, *_FORCED_HEADERS.items(), length]}
-    incoming = [{"type": "http.request", "body": body, "more_body": False}]
-    started: dict[str, Any] = {}
-    parts: list[bytes] = []
-
-    async def receive_body() -> MutableMapping[str, Any]:
-        if incoming:
-            return incoming.pop()
-        await asyncio.Event().wait()  # the client stays
-        return {"type": "http.disconnect"}
-
-    async def collect_message(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            started.update(message)
-        else:
-            parts.append(message.get("body", b""))
-
-    token = CURRENT_METER.set(meter)
+def parse_members(body: bytes, most: int | None) -> Mapping[str, Any] | Response:
+    """Return the members of a body that has a query, or GitHub's refusal of another one."""
+    if most is not None and len(body) > most:
+        return QUERY_MISSING  # GitHub's answer to a body that is too large, too
     try:
-        await exchange.below(inner, receive_body, collect_message)
-    finally:
-        CURRENT_METER.reset(token)
-    reply = GitHubReply(
-        started["status"],
-        b"".join(parts),
-        {k.decode("latin-1"): v.decode("latin-1") for k, v in started["headers"]},
-    )
-    return format_reply(reply, asked, meter) if reply.status == 200 else reply
+        members = load_json(body)
+    except JSONError:
+        return INVALID_JSON
+    text = members.get("query") if isinstance(members, Mapping) else None
+    return members if isinstance(text, str) and text.strip() else QUERY_MISSING
 
 
-def format_reply(
-    reply: GitHubReply, asked: Mapping[str, Any], meter: RequestMeter
-) -> GitHubReply | None:
-    """Return an answer with errors in GitHub's words, behind the data; None if it took too long."""
-    if b'"errors"' not in reply.body:  # to read a page takes as long as to write it
-        return reply
-    members = load_json(reply.body)
-    errors = members.get("errors")
+def format_answer(
+    reply: Response, members: Mapping[str, Any], meter: RequestMeter
+) -> Response | None:
+    """Return an answer with its errors in GitHub's form; None if the execution took too long."""
+    # The body is searched first: reading a page again would take as long as writing it.
+    answer = load_json(reply.body) if b'"errors"' in reply.body and reply.status == 200 else {}
+    errors = answer.get("errors")
     if not errors:
         return reply
     if is_stopped_by_limits(errors):
         return None
-    if "data" in members:
-        return reply._replace(body=dump_json({"data": members["data"]} | members))
-    made = (
+    if "data" in answer:
+        return replace(reply, body=dump_json({"data": answer["data"]} | answer))
+    errors = (
         [meter.refusal]
         if meter.refusal
-        else format_request_errors(errors, asked["query"], asked.get("variables") or {})
+        else format_request_errors(errors, members["query"], members.get("variables") or {})
     )
-    return reply._replace(body=dump_json({"errors": made}))
+    return replace(reply, body=dump_json({"errors": errors}))
 
 
-async def read_body(receive: Receive, limits: Limits) -> bytes:
-    """Return a body, empty if it is late; of one beyond the limit only so much that it shows."""
-    body = bytearray()
+async def receive_body(receive: Receive, limits: Limits) -> bytes:
+    """Return the body of a request; empty if it is late or the client has left."""
     try:
-        async with asyncio.timeout(limits.body_seconds):
-            more = True
-            while more and (limits.body is None or len(body) <= limits.body):
-                message = await receive()
-                body += message.get("body", b"")
-                more = message.get("more_body", False)
+        return (await read_body(receive, limits))[0] or b""
     except TimeoutError:
         return b""
-    return bytes(body)
 
 
-async def send_reply(send: Send, reply: GitHubReply, meter: RequestMeter | None) -> None:
-    """Send a reply with the headers that GitHub puts on it."""
-    about = {
+def add_github_headers(reply: Response, meter: RequestMeter | None) -> Response:
+    """Return a reply with the headers that GitHub adds, and the state of the budget."""
+    headers = {
         "x-content-type-options": "nosniff",
-        "x-github-media-type": _MEDIA_TYPE,
+        "x-github-media-type": "github.v4; format=json",
         "x-github-request-id": ":".join(token_hex(2).upper() for _ in range(5)),
     }
     if meter is not None:
-        about |= {
+        headers |= {
             "x-ratelimit-limit": str(meter.limit),
             "x-ratelimit-remaining": str(meter.remaining),
             "x-ratelimit-used": str(meter.spent),
             "x-ratelimit-reset": str(int(meter.reset)),
             "x-ratelimit-resource": "graphql",
         }
-    headers = {**about, **reply.headers} | {"content-length": str(len(reply.body))}
-    pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": reply.status, "headers": pairs})
-    await send({"type": "http.response.body", "body": reply.body, "more_body": False})
+    return replace(reply, headers={**headers, **reply.headers})
 
 
 def app(
@@ -488,31 +376,29 @@ def app(
     """Return the stand-in as an ASGI application that answers as GitHub does over HTTP.
 
     Statuses, bodies and headers are GitHub's: 403 without a User-Agent, 401 without the token,
-    errors in its words; ``x-ratelimit-*`` on what comes behind the token; and the faults of the
-    stand-in's simulation. Give it to a client (``gqlnb.connect(app)``), to a server of your own, or
-    use :func:`serve`.
+    GitHub's error messages, ``x-ratelimit-*`` headers, and the faults of the stand-in's simulation.
+    Give it to a client (``gqlnb.connect(app)``), to another ASGI server, or use :func:`serve`.
 
     Parameters
     ----------
     standin
-        Of :func:`service`; by default over the embedded snapshot.
+        A stand-in of :func:`service`; by default one of the embedded snapshot.
     token
-        What a request must send as ``Authorization: Bearer ...`` (``bearer`` and ``token`` will
-        do): ``"env:NAME"``, ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token. None asks
-        for none.
+        The token that a request must send as ``Authorization: Bearer ...``: ``"env:NAME"``,
+        ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token. None asks for none.
     limits
-        How much is let through; by default :data:`gqlnb.github.standin.http_app.STANDIN_LIMITS`. What is refused is
-        refused in GitHub's words.
+        The limits of requests; by default ``STANDIN_LIMITS`` of this module. Requests over a limit
+        are answered with GitHub's messages.
 
     Returns
     -------
-    Edge
+    StandInApp
         An ASGI 3 application, for ``/graphql``.
 
     Raises
     ------
     OptionError
-        If `standin` or `limits` is something else.
+        If `standin` or `limits` is of another type.
 
     Examples
     --------
@@ -525,13 +411,7 @@ def app(
 
 
 def check_standin(standin: StandIn | None) -> StandIn:
-    """Return the stand-in to serve, by default one of the embedded snapshot.
-
-    Raises
-    ------
-    OptionError
-        If it is something else; what serves any schema is :func:`gqlnb.serve`.
-    """
+    """Return the stand-in to serve, by default one of the embedded snapshot."""
     if standin is not None and not isinstance(standin, StandIn):
         raise_option_error("standin", standin, "a stand-in that github.service(...) made")
     return service() if standin is None else standin
@@ -539,9 +419,6 @@ def check_standin(standin: StandIn | None) -> StandIn:
 
 DEFAULT_PORT = 4001
 """One more than that of :func:`gqlnb.serve`, so that both can be open."""
-
-_servers_lock = threading.Lock()
-_open_servers: dict[int, Server] = {}
 
 
 def serve(
@@ -554,22 +431,20 @@ def serve(
 ) -> Server:
     """Serve the stand-in at ``/graphql`` from a background thread, with GitHub's HTTP.
 
-    Like :func:`gqlnb.serve`, with statuses, bodies and headers as :func:`app` has them, and with
-    the faults of the stand-in's simulation. Served again on the same port, as a re-run cell does,
-    the new one takes the place of the old one.
+    Like :func:`gqlnb.serve`, with the statuses, bodies and headers of :func:`app`, and the faults
+    of the stand-in's simulation. Served again on the same port, as a re-run cell does, the new
+    stand-in replaces the old one.
 
     Parameters
     ----------
     standin
-        Of :func:`service`; by default over the embedded snapshot.
+        A stand-in of :func:`service`; by default one of the embedded snapshot.
     port
         The port, or 0 for any free one.
     host
-        The address to listen on; for any that others can reach a token must be given.
-    token
-        What a request must send, as for :func:`app`.
-    limits
-        How much is let through, as for :func:`app`.
+        The address to listen on; one that other machines can reach needs a token.
+    token, limits
+        As for :func:`app`.
 
     Returns
     -------
@@ -579,11 +454,11 @@ def serve(
     Raises
     ------
     OptionError
-        If `standin` or `limits` is something else.
+        If `standin` or `limits` is of another type.
     PortInUseError
         If another program listens on the port.
     ServerError
-        If the system does not let us listen, or others could ask and no token is asked of them.
+        If the system does not allow listening, or other machines can reach it without a token.
 
     Examples
     --------
@@ -593,20 +468,6 @@ def serve(
     {'viewer': {'login': 'demo'}}
     """
     address, secret = resolve_address(host, port), Token.from_source(token)
-    made = StandInApp(
-        check_standin(standin),
-        token=secret,
-        limits=limits,
-        hosts=find_allowed_hosts(host, address, secret),
-    )
-    with _servers_lock:
-        before = _open_servers.pop(port, None)
-        if before is not None:
-            before.close()
-        listener = Listener(bind_socket(address), made)
-        listener.start()
-        server = listener.owner = Server(listener, host, chosen=port == 0, token=secret)
-        background.servers.add(server)
-        if port:
-            _open_servers[port] = server
-    return server
+    hosts = find_allowed_hosts(host, address, secret)
+    application = StandInApp(check_standin(standin), token=secret, limits=limits, hosts=hosts)
+    return start_server(application, address, host, port=port, token=secret)

@@ -1,8 +1,9 @@
-"""Pages of a connection, with GitHub's boundaries, cursors and refusals.
+"""The stand-in's resolvers, and pages of its connections with GitHub's boundaries and cursors.
 
-A cursor of a search is ``base64("cursor:N")`` for the N-th item, counted from 1. One of another
-connection says what the item is sorted by and its number, ``base64("cursor:v2:" + MessagePack)``:
-a walk goes on behind it even where the item has moved or is gone.
+A cursor of a search is ``base64("cursor:N")`` for the N-th item, counted from 1. A cursor of
+another connection holds the sort key of its item and the item's number,
+``base64("cursor:v2:" + MessagePack)``, so that paging continues behind it even if the item has
+moved or is gone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,7 +31,7 @@ from gqlnb.github.standin.simulation import DataFaults
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gqlnb.github.standin.repository_columns import Population, RepositoryMatches
+    from gqlnb.github.standin.repository_columns import Population
     from gqlnb.github.standin.simulation import Simulation
 
 __all__ = [
@@ -47,40 +48,44 @@ __all__ = [
 _RESOURCES_EXCEEDED = "Resource limits for this query exceeded."
 _OFFSET_PATTERN = re.compile(rb"cursor:(\d{1,9})")
 _KEYSET_PREFIX = b"cursor:v2:"
+Resolver = Callable[..., Any]  # (root, args, context); what a field may be is in the SDL
 _STANDARD_ALPHABET = str.maketrans("-_", "+/")
 
 
 def make_github_error(message: str, kind: str) -> GraphQLError:
-    """Return an error with GitHub's word for its kind.
+    """Return an error of one of GitHub's types.
 
-    It stands in ``extensions``, the one place that an exception has for it; in the answers of the
-    stand-in it stands where GitHub writes it, beside the message.
+    An exception can hold the type only in ``extensions``; the schema's results have it beside the
+    message, where GitHub writes it.
     """
     return GraphQLError(message, extensions={"type": kind})
 
 
 class CursorCodec(Protocol):
-    """What cursors of a connection are like; places are counted from 0."""
+    """Encodes and decodes the cursors of a connection; places are counted from 0."""
 
     def encode_cursor(self, place: int) -> str:
         """Return the cursor of the item at a place."""
 
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+
     def find_after(self, text: str) -> int:
-        """Return the place behind what a cursor names.
+        """Return the place behind the item of a cursor.
 
         Raises
         ------
         GraphQLError
-            If it is none.
+            If the cursor is not valid.
         """
 
     def find_before(self, text: str) -> int:
-        """Return the place of what a cursor names, or where it would stand.
+        """Return the place of the item of a cursor, or the place where it would be.
 
         Raises
         ------
         GraphQLError
-            If it is none.
+            If the cursor is not valid.
         """
 
 
@@ -89,37 +94,41 @@ class OffsetCursors:
 
     def encode_cursor(self, place: int) -> str:
         """Return the cursor of the item at a place."""
-        return b64encode(b"cursor:%d" % (place + 1)).decode()
+        return self.encode_cursors([place])[0]
+
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+        return [b64encode(b"cursor:%d" % (place + 1)).decode() for place in places]
 
     def find_after(self, text: str) -> int:
-        """Return the place behind what a cursor names."""
+        """Return the place behind the item of a cursor."""
         try:
             match = _OFFSET_PATTERN.fullmatch(b64decode(text, validate=True))
-        except ValueError:  # also what binascii raises
+        except ValueError:  # binascii.Error is one
             match = None
         if match is None:
             raise _make_cursor_error(text)
         return int(match[1])
 
     def find_before(self, text: str) -> int:
-        """Return the place of what a cursor names."""
+        """Return the place of the item of a cursor."""
         return self.find_after(text) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class KeysetCursors:
-    """Cursors that name what their items are sorted by.
+    """Cursors that hold the sort key of their items.
 
     Attributes
     ----------
     get_key
-        Returns the key of the item at a place; no two are equal.
+        Returns the unique key of the item at a place.
     size
-        How many items there are.
+        The number of items.
     key_type
         The type of a key, such as ``tuple[str, int]``.
     descending
-        Whether the largest key stands first.
+        Whether the largest key comes first.
     """
 
     get_key: Callable[[int], tuple[Any, ...]]
@@ -134,32 +143,36 @@ class KeysetCursors:
         ).decode()
 
     def find_after(self, text: str) -> int:
-        """Return the place behind what a cursor names, or where it would stand."""
-        given = self._decode_cursor(text)
+        """Return the place behind the item of a cursor, or behind where it would be."""
+        key = self._decode_cursor(text)
         if self.descending:
-            return self.size - bisect_left(range(self.size), given, key=self._get_ascending_key)
-        return bisect_right(range(self.size), given, key=self.get_key)
+            return self.size - bisect_left(range(self.size), key, key=self._get_ascending_key)
+        return bisect_right(range(self.size), key, key=self.get_key)
 
     def find_before(self, text: str) -> int:
-        """Return the place of what a cursor names, or where it would stand."""
-        given = self._decode_cursor(text)
+        """Return the place of the item of a cursor, or the place where it would be."""
+        key = self._decode_cursor(text)
         if self.descending:
-            return self.size - bisect_right(range(self.size), given, key=self._get_ascending_key)
-        return bisect_left(range(self.size), given, key=self.get_key)
+            return self.size - bisect_right(range(self.size), key, key=self._get_ascending_key)
+        return bisect_left(range(self.size), key, key=self.get_key)
+
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+        return [self.encode_cursor(place) for place in places]
 
     def _get_ascending_key(self, place: int) -> tuple[Any, ...]:
         return self.get_key(self.size - 1 - place)
 
     def _decode_cursor(self, text: str) -> tuple[Any, ...]:
-        """Return the key of a cursor; GitHub's are of the alphabet for addresses, now and then."""
+        # GitHub's cursors are in the URL-safe alphabet now and then, so both are read.
         padded = text.translate(_STANDARD_ALPHABET) + "=" * (-len(text) % 4)
         try:
             raw = b64decode(padded, validate=True)
             if raw.startswith(_KEYSET_PREFIX):
-                found: tuple[Any, ...] = msgspec.msgpack.decode(
+                key: tuple[Any, ...] = msgspec.msgpack.decode(
                     raw.removeprefix(_KEYSET_PREFIX), type=self.key_type
                 )
-                return found
+                return key
         except (ValueError, msgspec.DecodeError):
             pass
         raise _make_cursor_error(text)
@@ -182,18 +195,19 @@ class ConnectionPage:
     name
         The field of the connection, for messages.
     items
-        All that can be reached by paging.
+        All items that can be reached by paging.
     start, stop
-        The page is ``items[start:stop]``; None where neither `first` nor `last` was given.
+        The page is ``items[start:stop]``; `start` is None where neither `first` nor `last` was
+        given.
     total
-        How many there are, also beyond reach.
+        The number of all items, also beyond reach.
     shown_items
-        Which item stands at each place of the page, None for one that is missing; None where each
-        stands at its own.
+        The number of the item at each place of the page, None for a missing one; None where each
+        item is at its own place.
     max_nodes
-        How many nodes there is strength for; the others are errors. None for all.
+        The number of nodes within the resource limits; the others are errors. None for all.
     cursors
-        What their cursors are like.
+        The codec of the cursors.
     """
 
     name: str
@@ -206,48 +220,56 @@ class ConnectionPage:
     cursors: CursorCodec = _OFFSET_CURSORS
 
     @property
-    def nodes(self) -> Sequence[Any]:
+    def nodes(self) -> tuple[Any, ...]:
         """The items of this page.
 
         Raises
         ------
         GraphQLError
-            If neither `first` nor `last` was given; counts alone need none.
+            If neither `first` nor `last` was given; counts alone need neither.
         """
-        if self.start is not None and self.shown_items is None and self.max_nodes is None:
-            return tuple(self.items[self.start : self.stop])
-        return tuple(node for _, node in self._iter_placed_items())
+        return self._select_items()[1]
 
     @property
     def edges(self) -> list[dict[str, Any]]:
-        """The items of this page, each with its cursor."""
-        return [
-            {"cursor": self.cursors.encode_cursor(place), "node": node}
-            for place, node in self._iter_placed_items()
-        ]
+        """The items of this page, each with its cursor.
 
-    def _iter_placed_items(self) -> Iterator[tuple[int, Any]]:
-        """Yield the items of this page with their places, counted from 0."""
+        Raises
+        ------
+        GraphQLError
+            If neither `first` nor `last` was given.
+        """
+        places, nodes = self._select_items()
+        cursors = self.cursors.encode_cursors(places)
+        return [{"cursor": c, "node": node} for c, node in zip(cursors, nodes, strict=True)]
+
+    def _select_items(self) -> tuple[Sequence[int], tuple[Any, ...]]:
+        """Return the places of this page, counted from 0, and their items."""
         if self.start is None:
             raise _make_boundary_error(self.name)
         places = range(self.start, self.stop)
+        if self.shown_items is None and self.max_nodes is None:
+            return places, tuple(self.items[self.start : self.stop])
+        shown: list[tuple[int, Any]] = []
         for number, place in enumerate(places):
             item = place if self.shown_items is None else self.shown_items[number]
             if self.max_nodes is not None and number >= self.max_nodes:
-                yield place, make_github_error(_RESOURCES_EXCEEDED, "RESOURCE_LIMITS_EXCEEDED")
+                error = make_github_error(_RESOURCES_EXCEEDED, "RESOURCE_LIMITS_EXCEEDED")
+                shown.append((place, error))
             elif item is not None:
-                yield place, self.items[item]
+                shown.append((place, self.items[item]))
+        return [place for place, _ in shown], tuple(item for _, item in shown)
 
     @property
     def page_info(self) -> dict[str, Any]:
-        """Where this page lies."""
+        """The fields of ``PageInfo``."""
         start, stop = self.start or 0, self.stop
-        asked, filled = self.start is not None, stop > start
+        is_bounded, is_filled = self.start is not None, stop > start
         return {
-            "startCursor": self.cursors.encode_cursor(start) if filled else None,
-            "endCursor": self.cursors.encode_cursor(stop - 1) if filled else None,
-            "hasNextPage": asked and stop < len(self.items),
-            "hasPreviousPage": asked and start > 0,
+            "startCursor": self.cursors.encode_cursor(start) if is_filled else None,
+            "endCursor": self.cursors.encode_cursor(stop - 1) if is_filled else None,
+            "hasNextPage": is_bounded and stop < len(self.items),
+            "hasPreviousPage": is_bounded and start > 0,
         }
 
 
@@ -266,19 +288,24 @@ def build_page(
     name
         The field of the connection, for messages.
     items
-        All that can be reached by paging.
+        All items that can be reached by paging.
     args
         ``first`` or ``last``, not both, 0 to 100; ``after`` and ``before``, cursors, both
         excluded.
     total
-        How many there are; by default the number of items.
+        The number of all items; by default that of `items`.
     cursors
-        What cursors are like; by default, as in a search.
+        The codec of the cursors; by default that of a search.
+
+    Returns
+    -------
+    ConnectionPage
+        The page, without the faults of a simulation.
 
     Raises
     ------
     GraphQLError
-        If a boundary is out of range, both are given, or a cursor is none.
+        If a boundary is out of range, both are given, or a cursor is not valid.
     """
     first, last = _parse_page_size(name, "first", args), _parse_page_size(name, "last", args)
     if first is not None and last is not None:
@@ -296,30 +323,30 @@ def build_page(
     return ConnectionPage(name, items, None, 0, count)
 
 
-def require_boundary(name: str, resolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a resolver of a connection that refuses it, where items are asked without a boundary.
+def require_boundary(name: str, resolve: Resolver) -> Callable[..., Any]:
+    """Return a resolver that refuses a connection whose items are selected without a boundary.
 
     Parameters
     ----------
     name
         The field of the connection, for messages.
     resolve
-        Called as ``resolve(root, args, context)`` where `first` or `last` is given, or nothing
-        but counts is asked.
+        Called as ``resolve(root, args, context)`` where `first` or `last` is given, or only counts
+        are selected.
 
     Returns
     -------
     function
-        A resolver as graphql-core calls it: the refusal is about the connection, so that GitHub
-        makes the connection null and not its items, and that needs a look at what is asked of it.
+        A resolver in graphql-core's convention, with ``info``. GitHub makes the connection null and
+        not its items, so the refusal has to see the selection of the connection.
     """
 
     def resolve_bounded(root: Any, info: Any, /, **args: Any) -> Any:
         if args.get("first") is None and args.get("last") is None:
             sets = [field.selection_set for field in info.field_nodes if field.selection_set]
-            given = info.variable_values  # graphql-core 3.3 holds them beside their sources
-            asked = iter_fields(sets, info.fragments, getattr(given, "coerced", given))
-            if any(field.name.value in {"edges", "nodes"} for field in asked):
+            values = info.variable_values  # graphql-core 3.3 wraps them with their sources
+            fields = iter_fields(sets, info.fragments, getattr(values, "coerced", values))
+            if any(field.name.value in {"edges", "nodes"} for field in fields):
                 raise _make_boundary_error(name)
         return resolve(root, args, info.context)
 
@@ -334,7 +361,6 @@ def _make_boundary_error(name: str) -> GraphQLError:
 
 
 def _parse_page_size(name: str, word: str, args: Mapping[str, Any]) -> int | None:
-    """Return `first` or `last`, None if it was not given."""
     size: int | None = args.get(word)
     if size is not None and size > MAX_PAGE_SIZE:
         message = (
@@ -349,8 +375,8 @@ def _parse_page_size(name: str, word: str, args: Mapping[str, Any]) -> int | Non
 
 
 _GITHUB_URL = "https://github.com"
-_CACHED_SEARCHES = 64  # a walk over ten pages searches once
-_MAX_NODE_IDS = 100  # of one `resolve_nodes`
+_CACHED_SEARCHES = 64  # paging through ten pages searches once
+_MAX_NODE_IDS = 100  # ids of one `nodes`
 _ORDER_COLUMNS = {
     "ID": "id",
     "CREATED_AT": "created",
@@ -362,8 +388,6 @@ _ORDER_COLUMNS = {
 
 _CURSOR_KEY_TYPES: dict[str, Any] = {"id": tuple[int], "stars": tuple[int, int]}
 
-Resolver = Callable[..., Any]
-
 
 class StandInResolvers:
     """The resolvers over one population.
@@ -371,11 +395,11 @@ class StandInResolvers:
     Parameters
     ----------
     population
-        What there is.
+        The repositories.
     viewer
-        Who asks.
+        The account of the token in use.
     simulation
-        Which faults to show.
+        The faults to show.
     """
 
     def __init__(self, population: Population, viewer: Owner, simulation: Simulation) -> None:
@@ -428,7 +452,7 @@ class StandInResolvers:
         }
 
     def build_connection_resolvers(self) -> dict[str, Resolver]:
-        """Return the resolvers of what is paged, by type and field."""
+        """Return the resolvers of connections, by type and field."""
         return {
             "Query.search": self.resolve_search,
             "User.repositories": self.resolve_repositories,
@@ -438,29 +462,57 @@ class StandInResolvers:
     def resolve_search(
         self, _root: object, args: dict[str, Any], _context: object
     ) -> ConnectionPage:
-        """Resolve ``Query.resolve_search``: the first thousand can be reached, all are counted.
+        """Resolve ``Query.search``: the first thousand can be reached, all are counted.
 
-        Nothing but repositories is there to be found: of another type there are none.
+        The stand-in holds repositories only, so that searches of other types find nothing.
+
+        Raises
+        ------
+        GraphQLError
+            If the search expression or the page is not valid.
         """
         if args["type"] != "REPOSITORY":
             return build_page("search", (), args)
-        found = self._search_repositories(args["query"])
-        made = build_page("search", found.items, args, total=found.total)
-        return self._add_faults(args["query"], made)
+        text, simulation, message = args["query"], self._simulation, None
+        try:
+            matches = self._find_cached(text)
+        except QueryError as error:
+            message = str(error)
+        if message is not None:  # outside the block, so that nothing is chained to it
+            raise make_github_error(message, "UNPROCESSABLE")
+        page = build_page("search", matches.items, args, total=matches.total)
+        shown = None
+        if page.start is not None and (simulation.dropped or simulation.duplicated):
+            shown = self._faults.choose_shown_items(text, range(page.start, page.stop), page.items)
+        if shown is None and simulation.resources is None:
+            return page
+        return replace(page, shown_items=shown, max_nodes=simulation.resources)
 
     def resolve_repository(
         self, _root: object, args: dict[str, Any], _context: object
     ) -> Repository:
-        """Resolve ``Query.resolve_repository``, in any case of owner and name."""
+        """Resolve ``Query.repository``, in any case of owner and name.
+
+        Raises
+        ------
+        GraphQLError
+            If it is not found.
+        """
         owner, name = args["owner"], args["name"]
-        found = self._find_repository(owner, name)
-        if found is None:
+        repository = self._find_repository(owner, name)
+        if repository is None:
             message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
             raise make_github_error(message, "NOT_FOUND")
-        return found
+        return repository
 
     def resolve_nodes(self, _root: object, args: dict[str, Any], _context: object) -> list[Any]:
-        """Resolve ``Query.resolve_nodes``: an id that names nothing is null with an error of its own."""
+        """Resolve ``Query.nodes``; an unknown id gives an error in the place of its object.
+
+        Raises
+        ------
+        GraphQLError
+            If there are too many ids.
+        """
         count = len(args["ids"])
         if count > _MAX_NODE_IDS:
             message = (
@@ -495,31 +547,21 @@ class StandInResolvers:
     def resolve_stargazers(
         self, root: Repository, args: dict[str, Any], _context: object
     ) -> dict[str, int]:
-        """Resolve ``Repository.resolve_stargazers``, or refuse it as GitHub does now for others' ones."""
+        """Resolve ``Repository.stargazers``.
+
+        Raises
+        ------
+        GraphQLError
+            If the stand-in is restricted and the repository is not the viewer's.
+        """
         own = root.owner.login.lower() == self._viewer.login.lower()
         if self._simulation.restricted and not own:
-            # The words of GitHub's REST API; those of its GraphQL API are not public.
+            # The message of GitHub's REST API; that of its GraphQL API is not public.
             message = "You do not have permission to view the stargazers of this repository"
             raise make_github_error(message, "FORBIDDEN")
-        if args:
-            build_page(
-                "stargazers", (), args
-            )  # who they are is not known; a wrong page is wrong anyway
+        if args:  # the accounts are not known, but a page that is not valid is an error anyway
+            build_page("stargazers", (), args)
         return {"totalCount": root.stars}
-
-    def _search_repositories(self, text: str) -> RepositoryMatches:
-        try:
-            return self._find_cached(text)
-        except QueryError as error:
-            message = str(error)
-        raise make_github_error(message, "UNPROCESSABLE")
-
-    def _add_faults(self, text: str, made: ConnectionPage) -> ConnectionPage:
-        """Return a page of a search with the faults that are asked for."""
-        simulation, shown = self._simulation, None
-        if made.start is not None and (simulation.dropped or simulation.duplicated):
-            shown = self._faults.choose_shown_items(text, range(made.start, made.stop), made.items)
-        return replace(made, shown_items=shown, max_nodes=simulation.resources)
 
     def _find_repository(self, owner: str, name: str) -> Repository | None:
         row = self._population.find_row(f"{owner}/{name}")
@@ -547,7 +589,7 @@ class StandInResolvers:
 def _build_ordered_page(
     population: Population, rows: NDArray[Any], column: str, direction: str, args: dict[str, Any]
 ) -> ConnectionPage:
-    """Return the page of some rows in an order, with cursors that name their places in it."""
+    """Return the page of some rows in an order, with cursors that hold their sort keys."""
     descending = direction == "DESC"
     rows = sort_rows(population, rows, column, descending=descending)
     keys = KeysetCursors(
@@ -565,7 +607,6 @@ def resolve_rate_limit(_root: object, _args: dict[str, Any], _context: object) -
 
 
 def _make_node_error(node_id: str) -> Exception:
-    """Return what stands in the place of an object that is not there: its error."""
     message = f"Could not resolve to a node with the global id of '{node_id}'"
     return make_github_error(message, "NOT_FOUND")
 
@@ -582,8 +623,6 @@ _URL_FIELDS: dict[str, Resolver] = {
     "url": lambda root, *_: _GITHUB_URL + root.path,
 }
 _CONNECTION_FIELDS: dict[str, Resolver] = {
-    "edges": lambda root, *_: root.edges,
-    "nodes": lambda root, *_: root.nodes,
     "pageInfo": lambda root, *_: root.page_info,
 }
 _REPOSITORY_FIELDS: dict[str, Resolver] = {

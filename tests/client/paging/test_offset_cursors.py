@@ -68,7 +68,7 @@ def walked(
     **options: Any,
 ) -> Crawler:
     """Page a query, the answers of each round in another order."""
-    walk = client._start_crawler(text, None, None, options)
+    walk = client._pager.start_crawler(text, None, None, options)
     asks = [walk.build_first_request()]
     while asks:
         for ask in order(asks):
@@ -140,7 +140,7 @@ def test_an_endpoint_that_bears_little_is_not_asked_at_once() -> None:
     """Of pages that had to be halved, the next one may be too large again."""
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
-    walk = client._start_crawler(QUERY, None, None, {})
+    walk = client._pager.start_crawler(QUERY, None, None, {})
     walk._sizes.halve(0)
     ask = walk.build_first_request()
     walk.add_answer(ask, client.execute(ask.text, ask.variables))
@@ -163,7 +163,7 @@ def test_a_page_that_fails_is_asked_for_again_alone() -> None:
     """Those behind it have come, and wait for it."""
     schema, items = world()
     client = Client(schema)
-    walk = client._start_crawler(QUERY, None, None, {})
+    walk = client._pager.start_crawler(QUERY, None, None, {})
     ask = walk.build_first_request()
     walk.add_answer(ask, client.execute(ask.text, ask.variables))
     asks = walk.build_next_requests(WIDTH)

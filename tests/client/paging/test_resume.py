@@ -136,7 +136,7 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
 def test_a_walk_gives_back_what_was_asked() -> None:
     """Requests whose answers never came are made again, the same."""
     client, _, _ = faulty("right")
-    crawler = client._start_crawler(QUERY, None, None, {})
+    crawler = client._pager.start_crawler(QUERY, None, None, {})
     ask = crawler.build_first_request()
     crawler.add_answer(ask, client.execute(ask.text, ask.variables))
     (first,) = crawler.build_next_requests()

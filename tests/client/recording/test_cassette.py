@@ -83,15 +83,15 @@ def test_a_broken_line_is_named(path, line, said):
         with pytest.raises(ReplayError, match=said) as caught:
             client.execute("{ a }")
         assert "it.jsonl" in str(caught.value)
-        assert "Mend or delete that line" in str(caught.value)
+        assert "Repair or delete that line" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "holds no answer to an unnamed query of 'in-process'. It is empty. To record it"),
-        ("hello\n", "is no recording of gqlnb: its first line would be {"),
-        ('{"cells": []}', "is no recording of gqlnb"),
+        ("hello\n", "is not a recording of gqlnb: its first line is not {"),
+        ('{"cells": []}', "is not a recording of gqlnb"),
         ('{"gqlnb":"recording","version":2}\n', "of format 2, and this version of gqlnb reads fo"),
         (HEAD, "holds no answer to an unnamed query of 'in-process'. It is empty. To record it"),
     ],

@@ -179,7 +179,7 @@ def test_what_cannot_be_read_is_told(tmp_path):
     with pytest.raises(FileNotFoundError):
         scrub(tmp_path / "none")
     (tmp_path / "a.sqlite").write_bytes(b"SQLite\0ghp_abcdefgh1234")
-    with pytest.raises(TargetError, match="holds no text"):
+    with pytest.raises(TargetError, match="is a binary file"):
         scrub(tmp_path / "a.sqlite")
 
 

@@ -232,7 +232,7 @@ def test_auto_asks_what_is_not_recorded_and_goes_on_asking_it(path):
     assert again.execute("mutation { step }").data == {"step": 1}  # the first that it was asked
     third = Client(counting(), recording=path)
     assert third.execute("mutation { step }").data == {"step": 1}
-    with pytest.raises(ReplayError, match="sent again with mode='record' alone"):
+    with pytest.raises(ReplayError, match="sent again only with mode='record'"):
         third.execute("mutation { step }")
 
 
@@ -512,7 +512,7 @@ def test_a_client_sent_to_another_process_keeps_to_its_recording(path):
     ("options", "said"),
     [
         ({"recording": "a.jsonl", "mode": "replay "}, "mode= takes 'replay', 'record', 'auto'"),
-        ({"mode": "replay"}, "mode= says how to use a recording"),
+        ({"mode": "replay"}, "mode= needs recording="),
         ({"recording": 5}, "recording= takes the path of a file, not int"),
     ],
 )

@@ -140,7 +140,7 @@ def test_who_answers_pings_is_waited_for(ticker, relay, monkeypatch):
 def test_a_stream_of_events_watches_its_peer():
     """The system asks whether it is there; where it is not, that is a connection that broke."""
     with Endpoint(stalled(HEAD + b"event: next\n")) as endpoint:
-        reading = StreamedAnswer(Client(endpoint.url)._transport, b"{}", PATIENCE)
+        reading = StreamedAnswer(Client(endpoint.url)._endpoint.transport, b"{}", PATIENCE)
         assert reading.begin_stream() is None
         assert reading._call.socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert reading.read_more() == []

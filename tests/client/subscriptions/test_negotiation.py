@@ -30,7 +30,7 @@ def test_the_way_is_found_once(url, monkeypatch):
     """A WebSocket if there is one."""
     client = Client(url)
     next(client.subscribe(SUBSCRIPTION))
-    assert client._transport.way == "ws"
+    assert client._endpoint.transport.stream_kind == "ws"
 
 
 STREAM = b'event: next\ndata: {"data": {"ticks": 1}}\n\nevent: complete\ndata:\n\n'

@@ -129,7 +129,7 @@ def test_a_used_up_budget_is_waited_for(people, truth, monkeypatch):
         gate = client._rate_limiter._queue
         gate.clock = SimpleNamespace(now=clock.now)
         monkeypatch.setattr(runner, "time", clock)
-        monkeypatch.setattr("gqlnb.client.client.time.time", clock.now)
+        monkeypatch.setattr("gqlnb.client.request_sender.time.time", clock.now)
         made = github.harvest(EVERYTHING, client=client)
     assert rows(made.frame()) == truth
     assert any(seconds > 3000 for seconds in clock.slept)

@@ -21,9 +21,7 @@ from gqlnb import (
 )
 from gqlnb.auth import Token
 from gqlnb.github.standin import rate_limits as ledger
-from gqlnb.github.standin.http_app import StandInApp
 from gqlnb.github.standin.simulation import Simulation
-from gqlnb.server.app import App
 
 VIEWER = {"query": "{ viewer { login } }"}
 AGENT = {"User-Agent": "tests"}
@@ -758,14 +756,11 @@ def test_only_a_stand_in_is_served():
             github.app(made)
 
 
-def test_another_application_may_take_its_place(app):
-    """What takes over brings its own HTTP: a plain application none, another stand-in its token."""
+def test_another_stand_in_may_take_its_place():
+    """The one that takes over brings its own token."""
     made = github.app(token=Token("one"))
     made.switch_to(github.app(token=Token("two")))
     assert (post(made, token="one").status, post(made, token="two").status) == (401, 200)
-    made.switch_to(App(github.service()))
-    assert post(made, token=None, user_agent=None).status == 200
-    assert isinstance(made, StandInApp)
 
 
 def test_a_star_search_over_http_is_the_same():

@@ -5,7 +5,17 @@ import socket
 import pytest
 import requests
 
-from gqlnb import Limits, OptionError, PortInUseError, ServerError, background, connect, github
+from gqlnb import (
+    Limits,
+    OptionError,
+    PortInUseError,
+    ServerError,
+    background,
+    connect,
+    github,
+    reference_schema,
+    serve,
+)
 from gqlnb.auth import Token
 
 VIEWER = {"query": "{ viewer { login } }"}
@@ -45,6 +55,21 @@ def test_serving_again_on_a_port_takes_the_place():
         assert answer == {"data": {"viewer": {"login": "two"}}}
     with github.serve(port=port) as third:
         assert third.port == port
+
+
+def test_any_schema_may_take_its_place():
+    """Served by `gqlnb.serve` on the port of a stand-in, a schema gets plain HTTP, and back."""
+    with github.serve(port=0) as first:
+        with serve(reference_schema(), first.port) as second:
+            assert first.closed
+            assert connect(second.url).execute("{ hello }").data == {"hello": "Hello world!"}
+            headers = {"User-Agent": ""}
+            assert (
+                requests.post(second.url, json={}, headers=headers, timeout=20).status_code == 400
+            )
+        with github.serve(port=second.port) as third:
+            answer = requests.post(third.url, json=VIEWER, headers=headers, timeout=20)
+            assert answer.status_code == 403
 
 
 def test_a_port_of_another_program_is_said():

@@ -37,6 +37,17 @@ SETTINGS = {
     "max_connections": "60",
     "shared_buffers": "64MB",
 }
+# PostgreSQL does not read its standard input, so that a shell stops it when that ends: otherwise the
+# cluster would outlive tests that were killed.
+WATCHDOG = """
+"$@" &
+server=$!
+trap 'kill -INT $server' INT TERM
+cat
+kill -INT $server
+wait $server
+rm -rf "$PWD"
+"""
 MISSING = (
     "PostgreSQL is needed to test PostGraphile, and its programs are not in "
     f"{POSTGRES_FOLDER}/*/bin. Install them with: apt-get install postgresql"
@@ -133,7 +144,7 @@ def run_postgres() -> Iterator[Postgres]:
         finally:
             process.stop(signal.SIGINT)  # "fast shutdown": connections are closed, none waited for
     finally:
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def choose_account() -> dict[str, Any]:
@@ -177,7 +188,8 @@ def start_cluster(
     for remaining in reversed(range(TRIES)):
         port = find_free_port()
         command = [str(programs / "postgres"), "-D", str(folder / "data"), f"--port={port}"]
-        process = LoggedProcess([*command, *settings], cwd=folder, **account)
+        watched = ["/bin/sh", "-c", WATCHDOG, "postgres", *command, *settings]
+        process = LoggedProcess(watched, cwd=folder, **account)
         try:
             process.wait_for("database system is ready to accept connections")
         except BaseException as error:

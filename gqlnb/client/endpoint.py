@@ -1,0 +1,233 @@
+"""The endpoint of a client: its transport, credentials and limits, and how a target becomes one."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gqlnb.auth import Token
+from gqlnb.client.arguments import is_asgi_app, resolve_verify
+from gqlnb.client.auth_headers import bind_credentials
+from gqlnb.client.gql_interop import GqlClientTransport, is_gql_client
+from gqlnb.client.http_transport import HttpTransport
+from gqlnb.client.recording.recording_transport import RecordingTransport
+from gqlnb.client.recording.session import SERVER_NAME, get_active_recording
+from gqlnb.client.transports import AsgiTransport, InProcessTransport
+from gqlnb.client.urls import DEFAULT_URL
+from gqlnb.document.limits import Limits
+from gqlnb.engine.schema import Schema
+from gqlnb.engine.schema_adapters import is_schema
+from gqlnb.errors import AuthError, TargetError
+
+if TYPE_CHECKING:
+    from gqlnb.client.auth_headers import Credentials
+    from gqlnb.client.recording.session import Recording
+    from gqlnb.client.transports import Transport
+
+__all__ = ["DEFAULT_TIMEOUT", "Endpoint", "EndpointOptions", "is_connection_name", "open_endpoint"]
+
+DEFAULT_TIMEOUT = 60.0  # seconds; compared by identity, to tell an explicit 60.0 from the default
+IN_PROCESS_HINT = (
+    "a schema of this process is executed without HTTP, so there are no headers. Leave them out, "
+    "or serve the schema and ask its address."
+)
+OWN_TRANSPORT_HINT = "a transport of one's own sends its own headers. Give them to it."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndpointOptions:
+    """The options of a client that say how to reach its endpoint.
+
+    Attributes
+    ----------
+    credentials
+        Token and headers.
+    missing_token_error
+        The error to raise when a token that was not found is needed after all: a client may be
+        made without it while a recording answers.
+    recording
+        The recording of this client alone.
+    timeout
+        Seconds for one answer.
+    explicit_limits
+        The limits as given; None for the defaults.
+    verify
+        As for :class:`gqlnb.Client`.
+    """
+
+    credentials: Credentials
+    missing_token_error: AuthError | None = None
+    recording: Recording | None = None
+    timeout: float = DEFAULT_TIMEOUT
+    explicit_limits: Limits | None = None
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force."""
+        return self.explicit_limits or Limits()
+
+    def collect_given(self) -> dict[str, Any]:
+        """Return the options that were given, as keyword arguments of a client."""
+        given: dict[str, Any] = {
+            "token": self.credentials.token,
+            "headers": self.credentials.headers or None,
+            "timeout": None if self.timeout is DEFAULT_TIMEOUT else self.timeout,
+            "limits": self.explicit_limits,
+            "verify": self.verify,
+            "recording": self.recording,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(slots=True, eq=False)
+class Endpoint:
+    """Where the requests of a client go, and with what.
+
+    Attributes
+    ----------
+    transport
+        Carries the requests, unless a recording answers them.
+    options
+        Credentials, timeout and limits.
+    name
+        The name of the connection, by which recordings know the endpoint; None for none.
+    is_by_name
+        Whether `name` alone is enough to make the same client again.
+    explicit_schema
+        The value of ``schema=``; None if there was none.
+    description
+        How the endpoint was chosen, where the caller named none.
+    """
+
+    transport: Transport
+    options: EndpointOptions
+    name: str | None = None
+    is_by_name: bool = False
+    explicit_schema: Any = None
+    description: str = ""
+    limits: Limits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limits = self.options.limits
+
+    @property
+    def source(self) -> str:
+        """The address without secrets, or a word for this process."""
+        return self.transport.source
+
+    @property
+    def credentials(self) -> Credentials:
+        """Token and headers."""
+        return self.options.credentials
+
+    @property
+    def local_schema(self) -> Schema | None:
+        """The schema of this process that executes; None if something else does."""
+        return self.transport.schema if isinstance(self.transport, InProcessTransport) else None
+
+    @property
+    def can_introspect(self) -> bool:
+        """Whether the schema may be loaded unasked, which costs a request."""
+        return isinstance(self.transport, (AsgiTransport, HttpTransport))
+
+    def get_recording(self) -> Recording | None:
+        """Return the recording in force: of a ``with`` block, else of the client."""
+        return get_active_recording(self.options.recording)
+
+    def select_transport(self, recording: Recording | None) -> Transport:
+        """Return the transport for one call: the endpoint's, or a recording in front of it.
+
+        Raises
+        ------
+        AuthError
+            If the token is missing and there is no recording.
+        """
+        lacking = self.options.missing_token_error
+        if recording is not None:
+            return RecordingTransport(
+                self.transport, recording, self.name or self.transport.source, lacking
+            )
+        if lacking is not None:
+            raise AuthError(str(lacking))
+        return self.transport
+
+
+def is_connection_name(target: object) -> bool:
+    """Return whether a target is the name of a connection, not an address or an object."""
+    return isinstance(target, str) and not target.startswith("/") and "://" not in target
+
+
+def open_endpoint(target: Any, options: EndpointOptions) -> Endpoint:
+    """Return the endpoint of anything but the name of a connection.
+
+    Parameters
+    ----------
+    target
+        As for :class:`gqlnb.Client`.
+    options
+        The options of the client.
+
+    Raises
+    ------
+    TargetError
+        If no client can be made for `target`, or an option would have no effect.
+    AuthError
+        If the token may not be sent there.
+    """
+    if isinstance(target, str):
+        if target.startswith("/"):
+            target = DEFAULT_URL.rpartition("/")[0] + target
+        elif target.startswith(("ws://", "wss://")):  # the same host and port, as people copy it
+            target = f"http{target.removeprefix('ws')}"
+        return Endpoint(open_http(target, options), options)
+    url = getattr(target, "url", None)
+    if isinstance(url, str):  # a server of this process knows its own token
+        token = getattr(target, "token", None)
+        if options.credentials.token is None and isinstance(token, Token):
+            # Unbound: the person's own Token object may serve several servers.
+            options.credentials.token = token.unbound()
+        return Endpoint(open_http(url, options), options, SERVER_NAME)
+    if isinstance(target, Schema) or is_schema(target):
+        reject_credentials(options.credentials, IN_PROCESS_HINT)
+        return Endpoint(InProcessTransport(Schema.adopt(target)), options)
+    if is_asgi_app(target):
+        return Endpoint(AsgiTransport(target, options.credentials), options)
+    if is_gql_client(target):
+        reject_credentials(options.credentials, OWN_TRANSPORT_HINT)
+        return Endpoint(GqlClientTransport(target), options)
+    if hasattr(target, "send") and hasattr(target, "asend"):
+        local = isinstance(target, InProcessTransport)
+        reject_credentials(options.credentials, IN_PROCESS_HINT if local else OWN_TRANSPORT_HINT)
+        return Endpoint(target, options)
+    msg = (
+        f"Cannot create a client for a {type(target).__name__}. Give an address, the name of "
+        "a connection, a Schema, a schema object of graphql-core, Strawberry, Ariadne or "
+        "Graphene, a Server, an ASGI application or a Client of gql."
+    )
+    raise TargetError(msg)
+
+
+def open_http(url: str, options: EndpointOptions) -> HttpTransport:
+    """Return the transport to an address, with the credentials bound to its origin."""
+    verify = options.verify
+    transport = HttpTransport(
+        url,
+        options.credentials,
+        timeout=float(options.timeout),
+        verify=resolve_verify(verify) if url.startswith("https:") else verify is not False,
+        cap=options.limits.answer,
+    )
+    bind_credentials(url, options.credentials)
+    return transport
+
+
+def reject_credentials(credentials: Credentials, reason: str) -> None:
+    """Raise TargetError if there are a token or headers, which would not be sent."""
+    given = {"token=": credentials.token, "headers=": credentials.headers}
+    unused = [name for name, value in given.items() if value]
+    if unused:
+        msg = f"{' and '.join(unused)} would have no effect: {reason}"
+        raise TargetError(msg)

@@ -1,0 +1,217 @@
+"""Preparation of requests: the document is checked, and its variables become JSON values."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from graphql import OperationDefinitionNode
+
+from gqlnb.client.arguments import add_target_hint, check_json, prepare_files
+from gqlnb.client.request_sender import PreparedRequest
+from gqlnb.document.document import Document
+from gqlnb.document.variables import (
+    bind_variables,
+    check_variable_names,
+    check_variables,
+    depends_on_types,
+    needs_schema,
+    write_large_integers,
+)
+from gqlnb.engine.schema import MAX_CACHED_TEXT
+from gqlnb.errors import GqlnbError, QueryError
+from gqlnb.http.messages import Request
+from gqlnb.http.response_parser import ResponseContext, parse_response
+from gqlnb.result.checked_decoder import DecoderSelector
+
+if TYPE_CHECKING:
+    from graphql import GraphQLSchema
+
+    from gqlnb.client.endpoint import Endpoint
+    from gqlnb.client.recording.session import Recording
+    from gqlnb.client.schema_store import SchemaStore
+    from gqlnb.result.result import Result
+
+__all__ = ["RequestPreparer"]
+
+MAX_DOCUMENTS = 512  # texts per client; a notebook repeats few
+_LOG = logging.getLogger("gqlnb")
+T = TypeVar("T")
+
+
+class RequestPreparer:
+    """Turns texts and variables into requests of one endpoint.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint.
+    store
+        Its schema.
+    """
+
+    def __init__(self, endpoint: Endpoint, store: SchemaStore) -> None:
+        self._endpoint, self._store = endpoint, store
+        self._is_suspended = False
+        self._parse_cached = lru_cache(MAX_DOCUMENTS)(parse_text)
+        self._get_decoders = lru_cache(MAX_DOCUMENTS)(DecoderSelector)
+
+    def suspend(self) -> None:
+        """Load no schema for earlier results, until the next request is prepared."""
+        self._is_suspended = True
+
+    def parse_document(self, text: str | Document, operation: str | None = None) -> Document:
+        """Return the document of a text, checked against the schema if that is known.
+
+        Raises
+        ------
+        QueryError
+            If the text is wrong.
+        """
+        try:
+            return self._retry_with_fresh_schema(lambda: self._get_document(text, operation))
+        except QueryError as error:
+            add_target_hint(error, self._endpoint.description)
+            raise
+
+    def prepare(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None,
+        operation: str | None = None,
+    ) -> PreparedRequest:
+        """Return the request of a text, or of a document that was parsed for this endpoint.
+
+        Raises
+        ------
+        QueryError
+            If text or variables are wrong.
+        AuthError
+            If a token is needed and missing.
+        """
+        self._is_suspended = False
+        # Once for the whole call: a recording that ends meanwhile still gets all attempts.
+        recording = self._endpoint.get_recording()
+        if self._store.schema is not None:
+            self._store.load_recorded(recording)
+        return self._retry_with_fresh_schema(
+            lambda: self._build_request(text, variables, operation, recording)
+        )
+
+    async def aprepare(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None,
+        operation: str | None = None,
+    ) -> PreparedRequest:
+        """Prepare a request; in a thread if the endpoint may have to be asked for its schema."""
+        needs_types = self._store.schema is None and any(
+            map(depends_on_types, (variables or {}).values())
+        )
+        if self._store.is_doubtful or needs_types:
+            return await asyncio.to_thread(self.prepare, text, variables, operation)
+        return self.prepare(text, variables, operation)
+
+    def _build_request(
+        self,
+        text: str | Document,
+        variables: Mapping[str, Any] | None,
+        operation: str | None,
+        recording: Recording | None,
+    ) -> PreparedRequest:
+        endpoint, remote = self._endpoint, self._endpoint.local_schema is None
+        try:
+            document = self._get_document(text, operation)
+            check_variable_names(document, variables)
+            if recording is None and self._load_needed_schema(document, variables):
+                document = self._get_document(text, operation)
+            values = bind_variables(document, variables)
+            has_files = check_json(values)
+            transport = endpoint.select_transport(recording)
+            if has_files:
+                values = prepare_files(values, document, transport)
+            if remote:
+                check_variables(document, values)  # in process the engine does it
+                values = write_large_integers(document, values)
+        except QueryError as error:
+            add_target_hint(error, endpoint.description)
+            raise
+        if isinstance(text, Document) and operation is None and has_several_operations(document):
+            operation = document.name
+        self._store.record_text(document.text)
+        # Where the schema is unknown it may be loaded later, when a frame needs it.
+        learns = document.schema is None and endpoint.can_introspect
+        context = ResponseContext(
+            document,
+            endpoint.source,
+            endpoint.credentials.redact,
+            expected=self._get_decoders(document).get_decoder(values) if remote else None,
+            variables=values,
+            learn=self._find_schema_later if learns else None,
+        )
+        request = Request(document.text, values, operation, document)
+        return PreparedRequest(request, context, transport, transport is endpoint.transport)
+
+    def _get_document(self, text: str | Document, operation: str | None) -> Document:
+        local = self._endpoint.local_schema
+        schema = self._store.schema if local is None else local.graphql
+        if isinstance(text, Document):
+            if text.schema is schema and operation in (None, text.name):
+                return text
+            operation = text.name if operation is None else operation
+            text = text.text
+        if local is not None:
+            return local.parse_document(text, operation)
+        # Subclasses of str may compare equal to other texts.
+        cached = type(text) is str and len(text) <= MAX_CACHED_TEXT
+        return (self._parse_cached if cached else parse_text)(text, operation, schema)
+
+    def _load_needed_schema(self, document: Document, variables: Mapping[str, Any] | None) -> bool:
+        """Return whether the variables need the types of the schema, and it is known now."""
+        if not self._endpoint.can_introspect or not needs_schema(document, variables):
+            return False
+        return self._store.try_load() is not None
+
+    def _retry_with_fresh_schema(self, check: Callable[[], T]) -> T:
+        """Return the value of `check`; call it again if a cached schema refused the text."""
+        try:
+            return check()
+        except QueryError:
+            if not self._store.is_doubtful:
+                raise
+        self._store.revalidate()
+        return check()
+
+    def _find_schema_later(self, result: Result) -> Document | None:
+        """Return the document of a result with the schema, loaded now unless that failed before.
+
+        None where the schema cannot be had or does not fit the response, and where the client was
+        closed meanwhile.
+        """
+        document, response = result.document, result.response
+        if self._is_suspended or document is None or response is None:
+            return None
+        if not self._store.load_recorded(self._endpoint.get_recording()):
+            self._store.try_load()
+        if self._store.schema is None:
+            return None
+        try:
+            prepared = self.prepare(document.text, result.variables, document.name)
+            return parse_response(response, prepared.context).document
+        except GqlnbError as error:
+            _LOG.info("%s: frames are inferred: %s", self._endpoint.source, error)
+        return None
+
+
+def parse_text(text: str, operation: str | None, schema: GraphQLSchema | None) -> Document:
+    """Return the document of a text, checked if there is a schema."""
+    return Document.parse(text, schema, operation)
+
+
+def has_several_operations(document: Document) -> bool:
+    """Return whether a request for the document must name its operation."""
+    nodes = document.ast.definitions
+    return sum(isinstance(node, OperationDefinitionNode) for node in nodes) > 1

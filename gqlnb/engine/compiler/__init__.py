@@ -1,0 +1,1 @@
+"""Compilation of operations: plans, generated Python source, and their executor."""

@@ -478,7 +478,7 @@ def raise_without_data() -> Any:
 
 def is_plain_column(column: tables.ResultColumn) -> bool:
     """Tell whether Arrow takes the values of a column as they are."""
-    return not column.shape.lists and bool(scalars.get_scalar(column.shape).exact)
+    return not column.shape.lists and bool(scalars.get_scalar(column.shape).exact_types)
 
 
 def build_item_type(table: tables.ResultTable, place: Any) -> Any:
@@ -529,7 +529,7 @@ def build_member_type(
 
 def build_value_type(column: tables.ResultColumn, place: ExpectedValue) -> Any:
     """Return the type of values that are both what is expected and what the column takes."""
-    wire = scalars.get_scalar(column.shape).wire
+    wire = scalars.get_scalar(column.shape).json_types
     kinds = {each for each in wire if place.kinds is None or each in place.kinds}
     if not kinds:
         raise LookupError

@@ -1,10 +1,10 @@
-"""The embedded snapshot: repositories, their owners and languages.
+"""Repositories, their owners and languages, and the embedded snapshot.
 
-The table stands in ``repositories.csv`` beside this file; NOTICE names its sources, and
-``github.service().synthetic`` says what is not from them. It was compiled from lists of the most
-starred repositories (overall, per language) and the most forked ones, so it is complete above about
-110,000 stars, for the larger languages above about 57,000, and holds a sample below: its counts are
-not GitHub's.
+The table is ``repositories.csv`` beside this file; NOTICE names its sources, and
+``github.service().synthetic`` the fields that are not from them. It was compiled from lists of the
+most starred repositories (overall, per language) and the most forked ones, so it is complete above
+about 110,000 stars, for the larger languages above about 57,000, and holds a sample below: its counts
+are not GitHub's.
 """
 
 from __future__ import annotations
@@ -36,17 +36,16 @@ __all__ = [
 ]
 
 SNAPSHOT_DATE = "2026-08-22"
-"""The day whose star counts the embedded table holds."""
+"""The day of the star counts in the embedded table."""
 GITHUB_LAUNCH = "2008-04-10T00:00:00Z"
-"""When GitHub opened to everybody: no repository is older."""
+"""The time when GitHub opened to everybody; no repository is older."""
 
 # Of the 748 owners whose kind is known 433 are organizations.
 _ORGANIZATION_SHARE = 0.58
 _TABLE_FILE = "repositories.csv"
 _EPOCH = date(1970, 1, 1)
 _URLSAFE_ALPHABET = bytes.maketrans(b"+/", b"-_")
-# Nothing in the sources tells which repositories are archived; what nobody has pushed to for five
-# years is taken for it.
+# The sources do not tell which repositories are archived; five years without a push stand for it.
 _ARCHIVED_BEFORE = "2021-08-22T00:00:00Z"
 
 
@@ -56,7 +55,7 @@ class Owner(NamedTuple):
     Attributes
     ----------
     login
-        Its name, as it is written.
+        The login in its own case.
     kind
         ``"User"`` or ``"Organization"``.
     """
@@ -66,43 +65,43 @@ class Owner(NamedTuple):
 
     @property
     def node_id(self) -> str:
-        """The id of this account as a node."""
+        """The node id of the account."""
         return make_node_id(self.kind[0], self.login)
 
     @property
     def path(self) -> str:
-        """Its address without the host."""
+        """The path of its page on GitHub."""
         return f"/{self.login}"
 
 
 class Language(NamedTuple):
-    """A language that code is written in."""
+    """A programming language."""
 
     name: str
 
     @property
     def node_id(self) -> str:
-        """The id of this language as a node."""
+        """The node id of the language."""
         return make_node_id("L", self.name)
 
 
 class Repository(NamedTuple):
-    """One repository as it was on the day of the snapshot.
+    """One repository at the time of the snapshot.
 
     Attributes
     ----------
     name
-        Its name without the owner.
+        The name without the owner.
     owner
         The account that owns it.
     stars, forks
-        How many people have starred and forked it.
+        The numbers of stars and forks.
     language
-        What most of it is written in; None if unknown.
+        The primary language; None if unknown.
     pushed_at, created_at
-        When something was last pushed, and when it was made; ISO 8601 in UTC, to the second.
+        The times of the last push and of the creation; ISO 8601 in UTC, to the second.
     archived
-        Whether its owner has closed it for changes.
+        Whether it is read-only.
     """
 
     name: str
@@ -116,32 +115,32 @@ class Repository(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """Owner and name with a slash between."""
+        """``owner/name``."""
         return f"{self.owner.login}/{self.name}"
 
     @property
     def node_id(self) -> str:
-        """The id of this repository as a node."""
+        """The node id of the repository."""
         return make_node_id("R", self.full_name)
 
     @property
     def path(self) -> str:
-        """Its address without the host."""
+        """The path of its page on GitHub."""
         return f"/{self.full_name}"
 
 
 def make_node_id(letter: str, text: str) -> str:
-    """Return the id of the object called `text`, of the kind that begins with `letter`."""
+    """Return the node id of an object: the first letter of its type, and its name in base64."""
     coded = b2a_base64(text.encode(), newline=False).translate(_URLSAFE_ALPHABET, b"=")
     return f"{letter}_{coded.decode()}"
 
 
 def parse_node_id(text: str) -> tuple[str, str] | None:
-    """Return the letter and the name that :func:`make_node_id` made `text` of; None if it did not."""
+    """Return the letter and the name of a node id, or None if :func:`make_node_id` made no such id."""
     letter, coded = text[:1], text[2:]
     try:
         name = urlsafe_b64decode((coded + "=" * (-len(coded) % 4)).encode("ascii")).decode()
-    except ValueError:  # also what binascii and the two codecs raise
+    except ValueError:  # binascii.Error and the UnicodeErrors are subclasses
         return None
     return (letter, name) if make_node_id(letter, name) == text else None
 
@@ -153,7 +152,7 @@ def format_timestamp(moment: int) -> str:
     return f"{_format_date(day)}T{hour:02}:{rest // 60:02}:{rest % 60:02}Z"
 
 
-@lru_cache(16_384)  # 44 years; a day costs twice as much as the rest
+@lru_cache(16_384)  # 44 years of days; formatting a date takes two thirds of the time
 def _format_date(day: int) -> str:
     return (_EPOCH + timedelta(day)).isoformat()
 
@@ -164,26 +163,25 @@ def parse_timestamp(moment: str) -> int:
     Raises
     ------
     ValueError, OverflowError
-        If it is no such moment.
+        If the text is not such a time.
     """
     return int(datetime.fromisoformat(moment).astimezone(UTC).timestamp())
 
 
 def choose_owner_kind(login: str) -> str:
-    """Choose a kind for an account whose kind is unknown: the same one for ever.
+    """Return a kind for an account of unknown kind, always the same for a login.
 
-    The first four bytes of the SHA-256 of the login in lower case, read as a fraction of 1, make
-    it an organization below 0.58, the share of organizations among the owners that are known.
+    It is an organization if :func:`hash_to_fraction` is below 0.58, the share of organizations
+    among the known owners.
     """
     return "Organization" if hash_to_fraction(login) < _ORGANIZATION_SHARE else "User"
 
 
 def choose_creation_time(full_name: str, year: str, pushed_at: str) -> str:
-    """Choose when a repository was made: the same moment for ever.
+    """Return a creation time for a repository, always the same for a name.
 
-    The fraction that :func:`hash_to_fraction` makes of owner and name divides the time between the earliest
-    and the latest possible moment: the year, where the sources tell it, or else the time since
-    GitHub opened, on 2008-04-10; and never after the last push.
+    :func:`hash_to_fraction` of owner and name divides the possible time: the year, where the
+    sources have it, or else the time since GitHub opened; never after the last push.
     """
     begin, end = parse_timestamp(GITHUB_LAUNCH), parse_timestamp(pushed_at)
     if year:
@@ -198,7 +196,7 @@ def hash_to_fraction(text: str) -> float:
 
 
 def read_table(lines: Iterable[str]) -> tuple[Repository, ...]:
-    """Read the table from the lines of a CSV file with a header, and sort it: see `load_snapshot`."""
+    """Return the repositories of a CSV file with a header, in the order of `load_snapshot`."""
     table = csv.reader(lines)
     next(table)
     owners: dict[str, Owner] = {}
@@ -223,14 +221,16 @@ def read_table(lines: Iterable[str]) -> tuple[Repository, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.stars, row.full_name.lower())))
 
 
-_table_lock = threading.Lock()
-_cached_tables: list[tuple[Repository, ...]] = []
+_snapshot_lock = threading.Lock()
 
 
 def load_snapshot() -> tuple[Repository, ...]:
-    """Return the embedded snapshot, most stars first, equal ones by owner and name; read once."""
-    with _table_lock:
-        if not _cached_tables:
-            text = (files("gqlnb.github") / _TABLE_FILE).read_text(encoding="utf-8")
-            _cached_tables.append(read_table(text.splitlines()))
-        return _cached_tables[0]
+    """Return the embedded snapshot, most stars first, equal ones by owner and name."""
+    with _snapshot_lock:  # so that threads that start together do not read it twice
+        return _read_snapshot()
+
+
+@lru_cache(1)
+def _read_snapshot() -> tuple[Repository, ...]:
+    text = (files("gqlnb.github") / _TABLE_FILE).read_text(encoding="utf-8")
+    return read_table(text.splitlines())

@@ -1,10 +1,15 @@
-"""Other names of languages, as ``language:`` of a search takes them: ``golang`` is Go."""
+"""The syntax of GitHub's repository search: words, operators, qualifiers and their values.
+
+Sources: GitHub documentation, "Understanding the search syntax" and "Searching for repositories".
+Words beside each other are joined as by AND, which binds more closely than OR. Conditions are joined
+by AND too, but several of ``user:``, ``org:`` and ``repo:``, or of ``language:``, match any of them.
+"""
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -91,22 +96,20 @@ LANGUAGE_ALIASES: Mapping[str, str] = MappingProxyType(
         for other in others
     }
 )
-"""What each other name stands for, in lower case and with hyphens for spaces.
+"""The name of a language by alias, in lower case and with hyphens for spaces.
 
-Source: the table of languages of GitHub Linguist, by whose names and aliases GitHub searches; of
-it the languages of the embedded snapshot and some more that are often asked for.
+Source: the table of languages of GitHub Linguist, by whose names and aliases GitHub searches. It
+has the languages of the embedded snapshot and some more common ones.
 """
 
 
 def normalize_language(text: str) -> str:
-    """Return what all names of one language have in common, whatever their case.
-
-    Spaces and hyphens are the same, as in the aliases that Linguist makes of names.
+    """Return a language's name in lower case and with hyphens, also for its aliases.
 
     Examples
     --------
-    >>> spoken("GoLang"), spoken("objc"), spoken("Jupyter Notebook"), spoken("Zig")
-    ('go', 'objective-c', 'jupyter-notebook', 'zig')
+    >>> [normalize_language(text) for text in ("GoLang", "objc", "Jupyter Notebook", "Zig")]
+    ['go', 'objective-c', 'jupyter-notebook', 'zig']
     """
     name = text.lower().replace(" ", "-")
     return LANGUAGE_ALIASES.get(name, name)
@@ -114,21 +117,21 @@ def normalize_language(text: str) -> str:
 
 MAX_WORD_CHARACTERS = 256
 """Most characters of the words of a search. Source: GitHub documentation, "Troubleshooting search
-queries" and the REST API's "Search", which says that operators and qualifiers do not count."""
+queries" and the REST API's "Search": operators and qualifiers do not count."""
 MAX_OPERATORS = 5
 """Most of AND, OR and NOT in a search. Source: the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word or a quoted text that is part of the name, or is not.
+    """A word or a quoted text that a name must contain, or must not.
 
     Attributes
     ----------
     text
         The text, in lower case.
     negated
-        Whether it shall not be there.
+        Whether the name must not contain it.
     """
 
     text: str
@@ -136,45 +139,44 @@ class Word:
 
 
 WordOrOperator = Word | str
-"""A word, an operator, or an empty text for the place where a qualifier stood."""
+"""A word, an operator, or an empty text in the place of a qualifier."""
 
 
 def parse_alternatives(tokens: Sequence[WordOrOperator]) -> tuple[tuple[Word, ...], ...]:
-    """Return the alternatives that OR leaves, each with the words that it is about, each once.
+    """Return the alternatives of OR, each with its unique words.
 
-    Words side by side are joined as by AND, which binds more closely than OR, and NOT more closely
-    than both. Without words there is no alternative.
+    AND binds more closely than OR, and NOT more closely than both.
 
     Raises
     ------
     QueryError
-        As :func:`check_words` does.
+        If :func:`check_words` refuses the tokens.
     """
     check_words(tokens)
     groups: list[dict[Word, None]] = [{}]
-    denied = False
-    for each in tokens:
-        if each == "OR":
+    is_denied = False
+    for item in tokens:
+        if item == "OR":
             groups.append({})
-        elif each == "NOT":
-            denied = not denied
-        elif isinstance(each, Word):
-            groups[-1][Word(each.text, each.negated != denied)] = None
-            denied = False
+        elif item == "NOT":
+            is_denied = not is_denied
+        elif isinstance(item, Word):
+            groups[-1][Word(item.text, item.negated != is_denied)] = None
+            is_denied = False
     return tuple(dict.fromkeys(tuple(group) for group in groups if group))
 
 
 def check_words(tokens: Sequence[WordOrOperator]) -> None:
-    """Refuse what GitHub refuses, and an operator that is not about words.
+    """Check the limits of words and operators, and that operators stand between words.
 
     Raises
     ------
     QueryError
-        In GitHub's words if there are too many characters or operators, or nothing but operators;
-        in ours if OR has no word on both sides, or NOT none behind it.
+        With GitHub's message if there are too many characters or operators, or only operators; with
+        our own if OR has no word on both sides, or NOT none behind it.
     """
-    words = [token.text for token in tokens if isinstance(token, Word)]
-    operators = [token for token in tokens if isinstance(token, str) and token]
+    words = [item.text for item in tokens if isinstance(item, Word)]
+    operators = [item for item in tokens if isinstance(item, str) and item]
     if len(" ".join(words)) > MAX_WORD_CHARACTERS:
         msg = f"The search is longer than {MAX_WORD_CHARACTERS} characters."
         raise QueryError(msg)
@@ -186,35 +188,23 @@ def check_words(tokens: Sequence[WordOrOperator]) -> None:
             "The search contains only logical operators (AND / OR / NOT) without any search terms."
         )
         raise QueryError(msg)
-    if operators:
-        _check_operators(tokens)
+    has_word, waiting = False, ""  # the operator that has no word behind it so far
+    for item in (*tokens, "") if operators else ():
+        if isinstance(item, Word):
+            has_word, waiting = True, ""
+        elif (waiting and item != "NOT") or (item == "OR" and not has_word):
+            msg = (
+                f"{waiting or item} is about words, and GitHub takes qualifiers out before it "
+                "reads them. Put a minus before a qualifier to negate it; several of language:, or of "
+                "user:, org: and repo:, mean any of them."
+            )
+            raise QueryError(msg)
+        elif item in {"NOT", "OR"}:
+            waiting = item
 
 
-def _check_operators(tokens: Iterable[WordOrOperator]) -> None:
-    """Refuse OR and NOT where a qualifier, or nothing, stands in the place of a word."""
-    read, waiting = False, ""
-    for each in (*tokens, ""):
-        if isinstance(each, Word):
-            read, waiting = True, ""
-        elif waiting and each != "NOT":
-            raise _make_operator_error(waiting)
-        elif each == "NOT" or (each == "OR" and read):
-            waiting = each
-        elif each == "OR":
-            raise _make_operator_error(each)
-
-
-def _make_operator_error(operator: str) -> QueryError:
-    """Return the refusal of an operator that is not about words."""
-    return QueryError(
-        f"{operator} is about words, and GitHub takes qualifiers out before it reads them. Put a "
-        "minus before a qualifier to negate it; several of language:, or of user:, org: and "
-        "repo:, mean any of them."
-    )
-
-
-# Fifteen digits: more stars than there will be, and a number every JSON reader keeps exact. Below
-# zero, for those who ask for all with ``stars:>-1``.
+# Fifteen digits: more than any count, and exact in every JSON reader. Negative numbers are read
+# because ``stars:>-1`` is a common way to search all repositories.
 _NUMBER_TERM = re.compile(r"(?P<sign>[<>]=?|)(?P<number>-?\d{1,15})", re.ASCII)
 _NUMBER_RANGE = re.compile(r"(?P<low>\d{1,15}|\*)\.\.(?P<high>\d{1,15}|\*)", re.ASCII)
 _TIME_PATTERN = r"T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
@@ -237,15 +227,15 @@ _OTHER_SEARCH_QUALIFIERS = frozenset(
         *("tree", "type", "updated", "user-review-requested"),
     }
 )
-"""Qualifiers of GitHub's searches for other things."""
+"""Qualifiers of GitHub's other searches, which a search for repositories ignores."""
 
 WORD_FIELDS = frozenset({"name", "description", "readme", "topics"})
-"""Where GitHub looks for words; without ``in:`` not in the readme."""
+"""The values of ``in:``; the default is all but the readme."""
 
 
 @dataclass(frozen=True, slots=True)
 class RangeTest:
-    """A number lies within bounds.
+    """Test whether a number lies within bounds.
 
     Attributes
     ----------
@@ -262,14 +252,14 @@ class RangeTest:
 
 @dataclass(frozen=True, slots=True)
 class NameTest:
-    """A text is what it should be.
+    """Test whether a name is equal to a text.
 
     Attributes
     ----------
     column
-        ``"language"``, ``"owner"`` or ``"repository"`` (owner and name with a slash between).
+        ``"language"``, ``"owner"`` or ``"repository"`` (``owner/name``).
     text
-        The text, in lower case; of a language what :func:`~gqlnb.github.search_syntax.normalize_language` makes.
+        The text, in lower case; of a language the result of :func:`normalize_language`.
     """
 
     column: str
@@ -278,14 +268,14 @@ class NameTest:
 
 @dataclass(frozen=True, slots=True)
 class FlagTest:
-    """Something is so, or is not.
+    """Test whether a flag is set.
 
     Attributes
     ----------
     column
-        ``"archived"``, or ``"all"`` for what is so of every repository.
+        ``"archived"``, or ``"all"`` for a flag that is set for every repository.
     wanted
-        Whether it shall be so.
+        Whether it must be set.
     """
 
     column: str
@@ -296,49 +286,49 @@ QualifierTest = RangeTest | NameTest | FlagTest
 
 
 def is_qualifier(name: str) -> bool:
-    """Tell whether GitHub has a qualifier of that name; ``props.`` is one of organizations."""
+    """Return whether GitHub has a qualifier of that name."""
+    # ``props.`` begins the names of an organization's custom properties.
     known = name in _QUALIFIER_PARSERS or name in _OTHER_SEARCH_QUALIFIERS or name in {"sort", "in"}
     return known or name.startswith("props.")
 
 
 def parse_qualifier(name: str, value: str, text: str) -> QualifierTest | None:
-    """Return what a qualifier asks of a repository; None for nothing, as it is of other searches.
+    """Return the test of a qualifier, or None if it is one of another search.
 
     Parameters
     ----------
     name
-        Its name; ``"-fork"`` for the opposite of ``fork:``, which leaves out or does not.
+        The name; ``"-fork"`` for a negated ``fork:``, whose meaning is not just the opposite.
     value
-        What stands behind the colon.
+        The text behind the colon.
     text
-        Both, for messages.
+        The whole term, for messages.
 
     Raises
     ------
     QueryError
-        If the value is none that it takes.
+        If the value is not valid.
     """
     return _QUALIFIER_PARSERS[name](value, text) if name in _QUALIFIER_PARSERS else None
 
 
 def quote_term(text: str) -> str:
-    """Return a term as messages show it."""
+    """Return a term quoted for a message."""
     return repr(sanitize_text(text, 80))
 
 
 def _make_number_parser(column: str) -> Callable[[str, str], QualifierTest]:
-    """Return a maker of tests of one number."""
     return lambda value, text: RangeTest(column, *_parse_number_bounds(value, text))
 
 
 def _parse_unknown_number(value: str, text: str) -> QualifierTest:
-    """Return a test of a number that is not known of any repository, and so is 0."""
+    # The stand-in's data have no such number, so it is 0 for every repository.
     low, high = _parse_number_bounds(value, text)
     return FlagTest("all", (low is None or low <= 0) and (high is None or high >= 0))
 
 
 def _parse_number_bounds(value: str, text: str) -> tuple[int | None, int | None]:
-    """Return the lowest and highest number of a term, both included; None for no bound."""
+    """Return the bounds of a number, both included; None for no bound."""
     if match := _NUMBER_RANGE.fullmatch(value):
         low, high = match["low"], match["high"]
         return None if low == "*" else int(low), None if high == "*" else int(high)
@@ -353,7 +343,7 @@ def _parse_number_bounds(value: str, text: str) -> tuple[int | None, int | None]
 
 
 def _apply_comparison(sign: str, first: int, last: int) -> tuple[int | None, int | None]:
-    """Return what a sign before something that goes from `first` to `last` leaves."""
+    """Return the bounds of a comparison with a range from `first` to `last`."""
     return {
         "": (first, last),
         ">": (last + 1, None),
@@ -364,12 +354,13 @@ def _apply_comparison(sign: str, first: int, last: int) -> tuple[int | None, int
 
 
 def _make_date_parser(column: str) -> Callable[[str, str], QualifierTest]:
-    """Return a maker of tests of one moment."""
-
     def parse_date_test(value: str, _text: str) -> QualifierTest:
         try:
             return RangeTest(column, *_parse_date_bounds(value))
-        except (ValueError, OverflowError):  # no such day; a zone that leads out of all years
+        except (
+            ValueError,
+            OverflowError,
+        ):  # OverflowError: a zone that leads beyond year 1 or 9999
             shown = sanitize_text(value.lstrip("<>="), 80)
         msg = (
             f'"{shown}" is not a recognized date/time format. '
@@ -381,13 +372,7 @@ def _make_date_parser(column: str) -> Callable[[str, str], QualifierTest]:
 
 
 def _parse_date_bounds(value: str) -> tuple[int | None, int | None]:
-    """Return the first and the last second of a span of time, both included.
-
-    Raises
-    ------
-    ValueError, OverflowError
-        If it is none.
-    """
+    """Return the bounds of a time in seconds, both included; None for no bound."""
     if match := _DATE_RANGE.fullmatch(value):
         low, high = match["low"], match["high"]
         return (
@@ -401,10 +386,7 @@ def _parse_date_bounds(value: str) -> tuple[int | None, int | None]:
 
 
 def _parse_moment(moment: str) -> tuple[int, int]:
-    """Return the first and the last second of a year, month or day in UTC, or of a second.
-
-    What lies between two seconds has none: the second after it is its first, that before its last.
-    """
+    """Return the first and the last second of a year, month or day in UTC, or of a second."""
     if len(moment) > len("2026-08-22"):
         return _parse_second(moment.upper())
     year, month, day = (*map(int, moment.split("-")), 0, 0)[:3]
@@ -416,7 +398,7 @@ def _parse_moment(moment: str) -> tuple[int, int]:
 
 
 def _parse_second(moment: str) -> tuple[int, int]:
-    """Return a second twice, or the two around a fraction."""
+    """Return a second twice; of a fraction the second after it, and the one before it."""
     fraction = _SECOND_FRACTION.search(moment)
     date, _, time = _SECOND_FRACTION.sub("", moment).partition("T")
     zone = "" if len(time) > len("04:07:00") else "Z"
@@ -424,49 +406,24 @@ def _parse_second(moment: str) -> tuple[int, int]:
     return at + (fraction is not None and int(fraction[1]) > 0), at
 
 
-def _parse_owner(value: str, _text: str) -> QualifierTest:
-    return NameTest("owner", value.lower())
-
-
-def _parse_repository(value: str, _text: str) -> QualifierTest:
-    return NameTest("repository", value.lower())
-
-
-def _parse_language(value: str, _text: str) -> QualifierTest:
-    return NameTest("language", normalize_language(value))
-
-
-def _parse_unknown_text(_value: str, _text: str) -> QualifierTest:
-    """Return a test of what is not known of any repository: it has none."""
-    return FlagTest("all", wanted=False)
+def _make_name_parser(
+    column: str, normalize: Callable[[str], str] = str.lower
+) -> Callable[[str, str], QualifierTest]:
+    return lambda value, _text: NameTest(column, normalize(value))
 
 
 def _make_choice_parser(
-    choices: dict[str, bool], column: str = "all"
+    choices: Mapping[str, bool], column: str = "all"
 ) -> Callable[[str, str], QualifierTest]:
-    """Return a maker of tests of something that is one of some words."""
-    return lambda value, text: FlagTest(column, _parse_choice(value, text, choices))
+    def parse_choice(value: str, text: str) -> QualifierTest:
+        if value.lower() in choices:
+            return FlagTest(column, choices[value.lower()])
+        name = text.partition(":")[0].lower()
+        known = " or ".join(f"{name}:{word}" for word in choices)
+        msg = f"Search term {quote_term(text)} is not known. Write {known}."
+        raise QueryError(msg)
 
-
-def _parse_choice(value: str, text: str, choices: dict[str, bool]) -> bool:
-    """Return what a word stands for.
-
-    Raises
-    ------
-    QueryError
-        If it is none of the words.
-    """
-    if value.lower() in choices:
-        return choices[value.lower()]
-    name = text.partition(":")[0].lower()
-    known = " or ".join(f"{name}:{word}" for word in choices)
-    msg = f"Search term {quote_term(text)} is not known. Write {known}."
-    raise QueryError(msg)
-
-
-def _parse_is_term(value: str, _text: str) -> QualifierTest | None:
-    """Return what ``is:`` asks for; nothing, where it is of another search."""
-    return _IS_TESTS.get(value.lower())
+    return parse_choice
 
 
 _VISIBILITIES = {"public": True, "private": False, "internal": False}
@@ -484,33 +441,36 @@ _QUALIFIER_PARSERS: dict[str, Callable[[str, str], QualifierTest | None]] = {
     "forks": _make_number_parser("forks"),
     "created": _make_date_parser("created"),
     "pushed": _make_date_parser("pushed"),
-    "language": _parse_language,
-    "user": _parse_owner,
-    "org": _parse_owner,
-    "repo": _parse_repository,
+    "language": _make_name_parser("language", normalize_language),
+    "user": _make_name_parser("owner"),
+    "org": _make_name_parser("owner"),
+    "repo": _make_name_parser("repository"),
     "archived": _make_choice_parser({"true": True, "false": False}, "archived"),
     "fork": _make_choice_parser({"true": True, "false": True, "only": False}),
     "-fork": _make_choice_parser({"true": True, "false": False, "only": True}),
-    "is": _parse_is_term,
+    "is": lambda value, _text: _IS_TESTS.get(value.lower()),
     "visibility": _make_choice_parser(_VISIBILITIES),
     "mirror": _make_choice_parser(_ALWAYS_FALSE),
     "template": _make_choice_parser(_ALWAYS_FALSE),
     **dict.fromkeys(("size", "followers", "topics"), _parse_unknown_number),
     **dict.fromkeys(("good-first-issues", "help-wanted-issues"), _parse_unknown_number),
-    **dict.fromkeys(("topic", "license", "has", "custom"), _parse_unknown_text),
+    # Texts that the stand-in's data do not have: no repository matches.
+    **dict.fromkeys(
+        ("topic", "license", "has", "custom"), lambda *_: FlagTest("all", wanted=False)
+    ),
 }
 QUALIFIER_NAMES = frozenset({*_QUALIFIER_PARSERS, "sort", "in"} - {"-fork"})
-"""The qualifiers of a search for repositories, and where it looks and how it sorts."""
+"""The qualifiers of a search for repositories, with ``in:`` and ``sort:``."""
 QUALIFIER_GROUPS = {"user": "owner", "org": "owner", "repo": "owner", "language": "language"}
-"""Qualifiers of which several mean any of them, with others of the same group."""
+"""Qualifiers of which several match any of them, by group."""
 
 MAX_PAGE_SIZE = 100
 """Most results of one page. Source: GitHub documentation, "Node limit"."""
 MAX_SEARCH_RESULTS = 1000
-"""Most results of one search, whatever its count. Source: GitHub documentation, "search"."""
+"""Most results of one search. Source: GitHub documentation, "search"."""
 MAX_EXPRESSION_LENGTH = 16_384
-"""Most characters of an expression with its qualifiers: room for some hundred of ``repo:``. How
-many GitHub takes is not public."""
+"""Most characters of an expression with its qualifiers, enough for some hundred of ``repo:``.
+GitHub's own limit is not public."""
 
 _TERM = re.compile(
     r"""
@@ -523,10 +483,10 @@ _TERM = re.compile(
         )
     )
     """,
-    re.VERBOSE | re.IGNORECASE,  # not ASCII: all that looks like a space is one
+    re.VERBOSE | re.IGNORECASE,  # not ASCII: every Unicode space separates terms
 )
 SORT_KEYS = ("stars", "forks", "updated")
-"""What a search is sorted by."""
+"""The keys of ``sort:``."""
 _SORT_VALUE = re.compile(rf"(?P<key>{'|'.join(SORT_KEYS)})(?:-(?P<way>asc|desc))?")
 
 _BOOLEAN_OPERATORS = frozenset({"AND", "OR", "NOT"})
@@ -540,7 +500,7 @@ _NO_QUALIFIER_APPLIES = "None of the search qualifiers apply to this search type
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A condition: at least one of its tests holds; if negated, none of them."""
+    """A condition: at least one of its tests holds, or none if it is negated."""
 
     tests: tuple[QualifierTest, ...]
     negated: bool = False
@@ -548,16 +508,16 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class SearchExpression:
-    """A search expression that has been read.
+    """A parsed search expression.
 
     Attributes
     ----------
     clauses
-        What must hold of a repository, all of it, each once.
+        The conditions, of which all must hold.
     words
-        What its name must be like: all words of one of these alternatives. Empty for any name.
+        The alternatives for the name: it must contain all words of one. Empty for any name.
     sort
-        What to sort by: ``"stars"``, ``"forks"`` or ``"updated"``.
+        The sort key: ``"stars"``, ``"forks"`` or ``"updated"``.
     descending
         Whether the largest comes first.
     """
@@ -569,40 +529,45 @@ class SearchExpression:
 
 
 def parse_expression(text: str, viewer: str | None = None) -> SearchExpression:
-    """Read a search expression.
+    """Parse a search expression.
 
     Parameters
     ----------
     text
         The expression.
     viewer
-        The login that ``@me`` stands for; without one it is nobody.
+        The login that ``@me`` stands for; without one it matches nobody.
+
+    Returns
+    -------
+    SearchExpression
+        Conditions, words and order.
 
     Raises
     ------
     QueryError
-        If the expression is longer than :data:`MAX_EXPRESSION_LENGTH`, if a qualifier does not take its value,
-        or if operators or qualifiers stand where they say nothing.
+        If the expression is longer than ``MAX_EXPRESSION_LENGTH``, a value is not valid, or an
+        operator or a qualifier has no effect.
 
     Examples
     --------
-    >>> parse("stars:>1000 sort:forks-asc").sort
+    >>> parse_expression("stars:>1000 sort:forks-asc").sort
     'forks'
     """
     if len(text) > MAX_EXPRESSION_LENGTH:
         msg = (
-            f"The search has {len(text):,} characters, qualifiers included; {MAX_EXPRESSION_LENGTH:,} are the "
-            "most. Ask for a part of it at a time."
+            f"The search has {len(text):,} characters, qualifiers included; "
+            f"{MAX_EXPRESSION_LENGTH:,} are the most. Split it into several searches."
         )
         raise QueryError(msg)
-    reading = _ExpressionParser(viewer or "@me")
+    parser = _ExpressionParser(viewer or "@me")
     for match in _TERM.finditer(text):
-        reading.add_term(match)
-    return reading.build_expression()
+        parser.add_term(match)
+    return parser.build_expression()
 
 
 class _ExpressionParser:
-    """What has been read of an expression."""
+    """Collects the terms of an expression."""
 
     def __init__(self, viewer: str) -> None:
         self._viewer = viewer
@@ -611,10 +576,9 @@ class _ExpressionParser:
         self._tokens: list[WordOrOperator] = []
         self._fields: set[str] = set()
         self._order = ("stars", True)
-        self._has_applicable, self._has_ignored, self._has_parentheses = False, False, False
+        self._has_applicable = self._has_ignored = self._has_parentheses = False
 
     def add_term(self, match: re.Match[str]) -> None:
-        """Read one term."""
         if match["group"]:
             self._has_parentheses = True
             self._tokens.extend(["NOT"] if match["minus"] else [])
@@ -628,17 +592,15 @@ class _ExpressionParser:
             self._tokens.append("")
             self._add_qualifier(name, value, text, negated=negated)
         else:
-            _check_qualifier_value(text)
-            self._add_word(text.replace('"', "") if name else value, negated=negated)
+            if text.endswith(":") and is_qualifier(text[:-1].lower()):
+                shown = quote_term(text)
+                msg = f"Search term {shown} has no value. Write it without a space after it."
+                raise QueryError(msg)
+            word = text.replace('"', "") if name else value
+            if any(map(str.isalnum, word)):  # GitHub ignores words of punctuation
+                self._tokens.append(Word(word.lower(), negated))
 
     def build_expression(self) -> SearchExpression:
-        """Return all of it.
-
-        Raises
-        ------
-        QueryError
-            If operators or qualifiers say nothing.
-        """
         if self._has_parentheses and _BOOLEAN_OPERATORS.intersection(self._tokens):
             raise QueryError(_PARENTHESES_REFUSED)
         words = parse_alternatives(self._tokens)
@@ -647,64 +609,32 @@ class _ExpressionParser:
         clauses = [*self._clauses]
         clauses.extend(Clause(tuple(group)) for group in self._alternatives.values() if group)
         if words and self._fields and "name" not in self._fields:
-            # What is looked at is empty: only what asks for the absence of words holds.
+            # The other fields are empty here, so that only alternatives without a word match.
             empty = any(all(word.negated for word in alternative) for alternative in words)
             clauses.append(Clause((FlagTest("all", empty),)))
             words = ()
         return SearchExpression(tuple(clauses), words, *self._order)
 
-    def _add_word(self, text: str, *, negated: bool) -> None:
-        """Read a word; one that is nothing but signs asks for nothing."""
-        if any(map(str.isalnum, text)):
-            self._tokens.append(Word(text.lower(), negated))
-
     def _add_qualifier(self, name: str, value: str, text: str, *, negated: bool) -> None:
         if name == "sort":
-            self._order = _parse_sort(value, self._order)
-        elif name == "in":
+            match = _SORT_VALUE.fullmatch(value.lower())
+            if match is not None:  # GitHub ignores unknown orders
+                self._order = (match["key"], match["way"] != "asc")
+            return
+        if name == "in":
             self._has_ignored = True
-            self._add_word_fields(value, negated=negated)
-        elif (test := self._parse_test(name, value, text, negated=negated)) is None:
-            self._has_ignored = True
-        else:
-            self._has_applicable = True
-            self._add_clause(name, test, negated=negated and name != "fork")
-
-    def _parse_test(
-        self, name: str, value: str, text: str, *, negated: bool
-    ) -> QualifierTest | None:
-        """Return what a qualifier asks of a repository; None for nothing."""
+            named = WORD_FIELDS & set(value.lower().split(","))
+            self._fields |= (WORD_FIELDS - {"readme"} - named) if negated and named else named
+            return
         if name in {"user", "org"} and value.lower() == "@me":
             value = self._viewer
-        return parse_qualifier("-fork" if negated and name == "fork" else name, value, text)
-
-    def _add_word_fields(self, value: str, *, negated: bool) -> None:
-        """Read where words are looked for; what is no such place changes nothing."""
-        named = WORD_FIELDS & set(value.lower().split(","))
-        self._fields |= (WORD_FIELDS - {"readme"} - named) if negated and named else named
-
-    def _add_clause(self, name: str, test: QualifierTest, *, negated: bool) -> None:
-        """Ask for a test."""
+        is_fork = name == "fork"
+        test = parse_qualifier("-fork" if negated and is_fork else name, value, text)
+        if test is None:
+            self._has_ignored = True
+            return
+        self._has_applicable = True
         if name in QUALIFIER_GROUPS and not negated:
             self._alternatives[QUALIFIER_GROUPS[name]][test] = None
         else:
-            self._clauses[Clause((test,), negated)] = None
-
-
-def _check_qualifier_value(text: str) -> None:
-    """Refuse a qualifier with a space behind its colon.
-
-    Raises
-    ------
-    QueryError
-        If it is one.
-    """
-    if text.endswith(":") and is_qualifier(text[:-1].lower()):
-        msg = f"Search term {quote_term(text)} has no value. Write it without a space after it."
-        raise QueryError(msg)
-
-
-def _parse_sort(value: str, now: tuple[str, bool]) -> tuple[str, bool]:
-    """Return key and direction of a ``sort:`` term; what it does not know changes nothing."""
-    match = _SORT_VALUE.fullmatch(value.lower())
-    return (match["key"], match["way"] != "asc") if match else now
+            self._clauses[Clause((test,), negated and not is_fork)] = None

@@ -1,4 +1,4 @@
-"""``--paginate``: what may be asked page by page, and what becomes of pages that came."""
+"""Errors of a cell: partial pages, hints for continuing, and positions in the cell's text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gqlnb.errors import OptionError, QueryError, TextError
 
 if TYPE_CHECKING:
     from gqlnb.document.document import Document
+    from gqlnb.errors import Problem
     from gqlnb.result.result import Result
 
 __all__ = [
@@ -19,11 +20,12 @@ __all__ = [
     "describe_incomplete",
     "explain_partial_pages",
     "get_partial_pages",
+    "locate_problem",
     "require_query",
 ]
 
-WANTED_REACHED = "max_results"  # what a report says where that many came
-PAGES_NAME = "_pages"  # as IPython keeps what it was not told to keep: _, _exit_code
+LIMIT_REACHED = "max_results"  # the end of paging that a report gives for a reached limit
+PAGES_NAME = "_pages"  # like the names that IPython gives to unnamed values: _, _exit_code
 
 
 def require_query(option: str, document: Document) -> None:
@@ -32,7 +34,7 @@ def require_query(option: str, document: Document) -> None:
     Raises
     ------
     OptionError
-        If it changes something.
+        If it is not a query.
     """
     if document.kind != "query":
         msg = f"{option} runs an operation again and again, so it takes no {document.kind}."
@@ -40,57 +42,67 @@ def require_query(option: str, document: Document) -> None:
 
 
 def get_partial_pages(error: BaseException) -> Result | None:
-    """Return the pages that came before an error or an interrupt; None if there are none."""
+    """Return the pages received before an error or an interrupt, None if there are none."""
     result: Any = getattr(error, "result", None)
     return result if getattr(result, "report", None) is not None else None
 
 
 def explain_partial_pages(error: BaseException, name: str, target: str) -> None:
-    """Let an error say what came, what it is called, and how to go on.
+    """Add the extent and the name of the received pages to an error, and how to continue.
 
     Parameters
     ----------
     error
-        What ended the paging.
+        The error or interrupt that ended the paging.
     name
-        What the pages are kept as.
+        The name under which the pages are stored.
     target
-        A Python expression for what was asked.
+        A Python expression for the target of the cell.
     """
     result = get_partial_pages(error)
     if result is None:
         return
-    kept = f"{result.report}. They are kept as {name}."
-    onward = f"To go on: gqlnb.connect({target}).resume({name})"
-    if not isinstance(error, Exception):
-        error.told = (kept, onward)  # type: ignore[attr-defined]
+    extent = f"{result.report}. They are kept as {name}."
+    advice = f"To go on: gqlnb.connect({target}).resume({name})"
+    if isinstance(error, Exception):
+        add_error_lines(error, extent, advice)
     else:
-        add_error_lines(error, kept, onward)
+        error.notes = (extent, advice)  # type: ignore[attr-defined]
 
 
 def add_error_lines(error: Exception, *lines: str) -> None:
-    """Add lines to what an error says."""
-    said = "\n  ".join(lines)
+    """Append lines to the message of an error."""
+    text = "\n  ".join(lines)
     if isinstance(error, TextError) and error.problems:
         *before, last = error.problems
-        hint = f"{last.hint}\n  {said}" if last.hint else said
+        hint = f"{last.hint}\n  {text}" if last.hint else text
         error.problems = (*before, replace(last, hint=hint))
     else:
         message = str(error.args[0]).partition(ADVICE)[0].rstrip()
-        error.args = (f"{message}\n  {said}",)
+        error.args = (f"{message}\n  {text}",)
 
 
 def clear_positions(error: QueryError, text: str) -> None:
-    """Take the places out of an error about the text of a further page: nobody wrote its lines."""
+    """Remove positions that refer to the generated text of a further page."""
     if error.text not in (None, text):
         error.text = None
-        problems = (replace(each, line=None, column=None) for each in error.problems)
-        error.problems = tuple(problems)
+        error.problems = tuple(replace(it, line=None, column=None) for it in error.problems)
 
 
 def describe_incomplete(result: Result) -> list[str]:
-    """Return what to say where paging ended before it was meant to; nothing where it did not."""
+    """Return lines about a paging that ended early; empty if it did not."""
     report = result.report
-    if report is None or report.complete or report.ended == WANTED_REACHED:
+    if report is None or report.complete or report.ended == LIMIT_REACHED:
         return []
     return report.format_lines()
+
+
+def locate_problem(problem: Problem, path: Any, document: Document | None) -> Problem:
+    """Give a problem without a position that of the field at its response path."""
+    if problem.line is not None or document is None:
+        return problem
+    node = document.find_field(path)
+    if node is None or node.loc is None:
+        return problem
+    token = node.loc.start_token
+    return replace(problem, line=token.line, column=token.column)

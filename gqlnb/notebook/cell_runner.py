@@ -1,4 +1,4 @@
-"""One cell on its way: text, document, variables, answer, and what is shown of it."""
+"""Execution of one cell: text, document, variables, answer, value."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gqlnb.client.auth_headers import parse_header_options
 from gqlnb.errors import GqlnbError, OptionError, QueryError, advise_if_strict, sanitize_text
 from gqlnb.notebook.cell_errors import (
     PAGES_NAME,
@@ -15,6 +16,7 @@ from gqlnb.notebook.cell_errors import (
     describe_incomplete,
     explain_partial_pages,
     get_partial_pages,
+    locate_problem,
     require_query,
 )
 from gqlnb.notebook.cell_variables import (
@@ -24,376 +26,390 @@ from gqlnb.notebook.cell_variables import (
     suggest_similar_names,
 )
 from gqlnb.notebook.display import Note, format_count, show, to_json_text
-from gqlnb.notebook.saved_cells import HistoryEntry
-from gqlnb.result.lazy_schema import detach_schema_loader
+from gqlnb.notebook.saved_cells import HistoryEntry, check_fragments, has_operation
+from gqlnb.result.result import detach_schema_loader
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Mapping, MutableMapping
+
+    import pandas as pd
+    import pyarrow as pa
 
     from gqlnb.document.document import Document
-    from gqlnb.errors import Problem
+    from gqlnb.engine.schema import Schema
     from gqlnb.notebook.clients import CellTarget
-    from gqlnb.notebook.magic import GraphQLMagic
+    from gqlnb.notebook.notebook_state import NotebookState
     from gqlnb.result.result import Result
+
+    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, object] | str | None
 
 __all__ = ["CellRunner", "convert_result"]
 
 NO_STRICT_HINT = "Add --no-strict to keep what does not fit as it came."
-# Warnings of frames that the cell's own notes say already.
+# Warnings of frames that repeat the notes of the cell.
 REPEATED_WARNINGS = ("The answer is partial", "The result may be incomplete")
 
 
 class CellRunner:
-    """The run of one cell.
+    """Runs one cell.
 
     Parameters
     ----------
-    magic
-        The magic, with what it keeps from cell to cell.
+    state
+        The state of the notebook.
     options
-        Those of the cell.
+        The options of the cell.
     text
         The text below them.
-    lines_above
-        How many lines of the cell stand above the text; None for a text on the magic's own line.
+    names
+        The names that the cell sees. A control that is moved later still sees them.
+    above
+        The number of lines above the text; None for a text on the magic's own line.
+
+    Raises
+    ------
+    OptionError
+        If the text, a file or a header of the options cannot be found.
+    TargetError
+        If no client can be created for the target.
     """
 
     def __init__(
-        self, magic: GraphQLMagic, options: Namespace, text: str, above: int | None
+        self,
+        state: NotebookState,
+        options: Namespace,
+        text: str,
+        names: MutableMapping[str, object],
+        above: int | None,
     ) -> None:
-        self.magic = magic
-        self.options = options
-        self.lines_above, self.place = above or 0, "line" if above is None else "cell line"
-        self.text = self._find_text(text)
-        self.line_count = self.text.count("\n") + 1
-        self.full_text = magic.snippets.add_fragments(self.text)
-        self.kind = options.type or magic.type
-        self.target: CellTarget
-        self.document: Document
-        self.names = magic.names  # of the caller; a control moved later still sees them
+        self._state = state
+        self._settings = state.settings
+        self._options = options
+        self._names = names
+        self._lines_above = above or 0
+        self._line_label = "line" if above is None else "cell line"
+        self._text = self._find_text(text)
+        self._line_count = self._text.count("\n") + 1
+        # Saved fragments that the text spreads are appended to it.
+        self._full_text, self._added_fragments = state.snippets.add_fragments(self._text)
+        self._kind: str = options.type or self._settings.type
+        self._export_path: Path | None = None
+        if options.export_to is not None:
+            from gqlnb.notebook.output_options import check_export_path
+
+            self._export_path = check_export_path(options.export_to)
+        self._headers = parse_header_options(options.header)
+        self._target = self._open_target(fresh=options.no_cache)
+        self._document: Document | None = None  # until the text has been parsed
         self._last_error: QueryError | None = None
         self._similar_names_shown = False
 
     def _find_text(self, text: str) -> str:
         """Return the text to run: the cell's, that of a file, or that of a saved cell."""
-        file, name = self.options.file, self.options.operation
+        file, name = self._options.file, self._options.operation
+        # White space and comments alone do not count as a text.
+        is_blank = all(line.lstrip()[:1] in ("", "#") for line in text.splitlines())
         if file is not None:
-            if not is_blank(text):
-                msg = f"--file {sanitize_text(file, 80)}: the cell has a text of its own; leave out one."
+            label = sanitize_text(file, 80)
+            if not is_blank:
+                msg = f"--file {label}: the cell has a text of its own; leave out one."
                 raise OptionError(msg)
-            self.lines_above, self.place = 0, f"{sanitize_text(file, 80)} line"
+            self._lines_above, self._line_label = 0, f"{label} line"
             return read_file(file)
-        if name is not None and is_blank(text):
-            saved = self.magic.snippets.find_operation(name)
-            if saved is None:
-                msg = (
-                    f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has an "
-                    "operation of that name. %graphql snippets lists them."
-                )
-                raise OptionError(msg)
-            self.lines_above, self.place = 0, "line"
-            if name not in find_operation_names(saved):
-                self.options.operation = None  # it is the name of the cell
-            return saved
-        return text
+        if name is None or not is_blank:
+            return text
+        saved = self._state.snippets.find_operation(name)
+        if saved is None:
+            msg = (
+                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has "
+                "an operation of that name. %graphql snippets lists them."
+            )
+            raise OptionError(msg)
+        self._lines_above, self._line_label = 0, "line"
+        if name not in saved.operations:
+            self._options.operation = None  # the cell was saved under this name
+        return saved.text
 
-    def __call__(self) -> Any:
-        """Run it, and return the value of the cell.
+    def _open_target(self, *, fresh: bool) -> CellTarget:
+        name = self._options.connection or self._options.target
+        return self._state.clients.open(name, self._headers, fresh=fresh, names=self._names)
+
+    def run(self) -> Any:
+        """Run the cell and return its value.
 
         Raises
         ------
         GqlnbError
-            If it fails; what came is stored where the answer would have been.
+            If it fails; the partial answer is stored under the name of ``--output``.
         """
-        from gqlnb.client.auth_headers import parse_header_options
-        from gqlnb.notebook.output_options import check_export_path
-
-        path = None
-        if self.options.export_to is not None:
-            path = check_export_path(self.options.export_to)
-        headers = parse_header_options(self.options.header)
-        self.target = self._open_client(headers, fresh=self.options.no_cache)
         try:
             try:
-                return self._run_operation(path)
+                return self._run_operation()
             except QueryError:
                 if not self._is_schema_outdated():
                     raise
-            self.target = self._open_client(headers, fresh=True)
-            return self._run_operation(path)
+            self._target = self._open_target(fresh=True)
+            return self._run_operation()
         except QueryError as error:
             self._locate_error(error)
             raise
         finally:
-            if self.target.single_use and not self.options.interact:
-                self.target.client.close()
-
-    def _open_client(self, headers: Mapping[str, str], *, fresh: bool) -> CellTarget:
-        target = self.options.connection or self.options.target
-        return self.magic.clients.open(target, headers, fresh=fresh, names=self.names)
+            if self._target.single_use and not self._options.interact:
+                self._target.client.close()
 
     def _is_schema_outdated(self) -> bool:
-        """Tell whether the schema that refused the text may be no longer that of the endpoint.
+        """Return whether the schema that refused the text may be outdated.
 
-        As of a server on this machine, which is started anew while somebody works on it.
+        A server on this machine is often restarted with another schema during development.
         """
         from gqlnb.client.urls import is_loopback
 
-        opened, asked = self.target, self.magic.introspect == "ask"
-        found = (
-            hasattr(self, "document") or not opened.cached or opened.client.local_schema is not None
+        client = self._target.client
+        return (
+            self._settings.introspect
+            and self._document is None
+            and self._target.cached
+            and client.local_schema is None
+            and is_loopback(client.source)
         )
-        return asked and not found and is_loopback(opened.client.source)
 
-    def _run_operation(self, path: Path | None) -> Any:
-        from gqlnb.notebook.saved_cells import check_fragments, has_operation
-
-        client, options = self.target.client, self.options
-        known = self.magic.find_schema(client)
-        if not options.silent and (why := self.magic.clients.take_schema_notice(client)):
-            show(Note([why.replace(client.source, self.target.name, 1)]))
-        if options.save is not None and not has_operation(self.full_text):
-            check_fragments(self.full_text, known)
-            return self._save_snippet()
-        self.document = client.parse_document(self.full_text, options.operation)
+    def _run_operation(self) -> Any:
+        client, options, clients = self._target.client, self._options, self._state.clients
+        schema = clients.find_schema(client, ask=self._settings.introspect)
+        if not options.silent and (notice := clients.take_schema_notice(client)):
+            show(Note([notice.replace(client.source, self._target.name, 1)]))
+        if options.save is not None and not has_operation(self._full_text):
+            check_fragments(self._full_text, schema)
+            self._save_snippet()
+            return None
+        document = self._document = client.parse_document(self._full_text, options.operation)
         if options.paginate:
-            require_query("--paginate", self.document)
-        elif options.max_results is not None and self.document.kind != "subscription":
+            require_query("--paginate", document)
+        elif options.max_results is not None and document.kind != "subscription":
             msg = "%%graphql: --max-results says how far to page; add --paginate."
             raise OptionError(msg)
-        given = self._collect_variables()
+        variables = self._collect_variables(document)
         if options.interact:
-            return self._show_controls(given)
+            self._show_controls(document, variables)
+            self._save_snippet()
+            return None
+        value: object
         if options.no_execute or options.dry_run or options.explain:
-            value = self._check_without_sending(given)
+            value = self._check_without_sending(document, variables)
             self._save_snippet()
-            return self._store_or_return(value)
-        if self.document.kind == "subscription":
-            from gqlnb.notebook.subscription_cell import follow_subscription
-
-            value = follow_subscription(self, given, path)
+        elif document.kind == "subscription":
+            value = self._follow_subscription(document, variables)
             self._save_snippet()
-            return self._store_or_return(value)
-        if options.profile:
-            return self._store_or_return(
-                self._require_local_schema("--profile").profile(
-                    self.full_text, given, **self._get_operation_argument()
-                )
-            )
-        return self._execute_and_convert(given, path)
+        elif options.profile:
+            engine = self._require_local_schema("--profile")
+            value = engine.profile(self._full_text, variables, operation=options.operation)
+        else:
+            value = self._execute_and_convert(document, variables)
+        if options.output is None:
+            return None if options.silent else value
+        self._state.shell.user_ns[options.output] = value
+        return None
 
-    def _collect_variables(self) -> dict[str, Any]:
-        """Return the Python values of the variables; say which ones are perhaps misspelled."""
-        by_name = self.magic.variables == "by name"
-        shell, options = self.magic.shell, self.options
-        given = collect_variables(
-            options, self.document, self.names, by_name=by_name, global_ns=shell.user_global_ns
+    def _save_snippet(self) -> None:
+        """Save a text that turned out to be valid."""
+        if self._options.save is not None:
+            self._state.snippets.save(self._options.save, self._text)
+
+    def _collect_variables(self, document: Document) -> dict[str, object]:
+        """Return the values of the variables, and warn about names that may be misspelled."""
+        options, by_name, shell = self._options, self._settings.by_name, self._state.shell
+        variables = collect_variables(
+            options, document, self._names, by_name=by_name, global_ns=shell.user_global_ns
         )
         if by_name and not options.silent and not self._similar_names_shown:
-            hidden = shell.user_ns_hidden
-            lines = suggest_similar_names(
-                self.document, {*given, *options.interact}, self.names, hidden
-            )
+            bound = {*variables, *options.interact}
+            lines = suggest_similar_names(document, bound, self._names, shell.user_ns_hidden)
             if lines:
                 show(Note(lines, wrong=True))
                 self._similar_names_shown = True
-        return given
+        return variables
 
-    def _get_operation_argument(self) -> dict[str, Any]:
-        return {"operation": self.options.operation}
-
-    def _check_without_sending(self, given: Mapping[str, Any]) -> Any:
-        """Check all there is to check, and return what an option asks for instead of an answer."""
+    def _check_without_sending(self, document: Document, variables: Mapping[str, object]) -> object:
+        """Check text and variables; return a dry run or an explanation if one is requested."""
         from gqlnb.notebook.output_options import prepare_dry_run
 
-        if self.options.explain:
-            return self._require_local_schema("--explain").explain(
-                self.full_text, given, **self._get_operation_argument()
-            )
-        values = check_variables(self.document, given, self.names)
-        return (
-            prepare_dry_run(self.target.client, self.document, values)
-            if self.options.dry_run
-            else None
-        )
+        options = self._options
+        if options.explain:
+            schema = self._require_local_schema("--explain")
+            return schema.explain(self._full_text, variables, operation=options.operation)
+        values = check_variables(document, variables, self._names)
+        return prepare_dry_run(self._target.client, document, values) if options.dry_run else None
 
-    def _require_local_schema(self, option: str) -> Any:
-        schema = self.target.client.local_schema
+    def _require_local_schema(self, option: str) -> Schema:
+        schema: Schema | None = self._target.client.local_schema
         if schema is not None:
             return schema
         msg = (
-            f"{option} looks into the engine of this process, and {self.target.client.source} "
+            f"{option} looks into the engine of this process, and {self._target.client.source} "
             "executes elsewhere. Name a schema of the notebook."
         )
         raise OptionError(msg)
 
-    def _execute(self, given: Mapping[str, Any]) -> Result:
-        """Run the operation, page by page if that is asked for, and note it in the history."""
+    def _follow_subscription(self, document: Document, variables: Mapping[str, object]) -> object:
+        from gqlnb.notebook.subscription_cell import follow_subscription
+
+        options, shell = self._options, self._state.shell
+        if options.profile:
+            msg = "--profile measures one execution, so it takes no subscription."
+            raise OptionError(msg)
+        stream = self._target.client.subscribe(
+            self._full_text, variables, operation=options.operation
+        )
+        outcome = follow_subscription(
+            stream, options, self._settings, self._kind, self._export_path, shell.user_ns
+        )
+        self._record_history(document, outcome.description)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
+
+    def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         outcome = "interrupted"
         try:
-            result = self._fetch_result(given)
-            outcome = describe_outcome(result)
+            result = self._fetch_result(variables)
+            errors = len(result.errors)  # reading the data would decode them here
+            outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
             outcome = type(error).__name__
             raise
         finally:
-            self.record_history(outcome)
-        return result.in_cell(self.lines_above, self.place, self.line_count)
+            self._record_history(document, outcome)
+        return result.in_cell(self._lines_above, self._line_label, self._line_count)
 
-    def record_history(self, outcome: str) -> None:
-        """Note in the history what was asked, and what came of it."""
-        said = f"{self.document.kind} {self.document.name or ''}".strip()
-        self.magic.history.add(HistoryEntry(self.target.name, said, outcome, self.text.strip("\n")))
+    def _record_history(self, document: Document, outcome: str) -> None:
+        title = f"{document.kind} {document.name or ''}".strip()
+        entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
+        self._state.history.add(entry)
 
-    def _fetch_result(self, given: Mapping[str, Any]) -> Result:
-        client, options = self.target.client, self.options
+    def _fetch_result(self, variables: Mapping[str, object]) -> Result:
+        client, options = self._target.client, self._options
         if not options.paginate:
-            return client.execute(self.full_text, given, **self._get_operation_argument())
+            return client.execute(self._full_text, variables, operation=options.operation)
         try:
-            most = options.max_results
             return client.collect_pages(
-                self.full_text, given, **self._get_operation_argument(), max_results=most
+                self._full_text,
+                variables,
+                operation=options.operation,
+                max_results=options.max_results,
             )
         except (GqlnbError, KeyboardInterrupt) as error:
             pages = get_partial_pages(error)
             if pages is not None:
                 name = options.output or PAGES_NAME
-                self.magic.shell.user_ns[name] = pages.in_cell(
-                    self.lines_above, self.place, self.line_count
+                self._state.shell.user_ns[name] = pages.in_cell(
+                    self._lines_above, self._line_label, self._line_count
                 )
-                explain_partial_pages(error, name, self._write_target())
+                # A Python expression for the target, to continue from there.
+                word = options.connection or options.target
+                is_object = word in self._names and not self._target.cached
+                explain_partial_pages(error, name, word if is_object else repr(self._target.name))
             raise
 
-    def _write_target(self) -> str:
-        """Return what was asked as an expression of Python."""
-        opened, named = self.target, self.options.connection or self.options.target
-        if named in self.names and not opened.cached:
-            return str(named)
-        return repr(opened.name)
-
-    def _execute_and_convert(self, given: Mapping[str, Any], path: Path | None) -> Any:
-        from gqlnb.notebook.output_options import export_result
-
-        begun = perf_counter()
-        result = self._execute(given)
-        if self.magic.introspect != "ask":
-            detach_schema_loader(result)
-        seconds = perf_counter() - begun
+    def _execute_and_convert(
+        self, document: Document, variables: Mapping[str, object]
+    ) -> CellValue:
+        options, start = self._options, perf_counter()
+        result = self._execute(document, variables)
         self._save_snippet()
-        quiet = self.options.silent
-        # Incomplete data are never silent: -q, an output name and ; hide the result's own lines.
-        hides = quiet or self.kind != "result" or self.options.output or self.options.hidden
-        if hides and (lines := describe_incomplete(result)):
+        if not self._settings.introspect:
+            detach_schema_loader(result)
+        seconds = perf_counter() - start
+        # Incomplete data are reported even if -q, -o or ; hide the report of the result itself.
+        is_hidden = options.silent or self._kind != "result" or options.output or options.hidden
+        if is_hidden and (lines := describe_incomplete(result)):
             show(Note(lines, wrong=True))
-        if path is not None:
-            with advise_if_strict(NO_STRICT_HINT):
-                said = export_result(result, path, strict=not self.options.no_strict)
-            if not quiet:
-                show(Note([said]))
-        if self.options.stats or self.magic.stats:
-            from gqlnb.notebook.output_options import format_stats
+        with advise_if_strict(NO_STRICT_HINT):
+            if self._export_path is not None:
+                from gqlnb.notebook.output_options import export_result
 
-            show(Note([format_stats(result, seconds)]))
-        return self._store_or_return(self._convert(result, quiet=quiet))
+                line = export_result(result, self._export_path, strict=not options.no_strict)
+                if not options.silent:
+                    show(Note([line]))
+            if options.stats or self._settings.stats:
+                from gqlnb.notebook.output_options import format_stats
 
-    def _convert(self, result: Result, *, quiet: bool = False) -> Any:
-        """Return the value of a result, and say what that value does not show."""
-        if result.errors and self.magic.partial == "raise":
+                show(Note([format_stats(result, seconds)]))
+            return self._convert(result, quiet=options.silent)
+
+    def _convert(self, result: Result, *, quiet: bool) -> CellValue:
+        """Convert a result to ``--type``, and show the errors that the value does not show."""
+        if result.errors and self._settings.raise_partial:
             result.raise_for_errors()
-        if result.errors and not quiet and (self.kind != "result" or self.options.output):
+        if result.errors and not quiet and (self._kind != "result" or self._options.output):
             from gqlnb.result.renderer import format_errors
 
             show(Note(format_errors(result), wrong=True))
-        with advise_if_strict(NO_STRICT_HINT):
-            return convert_result(result, self.kind, strict=not self.options.no_strict)
+        return convert_result(result, self._kind, strict=not self._options.no_strict)
 
-    def _store_or_return(self, value: Any) -> Any:
-        """Store a value under the name of ``--output``, or return it to be shown."""
-        if self.options.output is not None:
-            self.magic.shell.user_ns[self.options.output] = value
-            return None
-        return None if self.options.silent else value
-
-    def _save_snippet(self) -> None:
-        """Keep a text that has turned out to be valid."""
-        if self.options.save is not None:
-            self.magic.snippets.save(self.options.save, self.text)
-
-    def _show_controls(self, given: Mapping[str, Any]) -> None:
+    def _show_controls(self, document: Document, variables: Mapping[str, object]) -> None:
         from gqlnb.notebook.cell_variables import (
             Interaction,
-            build_controls,
+            build_control,
             check_interact_variables,
         )
 
-        wanted = list(dict.fromkeys(self.options.interact))
-        check_interact_variables(self.document, wanted)
+        controlled = list(dict.fromkeys(self._options.interact))
+        check_interact_variables(document, controlled)
 
-        def run_with_values(values: Mapping[str, Any]) -> Any:
+        def run_with_values(values: Mapping[str, object]) -> object:
             try:
-                result = self._execute({**given, **values})
+                result = self._execute(document, {**variables, **values})
             except QueryError as error:
                 self._locate_error(error)
                 raise
-            value = self._convert(result, quiet=True)
-            if self.options.output is not None:
-                self.magic.shell.user_ns[self.options.output] = value
-            wrong = result.errors or describe_incomplete(result)
-            return result if wrong else value  # the result shows what is wrong in the same place
+            with advise_if_strict(NO_STRICT_HINT):
+                value = self._convert(result, quiet=True)
+            if self._options.output is not None:
+                self._state.shell.user_ns[self._options.output] = value
+            # The display of a result includes its errors, in the place below the controls.
+            return result if result.errors or describe_incomplete(result) else value
 
-        ranges = {name: given.get(name, self.names.get(name)) for name in wanted}
-        Interaction(build_controls(self.document, wanted, ranges), run_with_values).show()
-        self._save_snippet()
+        controls = {
+            name: build_control(document, name, variables.get(name, self._names.get(name)))
+            for name in controlled
+        }
+        Interaction(controls, run_with_values).show()
 
     def _locate_error(self, error: QueryError) -> None:
-        """Let an error say which line of the cell it is about, and what a variable could be."""
+        """Add positions in the cell and hints about variables to an error."""
         from gqlnb.client.arguments import add_target_hint
 
         if error is self._last_error:
             return
         self._last_error = error
-        if self.options.paginate:
-            clear_positions(error, self.full_text)
+        if self._options.paginate:
+            clear_positions(error, self._full_text)
         result: Any = error.result
         errors = getattr(result, "errors", ())
-        paths = [one.get("path") for one in errors] if len(errors) == len(error.problems) else []
-        problems = [
-            add_missing_variable_hint(problem, {}, self.names) for problem in error.problems
-        ]
-        if paths:
+        problems = [add_missing_variable_hint(it, {}, self._names) for it in error.problems]
+        if errors and len(errors) == len(problems):
             problems = [
-                locate_problem(problem, path, result.document)
-                for problem, path in zip(problems, paths, strict=True)
+                locate_problem(problem, answered.get("path"), result.document)
+                for problem, answered in zip(problems, errors, strict=True)
             ]
-        error.problems = tuple(map(self._name_saved_fragment, problems))
+        for at, problem in enumerate(problems):
+            # Lines below the cell's own text belong to saved fragments.
+            if problem.line is not None and problem.line > self._line_count:
+                line = problem.line - self._line_count
+                name = self._state.snippets.find_fragment_at(self._added_fragments, line)
+                prefix = f"In the saved fragment {name}: " if name else ""
+                message = f"{prefix}{problem.message}"
+                problems[at] = replace(problem, message=message, line=None, column=None)
+        error.problems = tuple(problems)
         if result is None:
-            add_target_hint(error, self.target.chosen_by)
-        error.in_cell(self.lines_above)
-        error.line_label = self.place
-
-    def _name_saved_fragment(self, problem: Problem) -> Problem:
-        """Return a problem that names the saved fragment it is in, if it is not in the cell."""
-        if problem.line is None or problem.line <= self.line_count:
-            return problem
-        name = self.magic.snippets.find_fragment_at(self.text, self.full_text, problem.line)
-        message = f"In the saved fragment {name}: {problem.message}" if name else problem.message
-        return replace(problem, message=message, line=None, column=None)
-
-
-def locate_problem(problem: Problem, path: Any, document: Document | None) -> Problem:
-    """Return a problem without a place at that of the field which its path leads to."""
-    if problem.line is not None or document is None:
-        return problem
-    node = document.find_field(path)
-    if node is None or node.loc is None:
-        return problem
-    place = node.loc.start_token
-    return replace(problem, line=place.line, column=place.column)
+            add_target_hint(error, self._target.chosen_by)
+        error.in_cell(self._lines_above)
+        error.line_label = self._line_label
 
 
 def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
-    """Return a result as the kind of value that ``--type`` names."""
+    """Convert a result to the type of value that ``--type`` names."""
     if kind == "result":
         return result
     if kind == "json":
@@ -401,8 +417,8 @@ def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
     if kind == "raw":
         return to_json_text(result)
     with warnings.catch_warnings():
-        for said in REPEATED_WARNINGS:
-            warnings.filterwarnings("ignore", said)
+        for message in REPEATED_WARNINGS:
+            warnings.filterwarnings("ignore", message)
         if kind == "arrow":
             return result.arrow(strict=strict)
         if kind == "frame":
@@ -410,24 +426,8 @@ def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
         return result.frames if strict else result.tables(strict=False)
 
 
-def describe_outcome(result: Result) -> str:
-    """Return what came, in a word or two; data are not decoded for it."""
-    return format_count(len(result.errors), "error") if result.errors else "data"
-
-
-def is_blank(text: str) -> bool:
-    """Tell whether a text is white space and comments alone."""
-    return all(line.lstrip()[:1] in ("", "#") for line in text.splitlines())
-
-
 def read_file(name: str) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be read.
-    """
+    """Read the text of ``--file``."""
     try:
         return Path(name).expanduser().read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -436,10 +436,3 @@ def read_file(name: str) -> str:
         reason = "it is not UTF-8"
     msg = f"--file {sanitize_text(name, 80)} cannot be read: {reason}."
     raise OptionError(msg)
-
-
-def find_operation_names(text: str) -> tuple[str, ...]:
-    """Return the names of the operations of a text."""
-    from gqlnb.notebook.saved_cells import read_snippet
-
-    return read_snippet("", text).operations

@@ -1,20 +1,20 @@
-"""The variables of a cell: from the names of the notebook, and from its options."""
+"""The variables of a cell: from names of the notebook, from options, and from controls."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
 from threading import Lock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
-    ListTypeNode,
     NamedTypeNode,
     NonNullTypeNode,
 )
@@ -27,12 +27,13 @@ from gqlnb.errors import (
     Problem,
     QueryError,
     describe_exception,
+    find_similar,
     sanitize_text,
+    suggest,
 )
 from gqlnb.notebook.cell_errors import require_query
 from gqlnb.notebook.display import Note
 from gqlnb.notebook.magic_options import NAME
-from gqlnb.notebook.namespace import build_evaluation_names
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Interaction",
     "add_missing_variable_hint",
-    "build_controls",
+    "build_control",
     "check_interact_variables",
     "check_variables",
     "collect_variables",
@@ -52,116 +53,124 @@ __all__ = [
 ]
 
 BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
-SIMILARITY_CUTOFF = 0.75  # of difflib: "only" for "onyl" has this, "name" for "names" more
-Scopes = tuple[dict[str, Any], MutableMapping[str, Any]]
+SIMILARITY_CUTOFF = 0.75  # of difflib: "only" and "onyl" have this, "name" and "names" more
+PAGE_RANGE = (1, 100)  # of `first` and `last`: the usual limits of a page
+LEAST_MAXIMUM = 10  # the smallest upper end of a slider
+Scopes = tuple[dict[str, object], MutableMapping[str, object]]
 MISSING_VARIABLE = re.compile(r"Variable '\$(\w+)' of required type '.*' was not provided\.")
 
 
 def collect_variables(
     options: Namespace,
     document: Document,
-    names: MutableMapping[str, Any],
+    names: MutableMapping[str, object],
     *,
     by_name: bool,
-    global_ns: dict[str, Any],
-) -> dict[str, Any]:
-    """Return the Python values of a cell's variables.
+    global_ns: dict[str, object],
+) -> dict[str, object]:
+    """Collect the Python values of a cell's variables.
 
     Parameters
     ----------
     options
-        Those of the cell: ``--vars``, and ``--param``, which goes before it.
+        The options of the cell: ``--vars``, and ``--param``, which takes precedence.
     document
-        What declares them.
+        The document that declares the variables.
     names
         The names that the cell sees.
     by_name
-        Whether a name of the notebook is a variable's value, without being told to.
+        Whether a name of the notebook is the value of the variable of that name.
     global_ns
-        The globals that expressions see.
+        The globals of expressions.
 
     Raises
     ------
     OptionError
-        If an option holds no mapping, or an expression that fails, or a variable that the
+        If an option names no mapping, an expression fails, or ``--param`` sets a variable that the
         operation does not declare.
     """
-    found = {name: names[name] for name in document.variables if name in names} if by_name else {}
-    given = read_params(options.param, build_evaluation_names(global_ns, names))
-    for name in given:
-        if name not in document.variables:
-            refuse_param(name, document)
-    return found | read_variable_mapping(options.vars, names) | given
-
-
-def refuse_param(name: str, document: Document) -> NoReturn:
-    """Refuse a value for a variable that is not declared.
-
-    Raises
-    ------
-    OptionError
-        Always.
-    """
-    near = difflib.get_close_matches(name, document.variables, 1)
-    listed = ", ".join(f"${it}" for it in document.variables) or "no variables"
-    meant = f"Did you mean {near[0]}?" if near else f"It declares {listed}."
-    msg = f"--param {sanitize_text(name, 40)}: the operation does not declare ${sanitize_text(name, 40)}. {meant}"
-    raise OptionError(msg)
+    values = {name: names[name] for name in document.variables if name in names} if by_name else {}
+    if options.vars is not None:
+        values |= read_variable_mapping(options.vars, names)
+    if options.param:
+        # In a function both scopes are one dict, since a comprehension only sees the globals.
+        scopes: Scopes = (global_ns, names)
+        if isinstance(names, ChainMap):
+            merged = {**global_ns, **names}
+            scopes = (merged, merged)
+        params = read_params(options.param, scopes)
+        for name in params:
+            if name not in document.variables:
+                label = sanitize_text(name, 40)
+                declared = ", ".join(f"${it}" for it in document.variables) or "no variables"
+                similar = find_similar(name, document.variables)
+                hint = f"Did you mean {similar}?" if similar else f"It declares {declared}."
+                msg = f"--param {label}: the operation does not declare ${label}. {hint}"
+                raise OptionError(msg)
+        values |= params
+    return values
 
 
 def suggest_similar_names(
     document: Document,
     given: Collection[str],
-    names: Mapping[str, Any],
+    names: Mapping[str, object],
     hidden: Collection[str],
 ) -> list[str]:
-    """Return a line for each optional variable without a value whose name is like one there is.
+    """Return a line for each optional variable without a value that may be misspelled.
 
-    Such a variable is left out of the request, which a misspelled name is not meant to do.
+    Such a variable is left out of the request, so a misspelled name would go unnoticed.
 
     Parameters
     ----------
     document
-        What declares the variables.
+        The document that declares the variables.
     given
-        Those that have a value.
+        The variables that have a value.
     names
         The names that the cell sees.
     hidden
-        Those that IPython put there.
+        The names that IPython defines.
     """
-    mine = [name for name in names if name[:1] != "_" and name not in hidden]
+    missing = {
+        name: node
+        for name, node in document.variables.items()
+        if name not in given
+        and not (isinstance(node.type, NonNullTypeNode) and not node.default_value)
+    }
+    if not missing:
+        return []
+    own = [name for name in names if name[:1] != "_" and name not in hidden]
     lines = []
-    for name, node in document.variables.items():
-        if name in given or (isinstance(node.type, NonNullTypeNode) and not node.default_value):
-            continue
-        free = [it for it in mine if it not in document.variables and is_plausible(names[it], node)]
-        near = difflib.get_close_matches(name, free, 1, SIMILARITY_CUTOFF)
-        if near:
+    for name, node in missing.items():
+        free = [it for it in own if it not in document.variables and is_plausible(names[it], node)]
+        similar = find_similar(name, free, SIMILARITY_CUTOFF)
+        if similar:
             instead = "its default is used" if node.default_value else "it is left out (null)"
             lines.append(
-                f"${name} has no value, so {instead}. Did you mean {near[0]}? "
-                f"Rename one of them, or give -p {name}={near[0]}."
+                f"${name} has no value, so {instead}. Did you mean {similar}? "
+                f"Rename one of them, or give -p {name}={similar}."
             )
     return lines
 
 
-def is_plausible(value: Any, node: VariableDefinitionNode) -> bool:
-    """Return whether a value may be meant for a variable: no function, no list for a number."""
+def is_plausible(value: object, node: VariableDefinitionNode) -> bool:
+    """Return whether a value may be meant for a variable: not a function, no list for a number."""
     if callable(value) or isinstance(value, ModuleType):
         return False
     scalar = isinstance(node.type, NamedTypeNode) and node.type.name.value in BUILT_IN
     return not scalar or isinstance(value, (str, bytes)) or not isinstance(value, Sized)
 
 
-def check_variables(document: Document, given: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
-    """Return the JSON-like values of variables.
+def check_variables(
+    document: Document, given: Mapping[str, object], names: Mapping[str, object]
+) -> dict[str, object]:
+    """Check variables and convert them to JSON values.
 
     Raises
     ------
     QueryError
-        If one is missing or does not fit; where the notebook has a name that is like a missing
-        one, it is told.
+        If one is missing or does not fit; the message suggests a similar name of the notebook.
     """
     from gqlnb.document.variables import bind_variables, check_variable_names, check_variables
 
@@ -178,212 +187,186 @@ def check_variables(document: Document, given: Mapping[str, Any], names: Mapping
 
 
 def add_missing_variable_hint(
-    problem: Problem, given: Mapping[str, Any], names: Mapping[str, Any]
+    problem: Problem, given: Mapping[str, object], names: Mapping[str, object]
 ) -> Problem:
-    """Return a problem with what to do about a variable that is missing."""
+    """Add a hint to a problem about a missing variable."""
     match = MISSING_VARIABLE.fullmatch(problem.message)
     if match is None:
         return problem
     name = match[1]
-    mine = [it for it in names if it[:1] != "_" and not callable(names[it])]
-    near = difflib.get_close_matches(name, [*given, *mine], 3)
+    own = [it for it in names if it[:1] != "_" and not callable(names[it])]
+    near = difflib.get_close_matches(name, [*given, *own], 3)
     meant = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
     advice = f"Set it in the notebook: {name} = ..., or on the line: -p {name}=..."
     return replace(problem, hint=f"The notebook has no {name}.{meant} {advice}")
 
 
-def read_variable_mapping(name: str | None, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables of a mapping of the notebook.
-
-    Raises
-    ------
-    OptionError
-        If there is no mapping of that name.
-    """
-    if name is None:
-        return {}
+def read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
     value: Any = names.get(name)
     if not hasattr(value, "keys"):
         found = "no such name" if name not in names else type(value).__name__
-        near = difflib.get_close_matches(name, [n for n in names if hasattr(names[n], "keys")], 1)
-        meant = f" Did you mean {near[0]!r}?" if near else ""
-        msg = f"--vars takes the name of a mapping; {sanitize_text(name, 40)!r} is {found}.{meant}"
+        hint = suggest(name, [it for it in names if hasattr(names[it], "keys")])
+        msg = f"--vars takes the name of a mapping; {sanitize_text(name, 40)!r} is {found}.{hint}"
         raise OptionError(msg)
     return dict(value)
 
 
-def read_params(given: list[str], scopes: Scopes) -> dict[str, Any]:
-    """Return the variables of ``--param``.
-
-    Raises
-    ------
-    OptionError
-        If one is no ``NAME=EXPRESSION``, or the expression fails.
-    """
-    found = {}
-    for text in given:
-        name, equals, expression = text.partition("=")
-        if not equals or not NAME.fullmatch(name.strip()):
+def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, object]:
+    values = {}
+    for text in params:
+        name, equals, expression = (part.strip() for part in text.partition("="))
+        if not equals or not NAME.fullmatch(name):
             msg = (
                 f"--param takes NAME=EXPRESSION without white space, other than in quotes or "
                 f"brackets; got {sanitize_text(text, 40)!r}."
             )
             raise OptionError(msg)
-        found[name.strip()] = evaluate_expression(name.strip(), expression.strip(), scopes)
-    return found
-
-
-def evaluate_expression(name: str, expression: str, scopes: Scopes) -> Any:
-    """Return the value of an expression of the user's.
-
-    Raises
-    ------
-    OptionError
-        If it fails.
-    """
-    try:
-        return eval(expression, *scopes)  # noqa: S307 - the user's own code
-    except Exception as error:  # whatever the user's code raises
-        reason = describe_exception(error)
-    msg = f"--param {name}={sanitize_text(expression, 80)}: {reason}"
-    raise OptionError(msg)
-
-
-PAGE_RANGE = (1, 100)  # of `first` and `last`, by the usual limit of a page
-LEAST_MAXIMUM = 10  # a slider goes at least this far
+        try:
+            values[name] = eval(expression, *scopes)  # noqa: S307 - the user's own code
+            continue
+        except Exception as error:
+            reason = describe_exception(error)
+        msg = f"--param {name}={sanitize_text(expression, 80)}: {reason}"
+        raise OptionError(msg)
+    return values
 
 
 class Interaction:
-    """Controls, and the answer below them.
+    """Controls with the answer below them.
 
-    Callbacks may come in any thread, and one control's while another's waits: each brings the value
-    of its own control, so that the last one to come has them all.
+    Callbacks may arrive in any thread, and one while another one waits. Each brings the value of
+    its own control, so that the last one to arrive sees them all.
 
     Parameters
     ----------
-    found
+    controls
         The controls by the names of their variables.
-    ask
-        Runs the operation with the values of the controls and returns what to show.
+    run
+        Runs the operation with the values of the controls and returns the value to show.
     """
 
-    def __init__(self, found: Mapping[str, Any], ask: Callable[[Mapping[str, Any]], Any]) -> None:
-        self.controls = found
-        self._ask = ask
-        self._values = {name: control.value for name, control in found.items()}
+    def __init__(
+        self, controls: Mapping[str, Any], run: Callable[[Mapping[str, object]], object]
+    ) -> None:
+        self.controls = controls
+        self._run = run
+        self._values = {name: control.value for name, control in controls.items()}
         self._lock = Lock()
         self._turn = 0
         self._handle: Any = None
 
     def show(self) -> None:
-        """Run once, and show the controls with the answer.
+        """Run the operation once and show the controls with the answer.
 
         Raises
         ------
         GqlnbError
-            If the operation fails with the values that it begins with.
+            If the operation fails with the initial values.
         """
         from IPython.display import display
         from ipywidgets import VBox
 
-        first = self._ask(dict(self._values))
+        first = self._run(dict(self._values))
         display(VBox(list(self.controls.values())))  # type: ignore[no-untyped-call]
         self._handle = display(first, display_id=True)  # type: ignore[no-untyped-call]
         for name, control in self.controls.items():
             control.observe(partial(self._on_change, name), names="value")
 
-    def _on_change(self, name: str, change: Mapping[str, Any]) -> None:
+    def _on_change(self, name: str, change: Mapping[str, object]) -> None:
         self._values[name] = change["new"]
         self._turn += 1
         turn = self._turn
         with self._lock:
-            if turn == self._turn:  # else a later change is on its way
+            if turn == self._turn:  # else a later change follows
                 self._handle.update(self._run_query())
 
     def _run_query(self) -> Any:
         try:
-            return self._ask(dict(self._values))
+            return self._run(dict(self._values))
         except GqlnbError as error:
             return Note(f"{type(error).__name__}: {error}".splitlines(), wrong=True)
 
 
-def check_interact_variables(document: Document, wanted: Sequence[str]) -> None:
-    """Check that variables of an operation can be bound to controls.
+def check_interact_variables(document: Document, controlled: Sequence[str]) -> None:
+    """Check that an operation is a query and declares the variables of ``--interact``.
 
     Raises
     ------
     OptionError
-        If it changes something, or declares no such variable.
+        If it is not, or does not declare one of them.
     """
     require_query("--interact", document)
-    for name in wanted:
+    for name in controlled:
         if name not in document.variables:
-            near = difflib.get_close_matches(name, document.variables, 1)
-            known = ", ".join(document.variables) or "none"
-            told = f"Did you mean {near[0]!r}?" if near else f"Declared: {known}."
-            msg = f"--interact {sanitize_text(name, 40)}: the operation declares no such variable. {told}"
+            known = f" Declared: {', '.join(document.variables) or 'none'}."
+            msg = (
+                f"--interact {sanitize_text(name, 40)}: the operation declares no such variable."
+                f"{suggest(name, document.variables) or known}"
+            )
             raise OptionError(msg)
 
 
-def build_controls(
-    document: Document, wanted: Sequence[str], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a control for each variable.
+def build_control(document: Document, name: str, given: Any) -> Any:
+    """Build the control of one variable.
 
     Parameters
     ----------
     document
-        What declares them.
-    wanted
-        Their names, without the ``$``.
+        The document that declares the variable.
+    name
+        Its name, without the ``$``.
     given
-        What the notebook holds under these names: a value to begin with; a tuple ``(lowest,
-        highest)`` or ``(lowest, highest, step)`` for the range of a slider; a list or a mapping of
-        values to choose from.
+        The value of the notebook: the initial value; a tuple ``(lowest, highest)`` or ``(lowest,
+        highest, step)`` for the range of a slider; a list or a mapping of values to choose from.
+
+    Returns
+    -------
+    ipywidgets.DOMWidget
+        Typed as Any: ipywidgets has no types.
 
     Raises
     ------
     OptionError
-        If there is no control for the type of one.
+        If there is no control for the variable's type.
     """
-    return {name: build_control(document, name, given.get(name)) for name in wanted}
-
-
-def build_control(document: Document, name: str, given: Any) -> Any:
-    """Return the control of one variable."""
     import ipywidgets
 
     node = document.variables[name]
-    kind: Any = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
+    kind = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
+    type_name = kind.name.value if isinstance(kind, NamedTypeNode) else None
     known = None
-    if document.schema is not None and not isinstance(kind, ListTypeNode):
-        known = document.schema.type_map.get(kind.name.value)
-    if isinstance(kind, ListTypeNode) or isinstance(known, GraphQLInputObjectType):
-        msg = f"--interact {name}: there is no control for a variable of type {format_variable_type(node)}."
+    if document.schema is not None and type_name is not None:
+        known = document.schema.type_map.get(type_name)
+    if type_name is None or isinstance(known, GraphQLInputObjectType):
+        declared = format_variable_type(node)
+        msg = f"--interact {name}: there is no control for a variable of type {declared}."
         raise OptionError(msg)
     if given is None and node.default_value is not None:
         given = value_from_ast_untyped(node.default_value)
-    common = {"description": f"${name}", "style": {"description_width": "initial"}}
+    common: dict[str, object] = {
+        "description": f"${name}",
+        "style": {"description_width": "initial"},
+    }
     if isinstance(given, (list, Mapping)):
         return ipywidgets.Dropdown(options=given, **common)
     if isinstance(known, GraphQLEnumType):
-        chosen = getattr(given, "name", given)
+        selected = getattr(given, "name", given)
         options = list(known.values)
-        value = chosen if chosen in options else options[0]
+        value = selected if selected in options else options[0]
         return ipywidgets.Dropdown(options=options, value=value, **common)
-    return build_scalar_control(kind.name.value, name, given, common)
+    if type_name == "Boolean":
+        return ipywidgets.Checkbox(value=bool(given), **common)
+    common["continuous_update"] = False
+    if type_name in {"Int", "Float"}:
+        return build_slider(type_name, name, given, common)
+    return ipywidgets.Text(value="" if given is None else str(given), **common)
 
 
-def build_scalar_control(kind: str, name: str, given: Any, common: Mapping[str, Any]) -> Any:
-    """Return the control of a variable of a scalar type."""
+def build_slider(kind: str, name: str, given: Any, common: Mapping[str, object]) -> Any:
+    """Build the slider of a number: of a given range, else around the given value."""
     import ipywidgets
 
-    if kind == "Boolean":
-        return ipywidgets.Checkbox(value=bool(given), **common)
-    if kind not in {"Int", "Float"}:
-        text = "" if given is None else str(given)
-        return ipywidgets.Text(value=text, continuous_update=False, **common)
-    made = ipywidgets.IntSlider if kind == "Int" else ipywidgets.FloatSlider
+    slider = ipywidgets.IntSlider if kind == "Int" else ipywidgets.FloatSlider
     number = int if kind == "Int" else float
     if isinstance(given, tuple):
         lowest, highest, *step = map(number, given)
@@ -396,4 +379,4 @@ def build_scalar_control(kind: str, name: str, given: Any, common: Mapping[str, 
         )
         highest = max(number(highest), value, number(LEAST_MAXIMUM))
     more = {"step": step[0]} if step else {}
-    return made(value=value, min=lowest, max=highest, continuous_update=False, **more, **common)
+    return slider(value=value, min=lowest, max=highest, **more, **common)

@@ -1,15 +1,15 @@
-"""Which client a cell means, and those that stay open from one cell to the next."""
+"""The clients and recordings of a notebook, which stay open between cells."""
 
 from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Callable, Hashable, Mapping, MutableMapping
 
     from graphql import GraphQLSchema
 
@@ -20,21 +20,20 @@ __all__ = ["CellRecordings", "CellTarget", "ClientCache"]
 
 
 class CellTarget(NamedTuple):
-    """A client, and what to do with it.
+    """The client of a cell.
 
     Attributes
     ----------
     client
         The client.
     name
-        What it is called where people read it.
+        The name shown to people.
     chosen_by
-        Who chose it, where the cell did not.
+        The rule that selected the client if the cell names none.
     single_use
-        Whether it was made for one cell, to be closed after it.
+        Whether the client was created for one cell and is closed after it.
     cached
-        Whether it is kept by its name or address, behind which there may be another endpoint by
-        now.
+        Whether the client is kept by name or address, where another endpoint may be by now.
     """
 
     client: Client
@@ -45,7 +44,7 @@ class CellTarget(NamedTuple):
 
 
 class ClientCache:
-    """The clients of one notebook; those of addresses and servers are made once.
+    """The clients of one notebook; those of addresses and servers are created once.
 
     Parameters
     ----------
@@ -53,13 +52,14 @@ class ClientCache:
         The names of the notebook.
     """
 
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
-        self.namespace = namespace
-        self._by_address: dict[tuple[str, str], Client] = {}
-        self._by_headers: dict[tuple[Any, ...], Client] = {}
+    def __init__(self, namespace: Mapping[str, object]) -> None:
+        self._namespace = namespace
+        self._by_address: dict[Hashable, Client] = {}
         self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
-        self._without_schema: WeakKeyDictionary[Client, str] = WeakKeyDictionary()  # and why
-        self._notified: set[str] = set()  # of which endpoints
+        # Clients whose endpoint does not provide its schema, and the reason.
+        self._without_schema: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
+        self._notified: set[str] = set()  # the endpoints that the user was told about
+        self._builtins_registered = False
 
     def open(
         self,
@@ -67,133 +67,133 @@ class ClientCache:
         headers: Mapping[str, str] | None = None,
         *,
         fresh: bool = False,
-        names: Mapping[str, Any] | None = None,
+        names: Mapping[str, object] | None = None,
     ) -> CellTarget:
-        """Return the client of a connection's name, of an object of the notebook, or an address.
+        """Return the client of a connection, of an object of the notebook, or of an address.
 
         Parameters
         ----------
         target
-            What the cell names; None for the connection that is meant then.
+            The target that the cell names; None for the default target.
         headers
-            Of each request; with them the client is a new one.
+            Headers of each request; clients with other headers are separate.
         fresh
-            Whether it must remember nothing; it is the one that is kept from then on.
+            Whether to replace a client that is already open.
         names
-            Where objects are looked up by name; None for the names of the notebook.
+            The names to look up objects in; None for those of the notebook.
 
         Raises
         ------
         TargetError
-            If it is none of these.
+            If no client can be created for the target.
         """
         from gqlnb.client import connections
         from gqlnb.client.client import Client, connect
-        from gqlnb.github.builtin_connections import register_connections
 
-        register_connections()
-        meant: Any = target
-        whence = ""
+        if not self._builtins_registered:
+            from gqlnb.github.builtin_connections import register_connections
+
+            register_connections()
+            self._builtins_registered = True
+        resolved: Any = target
+        chosen_by = ""
         if target is None:
-            meant, whence = connections.resolve_default_target()
-        elif target in (names := self.namespace if names is None else names):
-            meant = target if is_listed_connection(target) else names[target]
-        if isinstance(meant, Client) and not headers:
-            return CellTarget(meant, get_display_name(meant, target), whence)
+            resolved, chosen_by = connections.resolve_default_target()
+        elif target in (names := self._namespace if names is None else names):
+            resolved = target if is_listed_connection(target) else names[target]
+        if not headers and isinstance(resolved, Client):
+            return CellTarget(resolved, get_display_name(resolved, target), chosen_by)
+        if headers and not isinstance(resolved, str):
+            client = connect(resolved, headers=headers)
+            return CellTarget(client, get_display_name(client, target), chosen_by, single_use=True)
         if headers:
-            own = not isinstance(meant, str)
-            made = (
-                connect(meant, headers=headers)
-                if own
-                else self._open_with_headers(meant, headers, fresh)
-            )
-            return CellTarget(made, get_display_name(made, target), whence, single_use=own)
-        if isinstance(meant, str) and connections.is_known(meant):
-            made = connections.reopen_client(meant) if fresh else connections.get_client(meant)
-            return CellTarget(made, meant, whence, cached=True)
-        made = self._open_cached(meant, whence, fresh=fresh)
-        return CellTarget(made, get_display_name(made, target), cached=isinstance(meant, str))
+            # Environment variables are part of the key: a new value makes a new client.
+            sources = [
+                (name, source, hash(os.environ.get(source.partition(":")[2])))
+                for name, source in sorted(headers.items())
+            ]
+            create = partial(connect, resolved, headers=headers)
+            client = self._reuse(self._by_address, (resolved, *sources), create, fresh=fresh)
+            return CellTarget(client, get_display_name(client, target), chosen_by)
+        if isinstance(resolved, str) and connections.is_known(resolved):
+            get_client = connections.reopen_client if fresh else connections.get_client
+            return CellTarget(get_client(resolved), resolved, chosen_by, cached=True)
+        # A client without a target resolves it again, and explains the choice in its errors.
+        create = partial(Client, None) if chosen_by else partial(connect, resolved)
+        is_address = isinstance(resolved, str)
+        if is_address:
+            client = self._reuse(self._by_address, (resolved, chosen_by), create, fresh=fresh)
+        elif isinstance(getattr(resolved, "url", None), str):
+            client = self._reuse(self._by_server, resolved, create, fresh=fresh)
+        else:
+            client = connect(resolved)
+        return CellTarget(client, get_display_name(client, target), cached=is_address)
 
-    def _open_with_headers(self, meant: str, headers: Mapping[str, str], fresh: bool) -> Client:
-        """Return the client of an address or a name that sends headers, as long as they stay."""
-        from gqlnb.client.client import connect
-
-        found = [
-            (name, source, hash(os.environ.get(source.partition(":")[2])))
-            for name, source in sorted(headers.items())
-        ]
-        key = (meant, *found)
-        before = self._by_headers.pop(key, None) if fresh else None
-        if key not in self._by_headers:
-            self._by_headers[key] = connect(meant, headers=headers)
+    def _reuse(
+        self,
+        cache: MutableMapping[Any, Client],
+        key: object,
+        create: Callable[[], Client],
+        *,
+        fresh: bool,
+    ) -> Client:
+        before = cache.pop(key, None) if fresh else None
+        if key not in cache:
+            cache[key] = create()
         if before is not None:
-            self._by_headers[key].replace_client(before)
-        return self._by_headers[key]
-
-    def _open_cached(self, meant: Any, whence: str, *, fresh: bool) -> Client:
-        """Return the client of an address or a server; one of anything else is made anew."""
-        from gqlnb.client.client import Client, connect
-
-        kept: Any = None
-        key: Any = meant
-        if isinstance(meant, str):
-            kept, key = self._by_address, (meant, whence)
-        elif isinstance(getattr(meant, "url", None), str):
-            kept = self._by_server
-        if kept is None:
-            return connect(meant)
-        before = kept.pop(key, None) if fresh else None
-        if key not in kept:
-            kept[key] = Client(None) if whence else connect(meant)
-        if before is not None:
-            kept[key].replace_client(before)
-        return kept[key]  # type: ignore[no-any-return]
+            cache[key].replace_client(before)
+        return cache[key]
 
     def find_schema(self, client: Client, *, ask: bool) -> GraphQLSchema | None:
-        """Return the schema of an endpoint; None if it does not tell, or is not to be asked.
+        """Return the schema of an endpoint; None if it is unknown.
 
-        It is asked once; one that does not tell it is asked its operations without.
+        An endpoint that does not provide its schema is asked once.
+
+        Parameters
+        ----------
+        client
+            The client.
+        ask
+            Whether the endpoint may be asked.
 
         Raises
         ------
         TransportError
-            If there is no endpoint, or it does not answer at all.
+            If the endpoint does not answer at all.
         """
         from gqlnb.errors import GqlnbError, RateLimited, SchemaError, TransportError
 
-        if client.local_schema is not None:
-            return client.schema
-        if not ask or client in self._without_schema:
+        if client.local_schema is None and (not ask or client in self._without_schema):
             return None
         try:
             return client.schema
         except GqlnbError as error:
-            silent = isinstance(error, TransportError) and error.status is None
-            if silent and not isinstance(error, RateLimited):
+            is_silent = isinstance(error, TransportError) and error.status is None
+            if client.local_schema is not None or (
+                is_silent and not isinstance(error, RateLimited)
+            ):
                 raise
             self._without_schema[client] = str(error) if isinstance(error, SchemaError) else ""
         return None
 
     def take_schema_notice(self, client: Client) -> str:
-        """Return that an endpoint does not tell its schema, where nobody has heard it yet."""
-        why = self._without_schema.get(client, "")
-        if not why or client.source in self._notified:
+        """Return the reason why an endpoint provides no schema, once per endpoint; else ""."""
+        reason = self._without_schema.get(client, "")
+        if not reason or client.source in self._notified:
             return ""
-        self._notified.add(client.source)  # not the client: a cell may make it anew
-        return why
+        self._notified.add(client.source)  # not the client, which a cell may replace
+        return reason
 
     def close(self) -> None:
-        """Close the clients that were kept open."""
-        kept = (self._by_address, self._by_headers, self._by_server)
-        for client in [client for clients in kept for client in clients.values()]:
+        """Close all clients."""
+        for client in [*self._by_address.values(), *self._by_server.values()]:
             client.close()
         self._by_address.clear()
-        self._by_headers.clear()
         self._by_server.clear()
 
 
 def is_listed_connection(name: str) -> bool:
-    """Tell whether there is a connection of that name, as far as the settings can be read."""
+    """Return whether a connection has this name, as far as the settings can be read."""
     from gqlnb.client import connections
     from gqlnb.errors import OptionError
 
@@ -204,55 +204,46 @@ def is_listed_connection(name: str) -> bool:
 
 
 def get_display_name(client: Client, target: str | None) -> str:
-    """Return what a client is called: as the cell does, unless that is an address."""
+    """Return the name in the cell, or the source of the client for an address."""
     return client.source if target is None or "/" in target else target
 
 
 class CellRecordings:
-    """The recordings that cells name; a setting's is the same from cell to cell.
+    """The recordings of cells.
 
-    So that several answers to one request come in their order.
+    The recording of the ``replay`` setting stays open between cells, so that several answers to the
+    same request are replayed in order.
     """
 
     def __init__(self) -> None:
         self._current: tuple[str, Recording] | None = None
 
-    def select_for_cell(self, options: Namespace, setting: str) -> AbstractContextManager[Any]:
-        """Return what a cell runs within.
+    def select(
+        self, record: str | None, replay: str | None, setting: str
+    ) -> AbstractContextManager[object]:
+        """Return the context that a cell runs in.
 
         Parameters
         ----------
-        options
-            Those of the cell; they go before the setting.
+        record, replay
+            The options of the cell, which take precedence.
         setting
-            The recording that every cell is answered from; empty for none.
+            The recording that every cell replays; "" for none.
 
         Raises
         ------
         ReplayError
             If there is nothing to replay.
         """
-        from gqlnb.client.recording.session import recorded
-
-        if options.record is not None:
-            return recorded(options.record, mode="record")
-        if options.replay is not None:
-            return recorded(options.replay, mode="replay")
-        return self.select_for_setting(setting)
-
-    def select_for_setting(self, setting: str) -> AbstractContextManager[Any]:
-        """Return what runs within the recording of a setting; empty for none.
-
-        Raises
-        ------
-        ReplayError
-            If there is nothing to replay.
-        """
-        from gqlnb.client.recording.session import recorded
-
-        if not setting:
+        if record is None and replay is None and not setting:
             self._current = None
             return nullcontext()
+        from gqlnb.client.recording.session import recorded
+
+        if record is not None:
+            return recorded(record, mode="record")
+        if replay is not None:
+            return recorded(replay, mode="replay")
         if self._current is None or self._current[0] != setting:
             self._current = setting, recorded(setting, mode="replay")
         return self._current[1]

@@ -1,38 +1,40 @@
-"""What ``%load_ext gqlnb`` does, and how it is undone."""
+"""Loading and unloading of the extension: magics, completion, project settings."""
 
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from traitlets import TraitError
 
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
-from gqlnb.notebook.completion.ipython_completer import CompletionSources, TabCompleter
+from gqlnb.notebook.completion.ipython_completer import TabCompleter
 from gqlnb.notebook.magic import GraphQLMagic
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Configurable
 
+    from gqlnb.notebook.completion_context import CompletionProvider
+
 __all__ = ["apply_project_settings", "load_ipython_extension", "unload_ipython_extension"]
 
 MAGIC_NAMES = ("graphql", "gql")
-_MARK = "_gqlnb"  # an attribute of the shell: what loading changed
+CONNECTIONS_TABLE = "connections"  # a table of [tool.gqlnb] that the client reads
+_ATTRIBUTE = "_gqlnb"  # the attribute of the shell that holds a LoadedExtension
 
 
 class LoadedExtension(NamedTuple):
-    """What loading changed.
+    """The changes that loading made.
 
     Attributes
     ----------
     magic
         The magic.
     replaced
-        What stood under its names before: by kind and name, None for nothing.
+        The former magics by kind and name; None where there was none.
     completer
-        What answers Tab and Shift-Tab.
+        The completer of Tab and Shift-Tab.
     """
 
     magic: GraphQLMagic
@@ -41,20 +43,18 @@ class LoadedExtension(NamedTuple):
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
-    """Enter ``%%graphql`` and ``%graphql``, and ``gql`` for both unless it is taken.
+    """Register ``%%graphql`` and ``%graphql``, and ``gql`` for both unless that name is taken.
 
-    Loading twice is the same as loading once. The defaults are those of ``[tool.gqlnb]`` in the
-    nearest ``pyproject.toml``; what is wrong with them is a warning.
+    ``%load_ext gqlnb`` calls this function. A second call has no effect. The defaults come from
+    ``[tool.gqlnb]`` in the nearest ``pyproject.toml``; invalid settings raise a warning.
 
     Parameters
     ----------
     ipython
-        The shell to enter them in.
+        The shell.
 
     Examples
     --------
-    What ``%load_ext gqlnb`` calls:
-
     >>> import gqlnb
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> shell = InteractiveShell()
@@ -62,7 +62,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
     >>> "graphql" in shell.magics_manager.magics["cell"]
     True
     """
-    if getattr(ipython, _MARK, None) is not None:
+    if getattr(ipython, _ATTRIBUTE, None) is not None:
         return
     magics = ipython.magics_manager.magics
     replaced: dict[tuple[str, str], Any] = {}
@@ -78,30 +78,29 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
         for kind in magics:
             replaced[kind, name] = magics[kind].get(name)
             magics[kind][name] = run
-    completing = TabCompleter(ipython, partial(load_completion_sources, magic))
-    completing.install()
-    setattr(ipython, _MARK, LoadedExtension(magic, replaced, completing))
 
+    def create_provider() -> CompletionProvider:
+        from gqlnb.notebook.completion_context import CompletionProvider
 
-def load_completion_sources(magic: GraphQLMagic) -> CompletionSources:
-    """Return what completion asks of a notebook."""
-    from gqlnb.notebook.completion_context import CompletionProvider
+        return CompletionProvider(magic.state, run.__doc__ or "")
 
-    return CompletionProvider(magic).sources
+    completer = TabCompleter(ipython, create_provider)
+    completer.install()
+    setattr(ipython, _ATTRIBUTE, LoadedExtension(magic, replaced, completer))
 
 
 def unload_ipython_extension(ipython: InteractiveShell) -> None:
-    """Take the magics out again and put back what stood there before.
+    """Remove the magics, restore the former ones, and close all clients.
+
+    ``%unload_ext gqlnb`` calls this function.
 
     Parameters
     ----------
     ipython
-        The shell they were entered in.
+        The shell.
 
     Examples
     --------
-    What ``%unload_ext gqlnb`` calls:
-
     >>> import gqlnb
     >>> from IPython.core.interactiveshell import InteractiveShell
     >>> shell = InteractiveShell()
@@ -110,29 +109,26 @@ def unload_ipython_extension(ipython: InteractiveShell) -> None:
     >>> "graphql" in shell.magics_manager.magics["cell"]
     False
     """
-    loaded: LoadedExtension | None = getattr(ipython, _MARK, None)
+    loaded: LoadedExtension | None = getattr(ipython, _ATTRIBUTE, None)
     if loaded is None:
         return
     run: Any = loaded.magic.graphql  # type: ignore[misc]
     for (kind, name), before in loaded.replaced.items():
         names = ipython.magics_manager.magics[kind]
         if names.get(name) != run:
-            continue  # somebody else's by now
+            continue  # replaced by another extension
         del names[name]
         if before is not None:
             names[name] = before
-    known: list[Any] = ipython.configurables
-    known[:] = [it for it in known if it is not loaded.magic]
-    loaded.magic.close()
+    configurables: list[Any] = ipython.configurables
+    configurables[:] = [it for it in configurables if it is not loaded.magic]
+    loaded.magic.state.clients.close()
     loaded.completer.uninstall()
-    delattr(ipython, _MARK)
-
-
-CONNECTIONS_TABLE = "connections"  # a table of its own, which the client reads
+    delattr(ipython, _ATTRIBUTE)
 
 
 def apply_project_settings(magic: Configurable) -> None:
-    """Set the traits of the magic as the project says, other than those that IPython's config sets.
+    """Set the traits of the magic from ``[tool.gqlnb]``, except those in IPython's own config.
 
     Parameters
     ----------
@@ -142,8 +138,8 @@ def apply_project_settings(magic: Configurable) -> None:
     Raises
     ------
     OptionError
-        If the file is no TOML, or says something that does not exist or cannot be; what is right
-        in it was set.
+        If the file is not valid TOML, or has unknown settings or invalid values; the valid ones
+        have been applied.
     """
     from gqlnb.config import load_project_settings, suggest_name
 

@@ -1,9 +1,10 @@
-"""``%%graphql`` and ``%graphql``."""
+"""The magics ``%%graphql`` and ``%graphql``."""
 
 from __future__ import annotations
 
+import sys
+from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -16,8 +17,7 @@ from IPython.core.magic import (
 )
 from traitlets import Bool, Enum, Int, Unicode
 
-from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text
-from gqlnb.notebook.clients import CellRecordings, ClientCache
+from gqlnb.errors import GqlnbError, OptionError, find_user_line, sanitize_text, suggest
 from gqlnb.notebook.magic_options import (
     TYPES,
     check_options,
@@ -27,48 +27,44 @@ from gqlnb.notebook.magic_options import (
     read_line,
     refuse_secrets,
 )
-from gqlnb.notebook.namespace import collect_visible_names
-from gqlnb.notebook.saved_cells import History, Snippets
+from gqlnb.notebook.notebook_state import CellSettings, NotebookState
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from types import FrameType
 
-    from graphql import GraphQLSchema
     from IPython.core.interactiveshell import InteractiveShell
-
-    from gqlnb.client.client import Client
 
 __all__ = ["GraphQLMagic"]
 
-
-# Of the magic that runs now: threads, and magics within magics, each have their own.
-_visible_names: ContextVar[MutableMapping[str, Any]] = ContextVar("names")
+# Until Python 3.12 a comprehension has a frame of its own, between the magic and its function.
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
+CALLERS = frozenset({"run_line_magic", "run_cell_magic"})
 
 
 class CellInterrupt(KeyboardInterrupt):
-    """The interrupt button, shown without the frames it went through."""
+    """A KeyboardInterrupt that displays without the frames of the package."""
 
     def _render_traceback_(self) -> list[str]:
-        return ["KeyboardInterrupt", *(f"  {place}" for place in self.args)]
+        return ["KeyboardInterrupt", *(f"  {line}" for line in self.args)]
 
 
-CellInterrupt.__name__ = KeyboardInterrupt.__name__  # what a notebook saves as the error's name
+CellInterrupt.__name__ = KeyboardInterrupt.__name__  # the error name that a notebook saves
 
 
 @magics_class
 class GraphQLMagic(Magics):
-    """The magics: they parse a line and call one method.
+    """The magics of the package.
+
+    Parameters
+    ----------
+    shell
+        The shell of the notebook.
 
     Attributes
     ----------
-    clients
-        The clients that stay open from cell to cell.
-    snippets
-        The saved cells.
-    history
-        What was asked.
-    recordings
-        What cells are answered from, or kept in.
+    state
+        The state that the cells share.
     """
 
     shell: InteractiveShell
@@ -76,63 +72,67 @@ class GraphQLMagic(Magics):
     type = Enum(
         TYPES,
         default_value="result",
-        help="What a cell's value is, as --type says for one cell: result, frame, frames, json, "
+        help="The type of a cell's value, like --type for one cell: result, frame, frames, json, "
         "arrow or raw.",
     ).tag(config=True)
     variables = Enum(
         ("by name", "given"),
         default_value="by name",
-        help="Where $variables come from: from the notebook's names of the same name and the "
-        "options (by name), or from --param and --vars alone (given).",
+        help="The source of $variables: names of the notebook and options (by name), or --param "
+        "and --vars alone (given).",
     ).tag(config=True)
     introspect = Enum(
         ("ask", "never"),
         default_value="ask",
         help="Whether an endpoint is asked for its schema before the first operation, to check "
-        "texts before they are sent and to know the dtypes of frames.",
+        "texts before they are sent and to determine the dtypes of frames.",
     ).tag(config=True)
     partial = Enum(
         ("show", "raise"),
         default_value="show",
-        help="What becomes of an answer with errors beside its data: it is shown with them, or "
-        "PartialError is raised.",
+        help="The handling of an answer with both data and errors: show it with the errors, or "
+        "raise PartialError.",
     ).tag(config=True)
     replay = Unicode(
         "",
-        help="The file of a recording that every cell is answered from, as --replay for one cell; "
-        "empty for none.",
+        help="The recording that answers every cell, like --replay for one cell; empty for none.",
     ).tag(config=True)
     live_rows = Int(
         1000,
         min=1,
-        help="How many rows of a subscription are kept and shown, the last ones.",
+        help="The number of last rows of a subscription that are kept and shown.",
     ).tag(config=True)
     stats = Bool(
-        default_value=False, help="Show time, bytes, rows and budget of each cell, as --stats."
+        default_value=False, help="Show time, bytes, rows and budget of each cell, like --stats."
     ).tag(config=True)
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self.clients = ClientCache(shell.user_ns)
-        self.snippets = Snippets()
-        self.history = History()
-        self.recordings = CellRecordings()
+        self.state = NotebookState(shell)
+        self._update_settings()
+        self.observe(self._update_settings)
 
-    @property
-    def names(self) -> MutableMapping[str, Any]:
-        """The names that the running magic sees: the caller's locals, then the notebook's."""
-        return _visible_names.get(self.shell.user_ns)
+    def _update_settings(self, _change: object = None) -> None:
+        self.state.settings = CellSettings(
+            type=self.type,
+            by_name=self.variables == "by name",
+            introspect=self.introspect == "ask",
+            raise_partial=self.partial == "raise",
+            replay=self.replay,
+            live_rows=self.live_rows,
+            stats=self.stats,
+        )
 
     @needs_local_scope
     @no_var_expand  # IPython would replace $x and {x} in the line
     @output_can_be_silenced
     @line_cell_magic
     def graphql(
-        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, object] | None = None
     ) -> Any:
         """Run a GraphQL operation; its $variables are taken by name from the notebook.
 
-        Within a function its local names go before those of the notebook.
+        In a function, its local names take precedence over those of the notebook.
 
         ::
 
@@ -142,19 +142,19 @@ class GraphQLMagic(Magics):
 
         The connection is a name (``%graphql connections`` lists them), an object of the notebook
         (a Schema; a schema of graphql-core, Strawberry, Ariadne or Graphene; a Client, Server, ASGI
-        app) or an address. None: the current connection, else GQLNB_URL, else the newest server of
-        this notebook, else http://127.0.0.1:4000/graphql.
+        app) or an address. Without one: the current connection, else GQLNB_URL, else the newest
+        server of this notebook, else http://127.0.0.1:4000/graphql.
 
         Where the answer goes::
 
             -c, --connection NAME     the connection, as an option
             -o, --output NAME         keep the answer under this name and show nothing (or: NAME <<)
-            -t, --type KIND           what the answer is: result (rows as a table), frame (a
+            -t, --type KIND           type of the value: result (rows as a table), frame (a
                                       DataFrame), frames (one for each list), json (the data), arrow
                                       (a pyarrow.Table), raw (the response as JSON text)
-            --no-strict               of a column with a value that does not fit its type, keep all
-                                      values as they came instead of an error (frame, frames,
-                                      arrow, --export-to)
+            --no-strict               keep the received values of a column in which a value does not
+                                      fit the type, instead of an error (frame, frames, arrow,
+                                      --export-to)
             --export-to FILE          write it too: rows to .csv or .parquet, the data to .json, the
                                       text that was sent to .graphql
             --stats                   time, bytes, rows, and what is left of the endpoint's budget
@@ -167,136 +167,153 @@ class GraphQLMagic(Magics):
             --max-results N           with it: at most so many items of an outermost connection; of
                                       a subscription at most so many events
 
-        What came of pages before one failed, or before an interrupt, is kept under the name of -o,
-        else as _pages; the error says how to go on.
+        Pages received before a failure or an interrupt are kept under the name of -o, else as
+        _pages; the error explains how to continue.
 
         A subscription shows its last 1,000 rows (``%config GraphQLMagic.live_rows``) while they
-        come, until it ends or the interrupt button is pressed; then the cell's value is a LiveFrame
-        with .frame and .results. Where it fails the rows stay, under the name of -o, else as _live.
+        arrive, until it ends or the interrupt button is pressed; then the cell's value is a
+        LiveFrame with .frame and .results. After a failure the rows are kept under the name of -o,
+        else as _live.
 
-        What is asked::
+        The request::
 
             -p, --param NAME=EXPR     a variable, from a Python expression: -p n=len(names)
                                       -p s='a b'; white space may stand in its quotes and brackets
             -v, --vars MAPPING        variables, from a mapping of the notebook
             -H, --header NAME=env:VAR a header, such as X-Api-Key, whose value is in the environment
                                       variable VAR, or keyring:NAME in the keyring; may be repeated
-            --operation NAME          which operation to run, where the text has several; without
-                                      a text the saved one: %graphql -c demo --operation Stars
+            --operation NAME          the operation to run, if the text has several; without a text
+                                      the saved one: %graphql -c demo --operation Stars
             -f, --file FILE           run the text of a file: %graphql -c demo -f stars.graphql
             -S, --save NAME           keep this cell if it is valid: later cells may spread its
                                       fragments (...Name) and run its operation; %graphql snippets
             --interact VARIABLE       a slider or box for a variable of a query; moving it runs the
                                       query again. A tuple of that name is the range of the slider,
                                       a list the values to choose from. May be repeated
-            --no-cache                forget what is known of the endpoint: connect anew and ask for
-                                      its schema again
+            --no-cache                connect anew and ask the endpoint for its schema again
 
         Recordings, which hold no tokens, for notebooks that run without network::
 
             --record FILE             ask, and keep the answers in FILE
-            --replay FILE             answer from FILE: nothing is sent, no token is needed. For
+            --replay FILE             answer from FILE: nothing is sent, no token is needed; for
                                       every cell: %config GraphQLMagic.replay = "FILE", or
                                       GQLNB_REPLAY=FILE in the environment
 
-        Instead of asking::
+        Instead of sending it::
 
             -N, --no-execute          check text and variables, and do nothing else
-            --dry-run                 show what would be sent: text, variables, depth, nodes, and
-                                      what it costs at GitHub
+            --dry-run                 show the request that would be sent: text, variables, depth,
+                                      nodes, and the cost at GitHub
             --explain                 show how the engine of this process would execute it
-            --profile                 execute it here and show where the time goes
+            --profile                 execute it here and show the time spent per field
 
         Without a cell::
 
             %graphql { hello }                       a short operation
-            %graphql connections                     what can be asked, and which is the current one
+            %graphql connections                     the available connections, and the current one
             %graphql connect NAME [ADDRESS] [--token env:NAME] [-H NAME=env:VAR] [--keep]
-                                                     --keep: in your own file, for later notebooks
+                                                     --keep: in your settings, for later notebooks
             %graphql use NAME | close NAME
             %graphql schema [Type | Type.field]      the documentation of a schema, a type, a field
-            %graphql schema --changes [FILE]         what may break queries since the session began,
-                                                     or since a file; those of this notebook first
+            %graphql schema --changes [FILE]         changes that may break queries since the start
+                                                     of the session, or since a file; yours first
             %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000; also
                                                      with language:python sort:forks --limit all
-            %graphql history [NUMBER]                what was asked, and the text of one
-            %graphql snippets [NAME]                 saved cells, and the text of one
+            %graphql history [NUMBER]                past operations, or the text of one
+            %graphql snippets [NAME]                 saved cells, or the text of one
             %graphql serve NAME [--port N] | stop    a schema of the notebook on /graphql
 
-        Errors are found before anything is sent where the schema is known, up to ten at a time,
-        each with its line of the cell. What holds for every cell: ``%config GraphQLMagic``, and the
-        table [tool.gqlnb] of pyproject.toml; connections in [tool.gqlnb.connections.NAME], with
+        If the schema is known, errors are found before anything is sent, up to ten at a time, each
+        with its line of the cell. Settings for all cells: ``%config GraphQLMagic``, and the table
+        [tool.gqlnb] of pyproject.toml; connections in [tool.gqlnb.connections.NAME], with
         url = "https://..." and token = "env:NAME".
         """
         refuse_secrets(line, cell)
-        before = _visible_names.set(collect_visible_names(self.shell.user_ns, local_ns))
+        names = collect_visible_names(self.shell.user_ns, local_ns)
         try:
             if cell is None:
-                return self._run_line(line.strip())
+                return self._run_line(line.strip(), names)
             options = read_line(get_cell_parser(), line)
-            return self._run_cell(options, cell.rstrip(), above=1)
+            return self._run_cell(options, cell.rstrip(), names, above=1)
         except KeyboardInterrupt as interrupt:
             place = find_user_line(interrupt)
-            told = [place.strip()] if place else []
-            told += getattr(interrupt, "told", ())
-        finally:
-            _visible_names.reset(before)
-        raise CellInterrupt(*told)  # here: without a context
+            lines = [place.strip()] if place else []
+            lines += getattr(interrupt, "notes", ())
+        # Outside the except block, so that the interrupt has no context to display.
+        raise CellInterrupt(*lines)
 
-    def _run_line(self, line: str) -> Any:
-        from gqlnb.notebook.subcommands import (
-            REPLAYABLE,
-            SUBCOMMANDS,
-            run_subcommand,
-            suggest_subcommand,
-        )
+    def _run_line(self, line: str, names: MutableMapping[str, object]) -> Any:
+        from gqlnb.notebook.subcommands import REPLAYABLE, SUBCOMMANDS, run_subcommand
 
-        line, given = line.removesuffix(";"), line
+        text, line = line, line.removesuffix(";")
         word, _, rest = line.partition(" ")
         start = find_inline_operation(line)
-        operation = start is not None or has_stored_text(line)
-        named = word in self.names and ("{" in line or start is None)
-        if word in SUBCOMMANDS and not (operation and named):
-            with self.recordings.select_for_setting(self.replay if word in REPLAYABLE else ""):
-                return run_subcommand(self, word, rest)
-        if not operation:
-            said = f"{sanitize_text(word, 40)!r} is neither" if word else "takes either"
+        has_operation = start is not None or has_stored_text(line)
+        # An object of the notebook may have the name of a subcommand.
+        is_target = has_operation and word in names and ("{" in line or start is None)
+        if word in SUBCOMMANDS and not is_target:
+            replay = self.state.settings.replay if word in REPLAYABLE else ""
+            with self.state.recordings.select(None, None, replay):
+                return run_subcommand(self.state, names, word, rest)
+        if not has_operation:
+            problem = f"{sanitize_text(word, 40)!r} is neither" if word else "takes either"
             msg = (
-                f"%graphql: {said} an operation such as {{ hello }} {'nor' if word else 'or'} "
-                f"one of: {', '.join(SUBCOMMANDS)}.{suggest_subcommand(word)}"
+                f"%graphql: {problem} an operation such as {{ hello }} {'nor' if word else 'or'} "
+                f"one of: {', '.join(SUBCOMMANDS)}.{suggest(word, SUBCOMMANDS)}"
             )
             raise OptionError(msg)
         end = len(line) if start is None else start
         options = read_line(get_cell_parser(), line[:end])
-        return self._run_cell(options, given[end:], above=None)
+        return self._run_cell(options, text[end:], names, above=None)
 
-    def _run_cell(self, options: Namespace, text: str, above: int | None) -> Any:
+    def _run_cell(
+        self, options: Namespace, text: str, names: MutableMapping[str, object], above: int | None
+    ) -> Any:
         from gqlnb.notebook.cell_runner import CellRunner
 
-        options.hidden = text.endswith(";")  # IPython drops the value of such a cell
+        options.hidden = text.endswith(";")  # IPython discards the value of such a cell
         text = text.removesuffix(";")
-
+        check_options(options)
+        replay = self.state.settings.replay
         try:
-            with self.recordings.select_for_cell(check_options(options), self.replay):
-                return CellRunner(self, options, text, above)()
+            with self.state.recordings.select(options.record, options.replay, replay):
+                return CellRunner(self.state, options, text, names, above).run()
         except GqlnbError as error:
             if options.output is not None and error.result is not None:
-                # A failed answer can still be looked at.
+                # A failed answer can still be inspected.
                 self.shell.user_ns[options.output] = error.result
             raise
 
-    def find_schema(self, client: Client) -> GraphQLSchema | None:
-        """Return the schema of what is asked; None where it is not known.
 
-        Raises
-        ------
-        TransportError
-            If there is no endpoint, or it does not answer at all.
-        """
-        return self.clients.find_schema(client, ask=self.introspect == "ask")
+def collect_visible_names(
+    user_ns: dict[str, object], local_ns: Mapping[str, object] | None
+) -> MutableMapping[str, object]:
+    """Collect the names that the caller of a magic sees: its locals, then the notebook's.
 
-    def close(self) -> None:
-        """Give back what is open."""
-        self.clients.close()
+    Parameters
+    ----------
+    user_ns
+        The names of the notebook.
+    local_ns
+        The locals that IPython passes to a magic with ``needs_local_scope``. For a cell magic these
+        are always `user_ns`, so the frame is looked up here.
+    """
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as IPython itself does it
+    while frame is not None and frame.f_code.co_name not in CALLERS:
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_name in CALLERS:  # a shell may override them
+        frame = frame.f_back
+    scopes: list[dict[str, object]] = []
+    while frame is not None:
+        found = frame.f_locals
+        if found is user_ns or frame.f_code.co_name == "<module>":
+            break
+        scopes.append(dict(found))
+        if frame.f_code.co_name not in COMPREHENSIONS:
+            break
+        frame = frame.f_back
+    if not scopes and local_ns is not None and local_ns is not user_ns:
+        scopes.append(dict(local_ns))
+    return ChainMap(*scopes, user_ns) if scopes else user_ns

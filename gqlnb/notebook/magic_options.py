@@ -1,15 +1,14 @@
-"""The words of a magic line: options, the name an answer goes to, and what was meant."""
+"""Parsing of magic lines: words, options, the name for the output, and literal secrets."""
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
-from argparse import ArgumentError, ArgumentParser, Namespace
+from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError, sanitize_text, suggest
 from gqlnb.redact import has_token_prefix
 
 if TYPE_CHECKING:
@@ -33,9 +32,9 @@ NAME = re.compile(r"[^\W\d]\w*")
 INLINE_OPERATION = re.compile(r"\{|(?:query|mutation|subscription)\b")
 TYPES = ("result", "frame", "frames", "json", "arrow", "raw")
 PARAM = ("-p", "--param")
-# What is done with the operation instead of showing its answer once.
+# Options that replace a single execution.
 MODES = ("--no-execute", "--dry-run", "--explain", "--profile", "--interact")
-ONE_REQUEST = ("--dry-run", "--explain", "--profile")  # modes that are about one request
+ONE_REQUEST = ("--dry-run", "--explain", "--profile")  # modes for a single request
 SWITCHES = (
     ("-N", "--no-execute"),
     ("--dry-run",),
@@ -47,18 +46,18 @@ SWITCHES = (
     ("--stats",),
     ("-q", "--silent"),
 )
-# One word of a shell, its quotes included; and a string of Python.
+# A word of a shell with its quotes, and a Python string.
 WORD = re.compile(r"""(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)
 STRING = re.compile(r"""(\'\'\'|"{3}|['"])(?:\\.|(?!\1).)*?\1""", re.DOTALL)
-# What stands around a secret; what many services let theirs begin with is in gqlnb.redact.
+# The context of a secret; the prefixes of known tokens are in gqlnb.redact.
 SECRET = re.compile(
     r"""\bbearer\s+\S{8,}
-    |https?://[^\s/?\#'"]+@                 # a user, and whatever stands behind the colon
+    |https?://[^\s/?\#'"]+@                 # a user, with or without a password
     |\w://[^\s/?\#'"]*:[^\s/?\#'"]*@
     |[?&](?:access_token|token|api_?key|password|secret)=[^\s&'"]""",
     re.VERBOSE | re.IGNORECASE,
 )
-# An option that takes a secret, with something else than where to find it.
+# An option for a secret whose value is not the place of a secret.
 LITERAL = re.compile(
     r"""(?:^|\s)(?:
         --token(?:\s++|=)(?!["']?(?:env:|keyring:|file:|prompt\b))
@@ -72,7 +71,7 @@ SECRET_ADVICE = (
 
 
 class LineParser(ArgumentParser):
-    """An argument parser whose mistakes are errors of ours, with a guess at what was meant."""
+    """An argument parser that raises OptionError with a suggestion instead of exiting."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, add_help=False, allow_abbrev=False, exit_on_error=False)
@@ -83,7 +82,7 @@ class LineParser(ArgumentParser):
         Raises
         ------
         OptionError
-            If an option does not exist or a value does not fit.
+            If an option does not exist or a value is not valid.
         """
         try:
             found, left = self.parse_known_args(words)
@@ -94,13 +93,15 @@ class LineParser(ArgumentParser):
                 return found
             message = f"{sanitize_text(left[0], 40)!r} is one word too many."
             if left[0].startswith("-"):
-                message = (
-                    f"unknown option {sanitize_text(left[0], 40)!r}.{self._suggest_option(left[0])}"
-                )
+                known = [option for action in self._actions for option in action.option_strings]
+                long = [option for option in known if option.startswith("--")]
+                listed = f" Options: {', '.join(long)}." if long else " It takes none."
+                hint = suggest(left[0], known) or listed
+                message = f"unknown option {sanitize_text(left[0], 40)!r}.{hint}"
         return self.error(message)
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of leaving the process.
+        """Raise an error instead of exiting.
 
         Raises
         ------
@@ -110,31 +111,24 @@ class LineParser(ArgumentParser):
         msg = f"{self.prog}: {sanitize_text(message, 500)}"
         raise OptionError(msg)
 
-    def _suggest_option(self, word: str) -> str:
-        known = [option for action in self._actions for option in action.option_strings]
-        near = difflib.get_close_matches(word, known, 1)
-        long = [option for option in known if option.startswith("--")]
-        told = f" Options: {', '.join(long)}." if long else " It takes none."
-        return f" Did you mean {near[0]!r}?" if near else told
-
 
 @cache
 def get_cell_parser() -> LineParser:
-    """Return the parser of the ``%%graphql`` line, made once: making it takes a millisecond."""
+    """Return the parser of the ``%%graphql`` line, built once: building takes a millisecond."""
     parser = LineParser("%%graphql")
     add = parser.add_argument
     add("target", nargs="?")
     add("-c", "--connection")
-    add("-o", "--output")
+    add("-o", "--output", type=check_name)
     add("-t", "--type", choices=TYPES)
     add("-p", "--param", action="append", default=[])
     add("-v", "--vars")
     add_header(parser)
     add("--operation")
     add("-f", "--file")
-    add("-S", "--save", metavar="NAME")
+    add("-S", "--save", metavar="NAME", type=check_name)
     add("--export-to", metavar="FILE")
-    add("--max-results", metavar="N")
+    add("--max-results", metavar="N", type=parse_max_results)
     add("--record", metavar="FILE")
     add("--replay", metavar="FILE")
     add("--interact", action="append", default=[], metavar="VARIABLE")
@@ -143,18 +137,30 @@ def get_cell_parser() -> LineParser:
     return parser
 
 
-def check_options(options: Namespace) -> Namespace:
-    """Return the options of a cell, ``max_results`` as a number, if they can be had together.
+def check_name(name: str) -> str:
+    if not NAME.fullmatch(name):
+        msg = f"{sanitize_text(name, 40)!r} is not a Python name."
+        raise ArgumentTypeError(msg)
+    return name
+
+
+def parse_max_results(text: str) -> int:
+    """Read the number of ``--max-results``."""
+    digits = text.replace("_", "")
+    if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
+        msg = f"takes a whole number above 0, not {sanitize_text(text, 40)!r}."
+        raise ArgumentTypeError(msg)
+    return int(digits)
+
+
+def check_options(options: Namespace) -> None:
+    """Check that the options of a cell can be combined.
 
     Raises
     ------
     OptionError
-        If they exclude each other, or a name is no Python name.
+        If they exclude each other.
     """
-    for option, name in (("--output", options.output), ("--save", options.save)):
-        if name is not None and not NAME.fullmatch(name):
-            msg = f"%%graphql: {sanitize_text(name, 40)!r} is no Python name, as {option} takes."
-            raise OptionError(msg)
     modes = [mode for mode in MODES if getattr(options, mode.lstrip("-").replace("-", "_"))]
     if len(modes) > 1:
         msg = f"%%graphql: {modes[0]} and {modes[1]} exclude each other."
@@ -162,7 +168,6 @@ def check_options(options: Namespace) -> Namespace:
     if options.paginate and modes and modes[0] in ONE_REQUEST:
         msg = f"%%graphql: {modes[0]} is about one request, so it goes without --paginate."
         raise OptionError(msg)
-    options.max_results = parse_max_results(options)
     if modes and modes[0] != "--interact" and options.export_to is not None:
         msg = f"%%graphql: with {modes[0]} there is no answer to write to {options.export_to!r}."
         raise OptionError(msg)
@@ -175,49 +180,29 @@ def check_options(options: Namespace) -> Namespace:
             f"{sanitize_text(options.connection, 40)!r}."
         )
         raise OptionError(msg)
-    return options
-
-
-def parse_max_results(options: Namespace) -> int | None:
-    """Return the number of ``--max-results``; None without it.
-
-    Raises
-    ------
-    OptionError
-        If it is no whole number above 0.
-    """
-    given = options.max_results
-    if given is None:
-        return None
-    digits = given.replace("_", "")
-    if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
-        msg = f"%%graphql: --max-results takes a whole number above 0, not {sanitize_text(given, 40)!r}."
-        raise OptionError(msg)
-    return int(digits)
 
 
 def refuse_secrets(line: str, cell: str | None) -> None:
-    """Refuse what would be saved with the notebook, before any of it is read or repeated.
+    """Refuse literal secrets, which would be saved with the notebook.
 
     Parameters
     ----------
     line
-        All of the magic line, an operation on it included.
+        The whole magic line, with an operation on it.
     cell
-        The text below it, which may be about anything: only what begins as the tokens of many
-        services do is looked for.
+        The text below it, which may be about anything: only known token prefixes are refused.
 
     Raises
     ------
     OptionError
-        If there is what looks like a token or a password; the message does not show it.
+        If there is a possible token or password; the message does not show it.
     """
-    if SECRET.search(line) or has_token_prefix(line) or LITERAL.search(line.partition("{")[0]):
-        where = "this line"
-    elif cell is not None and has_token_prefix(cell):
-        where = "this cell"
-    else:
+    options = line.partition("{")[0]
+    is_line_secret = SECRET.search(line) or LITERAL.search(options)
+    # One scan of both texts: a hit is rare, and only then the place matters.
+    if not is_line_secret and not has_token_prefix(f"{line}\n{cell or ''}"):
         return
+    where = "this line" if is_line_secret or has_token_prefix(line) else "this cell"
     msg = (
         f"graphql: {where} holds what looks like a token or a password; it would be saved with "
         f"the notebook. {SECRET_ADVICE}"
@@ -226,7 +211,7 @@ def refuse_secrets(line: str, cell: str | None) -> None:
 
 
 def add_header(parser: ArgumentParser) -> None:
-    """Let a parser take ``-H NAME=env:VAR``."""
+    """Add the option ``-H NAME=env:VAR``."""
     parser.add_argument(
         "-H",
         "--header",
@@ -238,12 +223,12 @@ def add_header(parser: ArgumentParser) -> None:
 
 
 def find_inline_operation(line: str) -> int | None:
-    """Return where the operation on a line begins; None if there is none.
+    """Return the position of the operation on a line, None if there is none.
 
     Raises
     ------
     OptionError
-        If a quote before it is left open.
+        If a quote before it is not closed.
     """
     for start, _, expression in split_words(line, "%graphql"):
         if not expression and INLINE_OPERATION.match(line, start):
@@ -252,22 +237,27 @@ def find_inline_operation(line: str) -> int | None:
 
 
 def has_stored_text(line: str) -> bool:
-    """Tell whether a line without an operation says where one is: in a file, or saved.
+    """Return whether a line names a file or a saved cell with an operation.
 
     Raises
     ------
     OptionError
-        If a quote is left open.
+        If a quote is not closed.
     """
     found = [word for _, word, expression in split_words(line, "%graphql") if not expression]
     return any(word.startswith(("-f", "--file", "--operation")) for word in found)
 
 
 def split_words(line: str, prog: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield the words of a line as they are written: where, what, whether ``--param`` takes it.
+    """Split a line into words, each with its position and whether it belongs to ``--param``.
 
-    Quotes and white space divide them as in a shell. An expression of Python goes on to the first
-    white space outside its strings and brackets.
+    Quotes and white space separate words as in a shell. A Python expression ends at the first white
+    space outside its strings and brackets.
+
+    Raises
+    ------
+    OptionError
+        If a quote is not closed.
     """
     place, before = 0, ""
     while place < len(line):
@@ -289,7 +279,7 @@ def split_words(line: str, prog: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def find_expression_end(line: str, place: int) -> int | None:
-    """Return where an expression of Python ends; None if a quote is left open."""
+    """Return the end of a Python expression, None if a quote is not closed."""
     depth = 0
     while place < len(line) and (depth > 0 or not line[place].isspace()):
         if line[place] in "'\"":
@@ -304,12 +294,12 @@ def find_expression_end(line: str, place: int) -> int | None:
 
 
 def read_line(parser: LineParser, line: str) -> Namespace:
-    """Read a magic line, ``name <<`` included.
+    """Parse a magic line, including ``name <<``.
 
     Raises
     ------
     OptionError
-        If an option does not exist, a value does not fit, or a quote is left open.
+        If an option does not exist, a value is not valid, or a quote is not closed.
     """
     plain_words: list[str] = []
     captured: str | None = None
@@ -320,7 +310,7 @@ def read_line(parser: LineParser, line: str) -> Namespace:
         elif name != word and NAME.fullmatch(name):
             captured = name
         elif expression and word[0] not in "'\"":
-            plain_words.append(word)  # as it is written: its quotes are Python's
+            plain_words.append(word)  # unchanged: its quotes are Python's
         else:
             plain_words.extend(shlex.split(word.removesuffix("\\")))
     found = parser.parse_words(plain_words)
@@ -337,20 +327,19 @@ DEFAULT_HITS = 20  # a screenful
 
 
 def parse_row_limit(text: str) -> int | None:
-    """Return how many rows are wanted; None for all."""
     return None if text == "all" else int(text)
 
 
-# A line of a table: the names of an argument, and how it is taken.
+# The names of an argument, and the keywords of ``add_argument``.
 ArgumentSpec = tuple[tuple[str, ...], dict[str, Any]]
 
-CONNECTION: ArgumentSpec = (("-c", "--connection"), {"help": "whose schema"})
+CONNECTION: ArgumentSpec = (("-c", "--connection"), {"help": "the connection"})
 SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
     "connect": (
         (("name",), {}),
         (("target",), {"nargs": "?"}),
-        (("--token",), {"metavar": "env:NAME", "help": "where the token is"}),
-        (("--keep",), {"action": "store_true", "help": "write it into a file of one's own"}),
+        (("--token",), {"metavar": "env:NAME", "help": "the place of the token"}),
+        (("--keep",), {"action": "store_true", "help": "write it into your settings file"}),
     ),
     "use": ((("name",), {}),),
     "close": ((("name",), {}),),
@@ -359,36 +348,44 @@ SUBCOMMAND_ARGUMENTS: dict[str, tuple[ArgumentSpec, ...]] = {
         (("--sdl",), {"action": "store_true", "help": "as schema definition language"}),
         (
             ("--changes",),
-            {"nargs": "?", "const": True, "metavar": "SINCE", "help": "what may break queries"},
+            {
+                "nargs": "?",
+                "const": True,
+                "metavar": "SINCE",
+                "help": "changes that may break queries",
+            },
         ),
         CONNECTION,
     ),
     "search": (
         (("words",), {"nargs": "+"}),
-        (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "how many to show"}),
+        (("--limit",), {"type": int, "default": DEFAULT_HITS, "help": "number of hits"}),
         CONNECTION,
     ),
     "stars": (
         (("query",), {"nargs": "+"}),
-        (("--limit",), {"type": parse_row_limit, "default": 100, "help": "how many rows, or: all"}),
-        (("-c", "--connection"), {"default": "demo", "help": "whom to ask"}),
+        (
+            ("--limit",),
+            {"type": parse_row_limit, "default": 100, "help": "number of rows, or: all"},
+        ),
+        (("-c", "--connection"), {"default": "demo", "help": "the connection"}),
         (("-o", "--output"), {"metavar": "NAME", "help": "keep the DataFrame under this name"}),
     ),
     "history": ((("number",), {"type": int, "nargs": "?"}),),
     "snippets": ((("name",), {"nargs": "?"}),),
     "serve": (
         (("name",), {}),
-        (("--port",), {"type": int, "default": 4000, "help": "which port"}),
+        (("--port",), {"type": int, "default": 4000, "help": "the port"}),
     ),
 }
-WITH_HEADERS = ("connect", "schema", "search")  # those that ask an endpoint
+WITH_HEADERS = ("connect", "schema", "search")  # subcommands that send requests
 
 
 def build_parser(word: str) -> LineParser:
-    """Return the parser of what stands behind a subcommand."""
-    made = LineParser(f"%graphql {word}")
+    """Return the parser of the words behind a subcommand."""
+    parser = LineParser(f"%graphql {word}")
     for names, options in SUBCOMMAND_ARGUMENTS.get(word, ()):
-        made.add_argument(*names, **options)
+        parser.add_argument(*names, **options)
     if word in WITH_HEADERS:
-        add_header(made)
-    return made
+        add_header(parser)
+    return parser

@@ -1,4 +1,4 @@
-"""``--export_result-to``: an answer as a file."""
+"""The options about output: ``--export-to``, ``--dry-run`` and ``--stats``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -17,9 +16,8 @@ from gqlnb.document.complexity import compute_expanded_size, expand_fragments, m
 from gqlnb.document.document import format_variable_type
 from gqlnb.errors import GqlnbError, OptionError, sanitize_text
 from gqlnb.github.query_cost import MAX_NODES, compute_cost
-from gqlnb.notebook.display import format_count
+from gqlnb.notebook.display import format_count, wrap_html
 from gqlnb.redact import redact_text
-from gqlnb.result.renderer import HTML_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,43 +38,47 @@ __all__ = [
 
 
 def check_export_path(name: str) -> Path:
-    """Return the file that an answer is to be written to; checked before anything is asked.
+    """Check the path of ``--export-to`` before a request is sent.
 
     Raises
     ------
     OptionError
-        If its suffix is none that is known, or its folder does not exist.
+        If the suffix is unknown or the folder does not exist.
     """
     path = Path(name).expanduser()
     if path.suffix.lower() not in WRITERS:
-        msg = f"--export-to {sanitize_text(name, 80)}: its name must end in {', '.join(WRITERS)}."
+        suffixes = ", ".join(WRITERS)
+        msg = f"--export-to {sanitize_text(name, 80)}: its name must end in {suffixes}."
         raise OptionError(msg)
     if not path.parent.is_dir():
-        msg = f"--export-to {sanitize_text(name, 80)}: there is no folder {sanitize_text(path.parent, 80)!r}."
+        folder = sanitize_text(path.parent, 80)
+        msg = f"--export-to {sanitize_text(name, 80)}: there is no folder {folder!r}."
         raise OptionError(msg)
     return path
 
 
 def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
-    """Write an answer, or its text, and return what was done as a sentence.
+    """Write an answer, or its text, and return a sentence about it.
 
-    The file is replaced as a whole, or left as it was.
+    The file is replaced as a whole, or left unchanged.
 
     Raises
     ------
     OptionError
-        If it cannot be written; what came is the error's ``.result``.
+        If the file cannot be written; ``.result`` of the error is the answer.
     """
     try:
-        handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
             os.close(handle)
-            done = WRITERS[path.suffix.lower()](result, Path(made), strict)
-            Path(made).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~get_umask())
-            Path(made).replace(path)
+            content = WRITERS[path.suffix.lower()](result, Path(temporary), strict)
+            umask = os.umask(0)  # can only be read by setting it
+            os.umask(umask)
+            mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask
+            Path(temporary).chmod(mode)
+            Path(temporary).replace(path)
         except BaseException:
-            with suppress(FileNotFoundError):
-                Path(made).unlink()
+            Path(temporary).unlink(missing_ok=True)
             raise
     except GqlnbError as error:  # no rows, or more than one list of them
         error.result = result
@@ -84,27 +86,18 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
     except (OSError, ValueError, TypeError) as error:
         reason = getattr(error, "strerror", None) or sanitize_text(error, 200)
     else:
-        return f"Wrote {done} to {path}."
+        return f"Wrote {content} to {path}."
     msg = f"--export-to {sanitize_text(path, 80)}: {reason}."
     raise OptionError(msg, result=result)
 
 
-def get_umask() -> int:
-    """Return the permissions that new files of this process do not have."""
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
 def write_csv(result: Result, path: Path, strict: bool) -> str:
-    """Write the rows as CSV."""
     frame = result.frame(strict=strict)
     frame.to_csv(path, index=False, lineterminator="\n")
     return format_count(len(frame), "row")
 
 
 def write_parquet(result: Result, path: Path, strict: bool) -> str:
-    """Write the rows as Parquet, with the schema's types."""
     from pyarrow.parquet import write_table
 
     table = result.arrow(strict=strict)
@@ -113,7 +106,6 @@ def write_parquet(result: Result, path: Path, strict: bool) -> str:
 
 
 def write_json(result: Result, path: Path, _strict: bool) -> str:
-    """Write the data as JSON."""
     import msgspec
 
     from gqlnb.document.json_codec import dump_json
@@ -123,53 +115,52 @@ def write_json(result: Result, path: Path, _strict: bool) -> str:
 
 
 def write_query(result: Result, path: Path, _strict: bool) -> str:
-    """Write the text that was sent."""
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"
 
 
-WRITERS: dict[str, Callable[[Result, Path, bool], Any]] = {
+WRITERS: dict[str, Callable[[Result, Path, bool], str]] = {
     ".csv": write_csv,
     ".parquet": write_parquet,
     ".json": write_json,
     ".graphql": write_query,
 }
 
-METER = "rateLimit"  # the field by which GitHub, and whoever speaks as it does, tells its budget
+METER = "rateLimit"  # the field for the budget at GitHub and compatible endpoints
 VARIABLE_LENGTH = 120  # characters of a variable
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DryRun:
-    """An operation that was checked and not sent.
+    """An operation that was checked but not sent.
 
     Attributes
     ----------
     text
-        The text as it is sent.
+        The text that would be sent.
     variables
-        The JSON-like values sent with it.
+        The JSON values that would be sent.
     source
-        Where it would be sent.
+        The endpoint.
     title
         The kind and the name of the operation.
     types
         The declared types of its variables, by name.
     checked
-        Whether the schema is known, so that it was checked against it.
+        Whether it was validated against the schema.
     depth
         Levels of fields.
     fields
-        How many are selected, those of fragments wherever they are spread.
+        The number of selected fields, those of fragments at each spread.
     nodes
-        The most items that the pages it asks for can hold, each page as often as it is asked for.
+        The largest number of items that all requested pages can have.
     points
-        What it costs of GitHub's budget for an hour; None elsewhere.
+        The cost of GitHub's hourly budget; None at other endpoints.
     """
 
     text: str
-    variables: Mapping[str, Any]
+    variables: Mapping[str, object]
     source: str
     title: str
     types: Mapping[str, str]
@@ -207,20 +198,20 @@ class DryRun:
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._summarize())
         body = f'<pre style="white-space:pre-wrap">{escape(self.text.strip())}</pre>'
-        return f'<div class="{HTML_CLASSES}"><p style="margin:2px 0">{head}</p>{body}</div>'
+        return wrap_html(f'<p style="margin:2px 0">{head}</p>{body}')
 
 
-def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, Any]) -> DryRun:
-    """Return what an operation would send and asks for.
+def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, object]) -> DryRun:
+    """Compute the size and the cost of an operation that is not sent.
 
     Parameters
     ----------
     client
-        Who would be asked.
+        The client.
     document
-        The document, valid.
+        The valid document.
     variables
-        Its JSON-like values, checked.
+        The checked JSON values of its variables.
     """
     measures = {name: measure_definition(node) for name, node in document.fragments.items()}
     size = compute_expanded_size(measure_definition(document.operation), expand_fragments(measures))
@@ -240,7 +231,7 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
 
 
 def has_rate_limit(client: Client, document: Document) -> bool:
-    """Tell whether an endpoint counts as GitHub does."""
+    """Return whether an endpoint counts the cost of operations like GitHub."""
     from gqlnb.github.builtin_connections import GITHUB_ENDPOINT
 
     query = document.schema.query_type if document.schema is not None else None
@@ -248,14 +239,14 @@ def has_rate_limit(client: Client, document: Document) -> bool:
 
 
 def format_stats(result: Result, seconds: float) -> str:
-    """Return time, bytes, rows and what is left of a budget, on one line.
+    """Format time, bytes, rows and the remaining budget on one line.
 
     Parameters
     ----------
     result
         The answer.
     seconds
-        From asking to having it.
+        The duration of the request.
     """
     parts = [f"{seconds:.3f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"]
     body = getattr(result.response, "body", b"")
@@ -267,15 +258,15 @@ def format_stats(result: Result, seconds: float) -> str:
 
 
 def format_budget(result: Result) -> str:
-    """Return what is left of the endpoint's budget; "" where it does not say.
+    """Format the remaining budget of the endpoint; "" if it is unknown.
 
-    Read from the field ``rateLimit``, else from the headers ``x-ratelimit-*``.
+    The source is the field ``rateLimit``, else the headers ``x-ratelimit-*``.
     """
     meter = result.data.get("rateLimit") if isinstance(result.data, dict) else None
     if isinstance(meter, dict) and "remaining" in meter:
         left, most, until = (meter.get(key) for key in ("remaining", "limit", "resetAt"))
     else:
-        headers: Mapping[str, Any] = getattr(result.response, "headers", None) or {}
+        headers: Mapping[str, object] = getattr(result.response, "headers", None) or {}
         low = {name.lower(): value for name, value in headers.items()}
         left, most, until = (
             low.get(f"x-ratelimit-{word}") for word in ("remaining", "limit", "reset")
@@ -288,13 +279,13 @@ def format_budget(result: Result) -> str:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with its thousands apart; anything else as it came."""
+    """Format a number with separators; other values are unchanged."""
     text = sanitize_text(value, 20)
     return f"{int(text):,}" if text.isascii() and text.isdecimal() else text
 
 
 def format_time(value: Any) -> str:
-    """Return the time of day in UTC; of seconds since 1970 or of ISO 8601 text."""
+    """Format seconds since 1970 or an ISO 8601 text as the time of day in UTC."""
     text = sanitize_text(value, 40)
     try:
         if text.isascii() and text.isdecimal():

@@ -1,4 +1,4 @@
-"""What the cells of this session asked."""
+"""History and saved cells of a notebook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gqlnb.errors import OptionError, sanitize_text
+from gqlnb.errors import OptionError, QueryError, sanitize_text
 from gqlnb.notebook.display import Listing, Text
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["History", "HistoryEntry", "Snippet", "Snippets", "check_fragments", "has_operation"]
 
-HISTORY_SIZE = 1000  # cells; their texts are small
-LISTED_CELLS = 20  # cells of a listing
+HISTORY_SIZE = 1000  # entries; their texts are small
+LISTED_ENTRIES = 20  # entries of a listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class HistoryEntry:
     Attributes
     ----------
     connection
-        Whom it was asked of.
+        The name of the connection.
     operation
-        Its kind and name.
+        The kind and name of the operation.
     outcome
-        What came, in a word or two: data, a number of errors or events, the name of an exception.
+        ``data``, a number of errors or events, or the name of an exception.
     text
-        Its text; its variables are not kept.
+        The text; variables are not stored.
     """
 
     connection: str
@@ -43,34 +43,29 @@ class HistoryEntry:
 
 
 class History:
-    """The operations that ran, numbered from 1, the latest thousand of them."""
+    """The operations of the session, numbered from 1; the latest thousand are kept."""
 
     def __init__(self) -> None:
         self._entries: deque[HistoryEntry] = deque(maxlen=HISTORY_SIZE)
         self._count = 0
 
-    def add(self, asked: HistoryEntry) -> None:
-        """Note an operation."""
-        self._entries.append(asked)
+    def add(self, entry: HistoryEntry) -> None:
+        """Append an entry."""
+        self._entries.append(entry)
         self._count += 1
 
-    @property
-    def _first(self) -> int:
-        """The number of the oldest operation that is still held."""
-        return self._count - len(self._entries) + 1
-
     def build_listing(self) -> Listing:
-        """Return the latest operations, the last one at the end."""
+        """List the latest operations, the last one at the end."""
         rows = [
-            (number, it.connection, it.operation, it.outcome)
-            for number, it in enumerate(self._entries, self._first)
-        ][-LISTED_CELLS:]
+            (number, entry.connection, entry.operation, entry.outcome)
+            for number, entry in enumerate(self._entries, self._count - len(self._entries) + 1)
+        ][-LISTED_ENTRIES:]
         note = "%graphql history NUMBER shows the text." if rows else "No cell has run yet."
         return Listing(["number", "connection", "operation", "outcome"], rows, note)
 
     def get_texts(self, connection: str) -> list[str]:
-        """Return the texts that were asked of a connection, oldest first."""
-        return [it.text for it in self._entries if it.connection == connection]
+        """Return the texts that were sent to a connection, oldest first."""
+        return [entry.text for entry in self._entries if entry.connection == connection]
 
     def get_text(self, number: int) -> Text:
         """Return the text of an operation.
@@ -78,14 +73,23 @@ class History:
         Raises
         ------
         OptionError
-            If there is none of that number.
+            If the history has no such number.
         """
-        first = self._first
+        first = self._count - len(self._entries) + 1
         if first <= number <= self._count:
             return Text(self._entries[number - first].text)
-        told = f"{first} to {self._count}" if self._entries else "none yet"
-        message = f"The history has no number {number}; there are: {told}."
+        known = f"{first} to {self._count}" if self._entries else "none yet"
+        message = f"The history has no number {number}; there are: {known}."
         raise OptionError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFragment:
+    """A fragment of a saved cell: its text, type condition and the fragments that it spreads."""
+
+    text: str
+    condition: str
+    spreads: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,64 +99,82 @@ class Snippet:
     Attributes
     ----------
     name
-        What it was saved under.
+        The name under which it was saved.
     text
         Its text.
-    operations, fragments
-        The names of what it defines.
-    conditions
-        The type that each of its fragments is on.
-    uses
-        The fragments that each of its fragments spreads.
-    parts
-        The text of each fragment.
+    operations
+        The names of its operations.
+    fragments
+        Its fragments by name.
     """
 
     name: str
     text: str
     operations: tuple[str, ...]
-    conditions: dict[str, str]
-    uses: dict[str, tuple[str, ...]]
-    parts: dict[str, str]
-
-    @property
-    def fragments(self) -> tuple[str, ...]:
-        """The names of its fragments."""
-        return tuple(self.parts)
+    fragments: dict[str, SavedFragment]
 
 
 class Snippets:
-    """The saved cells of a notebook, by name; a cell saved under a name anew takes its place."""
+    """The saved cells of a notebook by name; a later cell replaces one of the same name."""
 
     def __init__(self) -> None:
-        self._saved: dict[str, Snippet] = {}
+        self._snippets: dict[str, Snippet] = {}
+        self._fragments: dict[str, SavedFragment] = {}  # of all snippets, the latest wins
 
     def save(self, name: str, text: str) -> None:
-        """Save a text that is valid."""
-        self._saved.pop(name, None)
-        self._saved[name] = read_snippet(name, text)
+        """Save a valid text."""
+        from graphql import FragmentDefinitionNode, OperationDefinitionNode
 
-    def add_fragments(self, text: str) -> str:
-        """Return a text with the saved fragments that it spreads and does not define, at its end.
+        document = parse_or_none(text)
+        operations, fragments = [], {}
+        for node in document.definitions if document is not None else ():
+            if isinstance(node, OperationDefinitionNode):
+                unnamed = f"({node.operation.value})"
+                operations.append(node.name.value if node.name else unnamed)
+            elif isinstance(node, FragmentDefinitionNode) and node.loc is not None:
+                fragments[node.name.value] = SavedFragment(
+                    text[node.loc.start : node.loc.end],
+                    node.type_condition.name.value,
+                    tuple(find_spreads(node)),
+                )
+        self._snippets.pop(name, None)  # the new one is listed last
+        self._snippets[name] = Snippet(name, text, tuple(operations), fragments)
+        self._fragments = {}
+        for snippet in self._snippets.values():
+            self._fragments |= snippet.fragments
 
-        A text with a syntax error comes back as it is.
+    def add_fragments(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """Append the saved fragments that a text spreads without defining them.
+
+        Returns
+        -------
+        (str, tuple of str)
+            The new text, and the names of the added fragments in their order. A text with a syntax
+            error is returned unchanged.
         """
-        if not self._saved:
-            return text
-        ast = parse_or_none(text)
-        if ast is None:
-            return text
-        known = self._collect_fragments()
-        added = dict.fromkeys(find_missing_fragments(ast, known))
-        if not added:
-            return text
-        return "\n\n".join([text, *(known[name].parts[name] for name in added)])
+        document = parse_or_none(text) if self._snippets else None
+        if document is None:
+            return text, ()
+        from graphql import FragmentDefinitionNode
 
-    def find_operation(self, name: str) -> str | None:
-        """Return the text of the saved cell with an operation of that name, or saved under it."""
-        for saved in reversed(self._saved.values()):
-            if saved.operations and name in (saved.name, *saved.operations):
-                return saved.text
+        nodes = document.definitions
+        defined = {it.name.value for it in nodes if isinstance(it, FragmentDefinitionNode)}
+        added: list[str] = []
+        waiting = deque(name for node in nodes for name in find_spreads(node))
+        while waiting:
+            name = waiting.popleft()
+            if name not in defined and name in self._fragments:
+                defined.add(name)
+                added.append(name)
+                waiting += self._fragments[name].spreads
+        parts = (self._fragments[name].text for name in added)
+        return "\n\n".join([text, *parts]), tuple(added)
+
+    def find_operation(self, name: str) -> Snippet | None:
+        """Find the saved cell with an operation of a name, or saved under it."""
+        for snippet in reversed(self._snippets.values()):
+            if snippet.operations and name in (snippet.name, *snippet.operations):
+                return snippet
         return None
 
     def get_text(self, name: str) -> Text:
@@ -161,79 +183,53 @@ class Snippets:
         Raises
         ------
         OptionError
-            If none was saved under that name.
+            If no cell was saved under that name.
         """
-        if name in self._saved:
-            return Text(self._saved[name].text)
-        known = ", ".join(self._saved) or "none"
+        if name in self._snippets:
+            return Text(self._snippets[name].text)
+        known = ", ".join(self._snippets) or "none"
         message = f"No cell was saved as {sanitize_text(name, 40)!r}. Saved: {known}."
         raise OptionError(message)
 
-    def find_fragment_at(self, text: str, completed: str, line: int) -> str:
-        """Return the name of the saved fragment that a line below a cell's own text is of."""
-        below, known = line - text.count("\n") - 3, self._collect_fragments()
-        for name in find_added_fragments(text, completed):
-            size = known[name].parts[name].count("\n") + 2
-            if below < size:
+    def find_fragment_at(self, added: tuple[str, ...], line: int) -> str:
+        """Return the name of the added fragment at a line below the cell's own text, else ""."""
+        line -= 2  # the first fragment follows one blank line
+        for name in added:
+            size = self._fragments[name].text.count("\n") + 2
+            if line < size:
                 return name
-            below -= size
+            line -= size
         return ""
 
-    def _collect_fragments(self) -> dict[str, Snippet]:
-        return {name: saved for saved in self._saved.values() for name in saved.parts}
-
     def get_names(self) -> tuple[str, ...]:
-        """Return what cells were saved under."""
-        return tuple(self._saved)
+        """Return the names of the saved cells."""
+        return tuple(self._snippets)
 
     def get_type_conditions(self) -> dict[str, str]:
         """Return the type condition of each saved fragment."""
-        return {name: saved.conditions[name] for name, saved in self._collect_fragments().items()}
+        return {name: fragment.condition for name, fragment in self._fragments.items()}
 
     def build_listing(self) -> Listing:
-        """Return what was saved."""
+        """List the saved cells."""
         rows = [
-            (saved.name, ", ".join(saved.operations), ", ".join(saved.fragments))
-            for saved in self._saved.values()
+            (snippet.name, ", ".join(snippet.operations), ", ".join(snippet.fragments))
+            for snippet in self._snippets.values()
         ]
         note = "" if rows else "Nothing is saved yet: %%graphql --save NAME keeps a cell."
         return Listing(["name", "operations", "fragments"], rows, note)
 
 
 def parse_or_none(text: str) -> DocumentNode | None:
-    """Return the AST of a text; None if it has none."""
-    from gqlnb.document.document import parse_document as parse
-    from gqlnb.errors import QueryError
+    """Parse a text; return None if it has a syntax error."""
+    from gqlnb.document.document import parse_document
 
     try:
-        return parse(text)
+        return parse_document(text)
     except QueryError:
         return None
 
 
-def read_snippet(name: str, text: str) -> Snippet:
-    """Return a snippet of a text that is valid."""
-    from graphql import FragmentDefinitionNode, OperationDefinitionNode, print_ast
-
-    ast = parse_or_none(text)
-    nodes = ast.definitions if ast is not None else ()
-    fragments = [node for node in nodes if isinstance(node, FragmentDefinitionNode)]
-    operations = [node for node in nodes if isinstance(node, OperationDefinitionNode)]
-    return Snippet(
-        name,
-        text,
-        tuple(node.name.value if node.name else f"({node.operation.value})" for node in operations),
-        {node.name.value: node.type_condition.name.value for node in fragments},
-        {node.name.value: tuple(find_spreads(node)) for node in fragments},
-        {
-            node.name.value: text[node.loc.start : node.loc.end] if node.loc else print_ast(node)
-            for node in fragments
-        },
-    )
-
-
 def find_spreads(node: object) -> Iterator[str]:
-    """Yield the names of the fragments that are spread below a node."""
     from graphql import FragmentSpreadNode, SelectionSetNode
 
     waiting: list[SelectionSetNode | None] = [getattr(node, "selection_set", None)]
@@ -246,56 +242,30 @@ def find_spreads(node: object) -> Iterator[str]:
                 waiting.append(inner.selection_set)  # type: ignore[attr-defined]
 
 
-def find_missing_fragments(ast: DocumentNode, known: dict[str, Snippet]) -> Iterator[str]:
-    """Yield the known fragments that a document needs and does not define, in the order needed."""
-    from graphql import FragmentDefinitionNode
-
-    defined = {n.name.value for n in ast.definitions if isinstance(n, FragmentDefinitionNode)}
-    waiting = [name for node in ast.definitions for name in find_spreads(node)]
-    while waiting:
-        name = waiting.pop(0)
-        if name not in defined and name in known:
-            defined.add(name)
-            yield name
-            waiting += known[name].uses[name]
-
-
-def find_added_fragments(text: str, completed: str) -> list[str]:
-    """Return the fragments that a completed text has and its own text has not."""
-    from graphql import FragmentDefinitionNode
-
-    before, after = parse_or_none(text), parse_or_none(completed)
-    if before is None or after is None:
-        return []
-    own = len(before.definitions)
-    added = after.definitions[own:]
-    return [node.name.value for node in added if isinstance(node, FragmentDefinitionNode)]
-
-
 def has_operation(text: str) -> bool:
-    """Tell whether a text holds an operation, or is too wrong to tell."""
+    """Return whether a text has an operation or a syntax error, which execution reports."""
     from graphql import FragmentDefinitionNode
 
-    ast = parse_or_none(text)
-    return ast is None or not all(isinstance(n, FragmentDefinitionNode) for n in ast.definitions)
+    document = parse_or_none(text)
+    return document is None or not all(
+        isinstance(node, FragmentDefinitionNode) for node in document.definitions
+    )
 
 
 def check_fragments(text: str, schema: GraphQLSchema | None) -> None:
-    """Check a text that holds fragments alone.
+    """Validate a text that has fragments alone.
 
     Raises
     ------
     QueryError
-        If it is not valid.
+        If the text is not valid.
     """
     from graphql import NoUnusedFragmentsRule, specified_rules, validate
 
-    from gqlnb.document.document import build_problems
-    from gqlnb.document.document import parse_document as parse
-    from gqlnb.errors import QueryError
+    from gqlnb.document.document import build_problems, parse_document
 
-    ast = parse(text)
+    document = parse_document(text)
     rules = [rule for rule in specified_rules if rule is not NoUnusedFragmentsRule]
-    found = [] if schema is None else validate(schema, ast, rules)
-    if found:
-        raise QueryError(text=text, problems=build_problems(found))
+    errors = [] if schema is None else validate(schema, document, rules)
+    if errors:
+        raise QueryError(text=text, problems=build_problems(errors))

@@ -1,13 +1,13 @@
-"""A cell with a subscription: followed to its end, or until the interrupt button is pressed."""
+"""A cell with a subscription: follow the events until they end or the cell is interrupted."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gqlnb.errors import GqlnbError, OptionError
+from gqlnb.errors import GqlnbError
 from gqlnb.notebook.cell_errors import add_error_lines
 from gqlnb.notebook.display import Note, Text, format_count, show, to_json_text
 from gqlnb.notebook.output_options import export_result
@@ -16,94 +16,101 @@ from gqlnb.notebook.widgets.live_output import is_in_kernel
 from gqlnb.result.event_frames import build_events_frames
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from argparse import Namespace
+    from collections.abc import AsyncIterable, Iterable, MutableMapping
     from pathlib import Path
 
     import pandas as pd
     import pyarrow as pa
 
-    from gqlnb.notebook.cell_runner import CellRunner
+    from gqlnb.notebook.notebook_state import CellSettings
+    from gqlnb.result.result import Result
 
-__all__ = ["LIVE_NAME", "follow_subscription"]
+__all__ = ["LIVE_NAME", "SubscriptionOutcome", "follow_subscription"]
 
-LIVE_NAME = "_live"  # as IPython keeps what it was not told to keep
-SECONDS_BETWEEN_UPDATES = 0.2  # between two looks at a terminal
+LIVE_NAME = "_live"  # like the names that IPython gives to unnamed values
+TERMINAL_INTERVAL = 0.2  # seconds between updates of the status line
 
 
-def follow_subscription(run: CellRunner, given: Mapping[str, Any], path: Path | None) -> Any:
-    """Follow a subscription, and return the value of its cell.
+class SubscriptionOutcome(NamedTuple):
+    """The end of a subscription cell: its value or its error, and an entry for the history."""
 
-    An interrupt is its usual end, so it is none of the cell's errors.
+    value: object
+    error: Exception | None
+    description: str
+
+
+def follow_subscription(
+    stream: Iterable[Result] | AsyncIterable[Result],
+    options: Namespace,
+    settings: CellSettings,
+    kind: str,
+    path: Path | None,
+    user_ns: MutableMapping[str, object],
+) -> SubscriptionOutcome:
+    """Follow a subscription until it ends; an interrupt is a regular end.
 
     Parameters
     ----------
-    run
-        The run of the cell.
-    given
-        The variables.
+    stream
+        The events.
+    options
+        The options of the cell.
+    settings
+        The settings of the notebook.
+    kind
+        The type of the value, as for ``--type``.
     path
-        The file to write to at the end; None for none.
+        The file to write the rows to; None for none.
+    user_ns
+        The names of the notebook, where the live frame is stored.
+
+    Returns
+    -------
+    SubscriptionOutcome
+        After an error the rows are stored under the name of ``--output``, else as ``_live``.
 
     Raises
     ------
     OptionError
-        If an option is about one answer.
-    GqlnbError
-        If it fails; the rows that came are kept under the name of ``--output``, else ``_live``.
+        If a number of rows or events is not valid.
     """
-    options = run.options
-    if options.profile:
-        msg = "--profile measures one execution, so it takes no subscription."
-        raise OptionError(msg)
-    name, quiet = options.output or LIVE_NAME, options.silent
-    begun = perf_counter()
-    stream = run.target.client.subscribe(run.full_text, given, operation=options.operation)
-    live = LiveFrame(stream, rows=run.magic.live_rows, max_results=options.max_results)
-    run.magic.shell.user_ns[name] = live
+    start, name = perf_counter(), options.output or LIVE_NAME
+    live = LiveFrame(stream, rows=settings.live_rows, max_results=options.max_results)
+    user_ns[name] = live
+    lines = []
     try:
-        watch_until_end(live, quiet=quiet)
+        watch_until_end(live, quiet=options.silent)
         live.raise_for_error()
-        if run.magic.partial == "raise":
+        if settings.raise_partial:
             for result in live.results:
                 result.raise_for_errors()
-        value = convert_live_frame(live, run.kind)
-        said = [] if path is None else export_rows(live, path, quiet=quiet)
+        value = convert_live_frame(live, kind)
+        if path is not None:
+            export: Any = LiveFrameExport(live)
+            lines = [export_result(export, path)]
     except Exception as error:
-        run.record_history(type(error).__name__)
-        report_failure(live, error, name, quiet=quiet)
-        raise
+        if live.events:
+            if not options.silent:
+                show(live)
+            if isinstance(error, GqlnbError):
+                error.result = None  # the data of the last event are among the stored rows
+                count = format_count(live.events, "event")
+                add_error_lines(error, f"{count} came; the rows are kept as {name}.")
+        return SubscriptionOutcome(None, error, type(error).__name__)
     finally:
-        live.stop()  # whatever it was that ended the wait
+        live.stop()
     count = format_count(live.events, "event")
-    run.record_history(count)
-    if options.stats or run.magic.stats:
-        said.append(f"{perf_counter() - begun:.1f} s, {count}")
-    if said:
-        show(Note(said))
-    return value
-
-
-def report_failure(live: LiveFrame, error: Exception, name: str, *, quiet: bool) -> None:
-    """Show what came before an error, and let that say where it is kept."""
-    if not live.events:
-        return
-    if not quiet:
-        show(live)
-    if isinstance(error, GqlnbError):
-        error.result = None  # what an event brought is among the rows, under their name
-        count = format_count(live.events, "event")
-        add_error_lines(error, f"{count} came; the rows are kept as {name}.")
-
-
-def export_rows(live: LiveFrame, path: Path, *, quiet: bool) -> list[str]:
-    """Write what is kept to a file, and return what to say of it."""
-    rows: Any = LiveFrameExport(live)
-    said = export_result(rows, path)
-    return [] if quiet else [said]
+    lines = [] if options.silent else lines
+    if options.stats or settings.stats:
+        lines.append(f"{perf_counter() - start:.1f} s, {count}")
+    if lines:
+        show(Note(lines))
+    return SubscriptionOutcome(value, None, count)
 
 
 def watch_until_end(live: LiveFrame, *, quiet: bool) -> None:
-    """Wait for the end, and show meanwhile what comes; an interrupt is an end."""
+    """Wait for the end and show the rows meanwhile; an interrupt is an end."""
     with suppress(KeyboardInterrupt):
         if quiet:
             live.wait()
@@ -115,20 +122,20 @@ def watch_until_end(live: LiveFrame, *, quiet: bool) -> None:
 
 
 def watch_at_terminal(live: LiveFrame) -> None:
-    """Wait for the end, and say on one line how far it is."""
-    seen = sys.stderr is not None and sys.stderr.isatty()
+    """Wait for the end and show the progress on one line."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
     try:
-        while not live.wait(SECONDS_BETWEEN_UPDATES):
-            if seen:
+        while not live.wait(TERMINAL_INTERVAL):
+            if is_terminal:
                 sys.stderr.write(f"\r\x1b[K{live.status} Ctrl-C ends it.")
                 sys.stderr.flush()
     finally:
-        if seen:
+        if is_terminal:
             sys.stderr.write("\r\x1b[K")
 
 
-def convert_live_frame(live: LiveFrame, kind: str) -> Any:
-    """Return a live frame as the kind of value that ``--type`` names."""
+def convert_live_frame(live: LiveFrame, kind: str) -> object:
+    """Convert a live frame to the type of value that ``--type`` names."""
     match kind:
         case "frame":
             return live.frame
@@ -144,7 +151,7 @@ def convert_live_frame(live: LiveFrame, kind: str) -> Any:
 
 
 class LiveFrameExport:
-    """The rows that a live frame has kept, as what is written of an answer.
+    """The kept rows of a live frame with the interface of a Result, for conversion and export.
 
     Parameters
     ----------
@@ -158,15 +165,13 @@ class LiveFrameExport:
 
     @property
     def data(self) -> list[Any]:
-        """The data of each event."""
         return [result.data for result in self._live.results]
 
     def frame(self, *, strict: bool = False) -> pd.DataFrame:  # noqa: ARG002 - never strict
-        """Return the rows; values that do not fit are as they came."""
+        """Return the rows; values that do not fit their type are unchanged."""
         return self._live.frame
 
     def arrow(self, *, strict: bool = False) -> pa.Table:  # noqa: ARG002 - never strict
-        """Return the rows as an Arrow table; values that do not fit are as they came."""
         import pyarrow as pa
 
         return pa.Table.from_pandas(self._live.frame, preserve_index=False)

@@ -115,7 +115,7 @@ def test_a_long_frame_scrolls_sorts_and_filters_beside_a_running_cell(
     wanted = sum(100 <= (i * 7919) % ROWS < 200 and str(i)[0] == "1" for i in range(ROWS))
     expect(view.count).to_have_text(f"{wanted} of 100,000 rows")
     view.root.get_by_label("Filter stars").fill("many")
-    expect(view.wrong).to_contain_text("'many' of column 'stars' is no number")
+    expect(view.wrong).to_contain_text("'many' of column 'stars' is not a number")
     expect(view.count).to_have_text(f"{wanted} of 100,000 rows")
     expect(notebook.outputs(1)).to_have_text("holding")
 
@@ -217,7 +217,7 @@ def test_nobody_is_kept_out(show: Open, theme: str, axe: Callable[..., None]) ->
         expect(view.count).to_have_text("2 rows")
         view.root.get_by_role("button", name="Filter columns").click()
         view.root.get_by_label("Filter n").fill("many")
-        expect(view.wrong).to_contain_text("is no number")
+        expect(view.wrong).to_contain_text("is not a number")
         view.name("fail").click(modifiers=["Shift"])
         axe(page, ".gqlnb-result")
         view.tab("JSON").click()

@@ -1,6 +1,7 @@
 """The embedded snapshot is read once, and whole."""
 
 import threading
+from functools import lru_cache
 
 from gqlnb.github import repositories
 from gqlnb.github.repositories import choose_owner_kind, load_snapshot, read_table
@@ -63,7 +64,9 @@ def test_a_kind_in_the_table_wins_over_the_rule():
 
 def test_threads_that_begin_together_share_one_snapshot(monkeypatch):
     """Loading from many threads at once reads the table once."""
-    monkeypatch.setattr(repositories, "_cached_tables", [])
+    monkeypatch.setattr(
+        repositories, "_read_snapshot", lru_cache(repositories._read_snapshot.__wrapped__)
+    )
     reads = []
     monkeypatch.setattr(repositories, "read_table", lambda lines: reads.append(1) or (object(),))
     begin = threading.Barrier(8)

@@ -93,7 +93,7 @@ def test_an_answer_is_written_to_a_file(shell, suffix, read):
         ("--dry-run --explain", ROWS, "--dry-run and --explain exclude each other"),
         ("--dry-run --export-to out.csv", ROWS, "there is no answer to write"),
         ("-c demo", ROWS, "two connections are named, 'schema' and 'demo'"),
-        ("-S a-b", ROWS, "'a-b' is no Python name, as --save takes"),
+        ("-S a-b", ROWS, "argument -S/--save: 'a-b' is not a Python name"),
         ("-f none.graphql", "", "--file none.graphql cannot be read: No such file"),
         ("-f none.graphql", ROWS, "the cell has a text of its own"),
         ("--operation Nope", "", "no saved cell has an operation of that name"),

@@ -76,7 +76,7 @@ def test_unloading_leaves_nothing(shell):
     unload_ipython_extension(shell)
     before = list(shell.configurables)
     load_ipython_extension(shell)
-    clients = magic(shell).clients
+    clients = magic(shell).state.clients
     run(shell, "import gqlnb\nserver = gqlnb.serve(schema, port=0)")
     run(shell, "%%graphql server -q\n{ hello }")
     unload_ipython_extension(shell)

@@ -102,7 +102,7 @@ def test_an_error_has_a_caret_under_the_line_of_the_cell(shell):
         ("%%graphql shema\n{ hello }", "No connection is called 'shema'"),
         ("%%graphql schema --outptu x\n{ hello }", "Did you mean '--output'?"),
         ("%%graphql schema -t table\n{ hello }", "invalid choice: 'table'"),
-        ("%%graphql schema -o a-b\n{ hello }", "'a-b' is no Python name"),
+        ("%%graphql schema -o a-b\n{ hello }", "'a-b' is not a Python name"),
         ("%%graphql schema -v nope\n{ hello }", "--vars takes the name of a mapping"),
         ("%%graphql schema -p nope\n{ hello }", "--param takes NAME=EXPRESSION"),
         ("%%graphql schema 'open\n{ hello }", "no closing quotation"),

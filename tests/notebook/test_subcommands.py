@@ -64,7 +64,9 @@ def test_a_connection_is_kept_for_later_notebooks(shell, monkeypatch):
     assert SECRET not in text
     assert stat.S_IMODE(config.get_user_file().stat().st_mode) == 0o600
     assert "has a connection 'mine'" in failure(shell, f"%graphql connect mine {address} --keep")
-    assert "is no address to be kept" in failure(shell, "%graphql connect other schema --keep")
+    assert "is not an address that can be saved" in failure(
+        shell, "%graphql connect other schema --keep"
+    )
 
 
 def test_a_whole_schema_is_documented(shell):

@@ -1,14 +1,14 @@
-"""Whether a list has a further page, and where it begins: rules on the page that came last."""
+"""Rules for the end of a list: whether a page follows, and whether the end can be trusted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.document.paging_conventions import END_CURSORS, get_at_path
 from gqlnb.result.paging_report import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gqlnb.client.paging.cursors import ListCursor
     from gqlnb.document.paged_fields import PagedField
@@ -23,38 +23,37 @@ __all__ = [
     "list_response_paths",
 ]
 
-MAX_EQUAL_PAGES = 40  # pages in a row that may be equal, in rows that nothing tells apart
-MAX_BARREN_NUMBERED_PAGES = (
-    2  # pages in a row that may bring nothing new, of lists paged by numbers
-)
-LAST_PAGE_FIELDS = ("lastPage", "last_page")  # numbers of pages; the others are counts of them
+MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
+MAX_BARREN_NUMBERED_PAGES = 2  # pages in a row without new rows, of lists paged by numbers
+LAST_PAGE_FIELDS = ("lastPage", "last_page")  # a page number; other fields count the pages
 MAY_CONTINUE = "the list may go on, and the object it stands in cannot be asked for again."
-SMALLEST_SERVICE_LIMIT = 5  # items; no service is known to cut lists at fewer
+SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
+MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
 
 
 def advance_cursor(
-    cursor: ListCursor, page: dict[str, Any], *, new: bool, cut: bool, counted: bool
+    cursor: ListCursor, page: Mapping[str, object], *, new: bool, cut: bool, counted: bool
 ) -> str | None:
     """Move a list to its next page.
 
     Parameters
     ----------
     cursor
-        The list, with the length of the page taken in.
+        The list, after :meth:`ListCursor.add_length` for `page`.
     page
-        The page that came last.
+        The last page.
     new
-        Whether it brought anything new.
+        Whether the page has new items.
     cut
-        Whether enough items have come.
+        Whether `max_results` is reached.
     counted
-        Whether a count of all items can be compared with those that came.
+        Whether the total can be compared with the number of items.
 
     Returns
     -------
     str or None
-        Why there is no further page to ask for, `COMPLETE` if the list is over; None if there is
-        one. `MAY_CONTINUE` where that depends on the pages of other lists.
+        None if there is a next page to request, else the reason why not. `COMPLETE` at the end of
+        the list; `MAY_CONTINUE` if the pages of other lists must decide whether this is the end.
     """
     cursor.barren_pages = 0 if new else cursor.barren_pages + 1
     cursor.is_probing = False
@@ -66,7 +65,7 @@ def advance_cursor(
 
 
 def _check_bound(cursor: ListCursor) -> str:
-    """Return whether a list that cannot be continued is shorter than its bound."""
+    """Compare the length of a list without further pages with its bound."""
     arguments = cursor.field.arguments
     bound = cursor.requested_size if cursor.requested_size is not None else arguments.default_size
     if cursor.last_length == 0:
@@ -76,25 +75,25 @@ def _check_bound(cursor: ListCursor) -> str:
         return f"the list is bounded by `{name}:`, and the schema offers no way to ask for more."
     if is_likely_truncated(cursor.last_length, bound):
         return (
-            f"{cursor.last_length:,} items came for `{name}: {bound}`, which may be the most that the "
-            "endpoint gives, and the schema offers no way to ask for more."
+            f"{cursor.last_length:,} items came for `{name}: {bound}`, which may be the most that "
+            "the endpoint gives, and the schema offers no way to ask for more."
         )
     return COMPLETE
 
 
 def is_likely_truncated(length: int, asked: int | None) -> bool:
-    """Return whether a list of a length may be one that the endpoint cut.
+    """Return whether the endpoint may have cut a list to `length` items.
 
-    It is as long as it was asked for, or as long as the limits that services set by themselves:
-    a multiple of five, or a power of two.
+    That is the case for the size asked for, and for the limits that services usually set:
+    multiples of five and powers of two.
     """
     if asked is not None and length >= asked:
         return True
-    power = length & (length - 1) == 0
-    return length >= SMALLEST_SERVICE_LIMIT and (length % 5 == 0 or power)
+    is_power_of_two = length & (length - 1) == 0
+    return length >= SMALLEST_SERVICE_LIMIT and (length % 5 == 0 or is_power_of_two)
 
 
-def _follow_cursor(cursor: ListCursor, page: dict[str, Any], *, cut: bool) -> str | None:
+def _follow_cursor(cursor: ListCursor, page: Mapping[str, object], *, cut: bool) -> str | None:
     info = cursor.field.info
     more = get_at_path(page, info.more) if info.more else None
     following = get_at_path(page, info.cursor)
@@ -103,25 +102,28 @@ def _follow_cursor(cursor: ListCursor, page: dict[str, Any], *, cut: bool) -> st
             return "no pageInfo came"
         if more is None:
             return f"`{info.more[-1]}` came as null"
+        # With a bound such as `before:`, hasNextPage may refer to the items beyond the bound.
         if not more or (cursor.is_bounded and not cursor.last_length):
-            return COMPLETE  # behind the other bound of the text there may be more
+            return COMPLETE
     elif info.more and more is not None:
         if more is False:
             return COMPLETE
+    # An empty page with a token is not the end: AppSync filters pages after it has cut them.
     elif following is None or (not cursor.last_length and info.cursor[-1] in END_CURSORS):
-        return COMPLETE  # an empty page with a token is not the end: AppSync filters its pages
+        return COMPLETE
     return "max_results" if cut else cursor.move_to(following)
 
 
 def _follow_number(
-    cursor: ListCursor, page: dict[str, Any], *, cut: bool, counted: bool
+    cursor: ListCursor, page: Mapping[str, object], *, cut: bool, counted: bool
 ) -> str | None:
     more = _read_has_more(cursor, page)
     full = cursor.requested_size is not None and cursor.last_length >= cursor.requested_size
     left = None if cursor.total is None or not counted else cursor.total - cursor.received
     over = cursor.last_length == 0 or (left is not None and left <= 0)
-    if left == 0 and cursor.last_length and cursor.is_outermost:
-        # A count may be too small, or that of one page; if pages overlap, more come than it says.
+    if left == 0 and cursor.last_length and cursor.field.outer is None:
+        # The total may be too small, or the length of the page; and overlapping pages have more
+        # items than the total. One more page shows it.
         first = cursor.pages == 1 and is_likely_truncated(cursor.last_length, cursor.requested_size)
         over = not (full or first or cursor.repeated)
     if more is False or (more is None and over):
@@ -143,41 +145,29 @@ def _follow_number(
     return MAY_CONTINUE if undecided else cursor.unreachable
 
 
-def _read_has_more(cursor: ListCursor, page: dict[str, Any]) -> bool | None:
-    """Return whether a page says that there is more; None if it does not say."""
+def _read_has_more(cursor: ListCursor, page: Mapping[str, object]) -> bool | None:
+    """Return whether a page says that another one follows; None if it does not say."""
     info = cursor.field.info
     value = get_at_path(page, info.more) if info.more else None
     if not info.more or (value is None and info.meaning != "pointer"):
         return None
     if value is None and not isinstance(get_at_path(page, info.more[:-1]), dict):
         return None  # the object that holds the pointer is null
-    if info.meaning == "pages":
-        return _is_before_last(cursor, page, value)
-    return {"flag": bool(value), "last": not value, "pointer": value is not None}[info.meaning]
-
-
-def _is_before_last(cursor: ListCursor, page: dict[str, Any], pages: Any) -> bool | None:
-    """Return whether a page comes before the last one; None if that is not known.
-
-    `pages` is the number of the last page, or how many there are.
-    """
-    info = cursor.field.info
-    if not isinstance(pages, int):
+    if info.meaning != "pages":
+        return {"flag": bool(value), "last": not value, "pointer": value is not None}[info.meaning]
+    if not isinstance(value, int):
         return None
     current = get_at_path(page, info.current) if info.current else None
     number = current if isinstance(current, int) else cursor.page_number
     if info.more[-1] in LAST_PAGE_FIELDS:
-        return None if number is None else number < pages
-    return (number or cursor.pages) < pages
-
-
-MAX_ITEMS_INSPECTED = 20  # items of a list that are looked into
+        return None if number is None else number < value
+    return (number or cursor.pages) < value
 
 
 def describe_doubt(cursor: ListCursor) -> str | None:
     """Return why a list may be incomplete although the endpoint says that it ended; or None."""
     counted = cursor.total is not None
-    if counted and cursor.got != cursor.total and not cursor.is_outermost:
+    if counted and cursor.got != cursor.total and cursor.field.outer is not None:
         more = "more" if cursor.got > (cursor.total or 0) else "fewer"
         return f"{more} items came than the endpoint counts."
     if cursor.ambiguous:
@@ -187,7 +177,7 @@ def describe_doubt(cursor: ListCursor) -> str | None:
             "pages overlapped or came twice, and nothing tells their rows apart. "
             "Select a field that identifies them."
         )
-    if cursor.duplicates and not (counted and cursor.is_recounted):
+    if cursor.duplicates and not (counted and cursor.field.counted):
         return (
             f"{cursor.duplicates:,} items came twice, so items moved between pages, and others may "
             "have been missed. Select a count of all items, if there is one, or an order that does "
@@ -196,27 +186,27 @@ def describe_doubt(cursor: ListCursor) -> str | None:
     return None
 
 
-def find_unknown_lists(data: Any, fields: Sequence[PagedField]) -> Iterator[str]:
-    """Yield the dotted names of lists in an answer that no paged field explains.
+def find_unknown_lists(data: object, fields: Sequence[PagedField]) -> Iterator[str]:
+    """Yield the dotted names of lists that do not belong to a paged field.
 
-    Without a schema nobody knows whether such a list has arguments for further pages.
+    Without a schema it is unknown whether such a list has arguments for further pages.
     """
-    followed = {place for field in fields for place in list_response_paths(field)}
+    followed = {path for field in fields for path in list_response_paths(field)}
     found: dict[str, None] = {}
-    waiting: list[tuple[Any, tuple[str, ...]]] = [(data, ())]
+    waiting: list[tuple[object, tuple[str, ...]]] = [(data, ())]
     while waiting:
-        value, steps = waiting.pop()
+        value, path = waiting.pop()
         if isinstance(value, list):
-            if steps not in followed:
-                found[".".join(steps)] = None
-            waiting.extend((item, steps) for item in value[:MAX_ITEMS_INSPECTED])
+            if path not in followed:
+                found[".".join(path)] = None
+            waiting.extend((item, path) for item in value[:MAX_ITEMS_INSPECTED])
         elif isinstance(value, dict):
-            waiting.extend((inner, (*steps, name)) for name, inner in value.items())
+            waiting.extend((inner, (*path, name)) for name, inner in value.items())
     yield from found
 
 
-def find_null(data: Any, path: Sequence[str | int]) -> tuple[str, ...] | None:
-    """Return the response names that lead to the first null on a path; None if there is none."""
+def find_null(data: object, path: Sequence[str | int]) -> tuple[str, ...] | None:
+    """Return the response names that lead to the first null on a path; None without a null."""
     names: list[str] = []
     for step in path:
         if data is None:
@@ -230,14 +220,11 @@ def find_null(data: Any, path: Sequence[str | int]) -> tuple[str, ...] | None:
 
 
 def list_response_paths(field: PagedField) -> Iterator[tuple[str, ...]]:
-    """Yield the response names from the data to the lists of a field."""
-    steps = tuple(step for step in field.steps if step)
-    outer = () if field.outer is None else _build_page_path(field.outer)
-    for each in field.items:
-        yield (*outer, *steps, each.key) if each.key else (*outer, *steps)
-
-
-def _build_page_path(field: PagedField) -> tuple[str, ...]:
-    """Return the response names from the data to the pages of a field."""
-    outer = () if field.outer is None else _build_page_path(field.outer)
-    return (*outer, *(step for step in field.steps if step))
+    """Yield the response names that lead from the data to the lists of a field."""
+    path: tuple[str, ...] = ()
+    around: PagedField | None = field
+    while around is not None:
+        path = (*(step for step in around.steps if step), *path)
+        around = around.outer
+    for items in field.items:
+        yield (*path, items.key) if items.key else path

@@ -1,10 +1,9 @@
-"""The pages of one query: which request comes next, and how its answer joins those before it.
+"""The pages of one query: the next requests, and joining their answers, without I/O.
 
-It sends nothing: it gives requests and takes answers, for the two drivers in
-:mod:`gqlnb.client.paging.pager`. Each list of each object has a cursor of its own. The first page
-comes with the answer its object came in; every further request carries up to `PAGES_PER_BATCH` pages, and
-fewer only where fewer lists are open. A list of n items thus takes ceil(n / page size) pages, at
-least one, and no request asks for less than it could.
+A :class:`Crawler` returns requests and takes answers; :mod:`gqlnb.client.paging.pager` sends them.
+Each list of each object has its own cursor. The first page of a list comes together with the object
+that contains it. Every further request has up to `PAGES_PER_BATCH` pages, fewer only if fewer lists
+are open. A list of n items thus takes ceil(n / page size) pages, at least one.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from gqlnb.client.paging.cursors import (
     move_error,
 )
 from gqlnb.client.paging.page_size import (
-    OVERLOAD_STATUSES,
     PageSizes,
     find_size_limit,
+    has_size_error,
     is_about_size,
-    is_size_error,
+    is_overload,
     is_transient_error,
 )
 from gqlnb.document.paged_fields import PLAIN_LIST_STEP
@@ -46,15 +45,14 @@ from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, sanitize_text
-from gqlnb.result.decoder import hide_decimals, restore_decimals
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, Report
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
 from gqlnb.result.scalar_forms import observe_forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from gqlnb.client.paging.cursors import ResponsePath
+    from gqlnb.client.paging.cursors import Position, ResponsePath
     from gqlnb.client.paging.options import PagingLimits
     from gqlnb.document.paged_fields import PagedField
     from gqlnb.document.paging_plan import PagingPlan
@@ -63,14 +61,14 @@ if TYPE_CHECKING:
 __all__ = ["Crawler", "PageRequest"]
 
 PAGES_PER_BATCH = 10  # pages in a request; ten lookups cost GitHub one point
-MAX_REPORTED_CURSORS = 100  # that a report names
-MAX_FIRST_ATTEMPTS = 5  # sizes that are tried for the first pages
+MAX_REPORTED_CURSORS = 100  # in a report
+MAX_FIRST_ATTEMPTS = 5  # page sizes tried for the first request
 LOST_PREFIX = "not answered: "
-NO_COUNTS: Mapping[Any, int] = MappingProxyType({})
+NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 class Crawler:
-    """The pages of one query, as they come.
+    """The state of paging one query.
 
     Parameters
     ----------
@@ -79,16 +77,27 @@ class Crawler:
     variables
         Its JSON-like variables.
     limits
-        How far to go.
+        The limits of paging.
     source
-        Where the answers are from.
+        Address of the endpoint.
     keep
-        Whether all pages are put together; otherwise each page replaces the one before, and has
-        the size that the text says.
+        Whether to join all pages; otherwise each page replaces the one before, and has the size in
+        the query.
     most
-        Most items that the endpoint is known to give in a page; None if that is not known.
+        The endpoint's largest page size; None if it is unknown.
     remarks
         Sentences for the report.
+
+    Attributes
+    ----------
+    data
+        The data so far, or of the present page.
+    begun
+        Whether the first answer came.
+    handed_out
+        Whether the present page was returned by an iterator.
+    requests
+        Number of requests sent.
     """
 
     def __init__(
@@ -102,31 +111,31 @@ class Crawler:
         most: int | None = None,
         remarks: Iterable[str] = (),
     ) -> None:
-        self.plan, self.variables, self.limits = plan, dict(variables), limits
-        self.source, self.keep = source, keep
+        self._plan, self._variables, self.limits = plan, dict(variables), limits
+        self._source, self._keep = source, keep
         self.data: Any = None
         self.begun = self.handed_out = False
-        self.requests = self.duplicates = 0
+        self.requests = self._duplicates = 0
         self._errors: list[Mapping[str, Any]] = []
         self._extensions: Mapping[str, Any] = {}
         self._open: list[ListCursor] = []
-        self._unanswered: dict[PageRequest, None] = {}  # and not answered yet
-        self._held: list[ListCursor] = []  # outermost ones, until their page is handed out
+        self._unanswered: dict[PageRequest, None] = {}
+        self._held: list[ListCursor] = []  # outermost lists, until their page is handed out
         self._outermost: list[ListCursor] = []
         self._stopped: dict[ListCursor, None] = {}
         self._lost: dict[ListCursor, str] = {}  # their next page came as null
-        self._undecided: list[ListCursor] = []  # they may go on, and nobody can be asked
+        self._undecided: list[ListCursor] = []  # they ended with MAY_CONTINUE
         self._end_reasons: Counter[tuple[str, str]] = Counter()
         self._doubts: Counter[tuple[str, str]] = Counter()
         self._remarks: dict[str, None] = dict.fromkeys(remarks)
         self._unknown_lists: tuple[str, ...] = ()
-        # Items of its largest page, by the number of items that were asked for.
+        # Items of the largest page, by field and requested size.
         self._largest: Counter[tuple[PagedField, int | None]] = Counter()
         self._round = self._first_attempts = 0
-        self._forms: ScalarForms | None = None  # of values, as the pages handed out have shown them
-        self._has_decimals = False  # in the data, where other results have floats
-        self._is_plain = False  # whether the text is sent as it was written
-        self._requests_counts = True  # whether counts are asked for
+        self._forms: ScalarForms | None = None  # of the values in the pages handed out
+        self._has_decimals = False  # whether the data have Decimal where other results have float
+        self._is_plain = False  # whether the query is sent unchanged
+        self._requests_counts = True  # whether total counts are added to the query
         self._batch = PAGES_PER_BATCH
         self._skeleton: Any = None
         self._field_order = {each: number for number, each in enumerate(plan.fields)}
@@ -137,60 +146,78 @@ class Crawler:
     def build_first_request(self) -> PageRequest:
         """Return the first request."""
         if self._is_plain:
-            document = self.plan.document
-            return PageRequest(document.text, self.variables, operation=document.name)
-        text, used = self.plan.write_first_request(
+            document = self._plan.document
+            return PageRequest(document.text, self._variables, operation=document.name)
+        text, used = self._plan.write_first_request(
             self._sizes.list_edits(), counts=self._requests_counts
         )
-        return PageRequest(text, self._select_variables(used), scale=self._sizes.scale)
+        variables = {name: value for name, value in self._variables.items() if name in used}
+        return PageRequest(text, variables, scale=self._sizes.scale)
 
     def build_next_requests(self, width: int = 1) -> list[PageRequest]:
-        """Return the requests that come next, all of which may be sent at once; none at the end.
+        """Return the next requests, which may all be sent at once; none at the end.
 
-        They are full where as many lists are open: the others wait for the next ones. Up to `width`
-        ask for pages of the same lists, where their positions are known beforehand.
+        Requests are full if there are enough open lists; the remaining lists wait for the next
+        round. If the cursors of later pages can be computed, up to `width` requests ask for pages
+        of the same lists.
         """
-        left = self._count_requests_left()
         if self._is_spent:
             return []
+        most = self.limits.max_requests
+        left = None if most is None else most - self.requests
         self._close_proved()
-        most = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
+        batch = max(1, self._sizes.grow_batch(self._batch) >> self._sizes.scale)
         self._open.sort(key=self._rank_cursor)
         self._round += 1
-        count = max(1, len(self._open) // most) if self._open else 0
+        count = max(1, len(self._open) // batch) if self._open else 0
         count = count if left is None else min(count, left)
-        before_growth = self._sizes.requests_before_growth(most)
+        before_growth = self._sizes.requests_before_growth(batch)
         count = count if before_growth is None else min(count, max(width, before_growth))
-        taken, self._open = self._open[: count * most], self._open[count * most :]
-        requests = [self._build_request(taken[at : at + most]) for at in range(0, len(taken), most)]
-        room = (width if left is None else min(width, left)) - 1
-        if self.keep and len(requests) == 1 and not self._open and self._can_foresee(taken):
-            sizes = [(self._choose_size(c, len(taken)) or 1, self._get_max_items(c)) for c in taken]
-            ahead = islice(foresee_pages(taken, sizes), room)
-            requests += [self._build_request(*each) for each in ahead]
+        taken, self._open = self._open[: count * batch], self._open[count * batch :]
+        starts = range(0, len(taken), batch)
+        requests = [self._build_request(taken[start : start + batch]) for start in starts]
+        if self._keep and len(requests) == 1 and not self._open and not self._sizes.scale:
+            room = (width if left is None else min(width, left)) - 1
+            requests += [self._build_request(*ahead) for ahead in self._foresee_pages(taken, room)]
         self._unanswered.update(dict.fromkeys(requests))
         return requests
 
-    def _close_proved(self) -> None:
-        """End the inner lists whose last page is shorter than another one of the same size.
+    def _foresee_pages(
+        self, cursors: list[ListCursor], room: int
+    ) -> Iterator[tuple[list[ListCursor], list[str], int]]:
+        """Return the pages after the next ones for up to `room` requests, if they can be computed.
 
-        An endpoint that cuts pages cuts them all at the same number of items, so a shorter one is
-        the end of its list. Outermost lists are asked for until an empty page comes: it is one
-        request, and pages from which an endpoint leaves items out are short in the middle, too.
+        Not if they have inner lists: these must be complete before the next page begins.
         """
-        still = []
+        fields = {cursor.field for cursor in cursors}
+        if any(field.outer in fields for field in self._sizes.base_sizes):
+            return iter(())
+        count = len(cursors)
+        sizes = [(self._choose_size(c, count) or 1, self._get_max_items(c)) for c in cursors]
+        return islice(foresee_pages(cursors, sizes), room)
+
+    def _close_proved(self) -> None:
+        """End the inner lists whose last page is shorter than another page of the same size.
+
+        An endpoint that cuts pages cuts all of them to the same length, so a shorter page is the
+        last one. Outermost lists are continued until an empty page comes: that takes only one
+        request, and an endpoint that leaves items out has short pages in the middle, too.
+        """
+        still_open = []
         for cursor in self._open:
             shorter = cursor.last_length < self._largest[cursor.field, cursor.requested_size]
-            if cursor.is_probing and shorter and not cursor.is_outermost:
+            if cursor.is_probing and shorter and cursor.field.outer is not None:
                 self._end_list(cursor, COMPLETE)
             else:
-                still.append(cursor)
-        self._open = still
+                still_open.append(cursor)
+        self._open = still_open
 
-    def _rank_cursor(self, cursor: ListCursor) -> tuple[Any, ...]:
-        """Return the order of lists: those that may be over last, outer ones and long ones first.
+    def _rank_cursor(
+        self, cursor: ListCursor
+    ) -> tuple[bool, int, int, int, int, tuple[str | int, ...]]:
+        """Return the sort key of lists: outer and long ones first, those that may have ended last.
 
-        Not the order in which answers came, or the number of requests would depend on threads.
+        It does not use the order of the answers, as the number of requests would then vary.
         """
         field = cursor.field
         left = 0 if cursor.total is None else cursor.got - cursor.total
@@ -204,20 +231,23 @@ class Crawler:
         )
 
     def _build_request(
-        self, cursors: list[ListCursor], positions: list[Any] | None = None, step: int = 0
+        self,
+        cursors: list[ListCursor],
+        positions: Sequence[Position] | None = None,
+        step: int = 0,
     ) -> PageRequest:
-        positions = positions or [each.position for each in cursors]
-        sizes = [self._choose_size(each, len(cursors), step) for each in cursors]
+        positions = list(positions or [cursor.position for cursor in cursors])
+        sizes = [self._choose_size(cursor, len(cursors), step) for cursor in cursors]
         values = [
             cursor.build_argument(position, size)
             for cursor, position, size in zip(cursors, positions, sizes, strict=True)
         ]
-        turns = [
+        pages = [
             PlannedPage(cursor.field, size, cursor.type_name, value)
             for cursor, size, value in zip(cursors, sizes, values, strict=True)
         ]
-        text, used = self.plan.write_next_request(turns, self._sizes.list_edits())
-        variables = self._select_variables(used)
+        text, used = self._plan.write_next_request(pages, self._sizes.list_edits())
+        variables = {name: value for name, value in self._variables.items() if name in used}
         for number, (cursor, value) in enumerate(zip(cursors, values, strict=True)):
             if len(cursor.field.arguments.position) == 1:
                 variables[f"{ADDED_PREFIX}c{number}"] = value
@@ -228,14 +258,8 @@ class Crawler:
                     variables[get_key_variable(number, index)] = key
         return PageRequest(text, variables, cursors, positions, sizes, self._sizes.scale)
 
-    def _can_foresee(self, cursors: list[ListCursor]) -> bool:
-        """Return whether more pages may be asked for: they are whole, and have no inner lists."""
-        sizes = self._sizes
-        return not sizes.scale and not any(sizes.has_inner(each.field) for each in cursors)
-
     def _get_max_items(self, cursor: ListCursor) -> int | None:
-        """Return the most items that are wanted of a list; None for all."""
-        return self.limits.max_results if cursor.is_outermost else None
+        return self.limits.max_results if cursor.field.outer is None else None
 
     def _choose_size(self, cursor: ListCursor, together: int, step: int = 0) -> int | None:
         size, most = self._sizes.next_size(cursor, together), self._get_max_items(cursor)
@@ -243,99 +267,90 @@ class Crawler:
             return None
         if cursor.field.kind == "page":
             while size > 1 and cursor.covered % size:
-                size //= 2  # a page number must mean the items that come next
+                size //= 2  # so that a page number refers to the next items
             return size
         return size if most is None else min(size, most - cursor.got - step * size)
 
-    def _select_variables(self, names: set[str]) -> dict[str, Any]:
-        return {name: value for name, value in self.variables.items() if name in names}
-
-    def _count_requests_left(self) -> int | None:
-        most = self.limits.max_requests
-        return None if most is None else most - self.requests
-
     @property
     def _is_spent(self) -> bool:
-        left = self._count_requests_left()
-        return left is not None and left <= 0
+        most = self.limits.max_requests
+        return most is not None and self.requests >= most
 
     # -- answers
 
     def add_answer(self, request: PageRequest, result: Result) -> None:
-        """Take in the answer to a request."""
+        """Process the answer to a request."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
-        if result.errors and self._has_null_page(request, result) and self._refuse_batch(request):
+        nulls = self._find_null_pages(request, result) if result.errors else []
+        if nulls and self._refuse_batch(request):
             return
-        if any(map(is_size_error, result.errors)):
+        if has_size_error(result.errors):
             if self._refuse_growth(request, result.errors) or self._shrink_pages(request):
                 return
         elif not self.begun and self._repeat_first(result):
             return
         else:
             self._sizes.grow_back()
-        if self._has_null_grown_page(request, result) and self._refuse_growth(
-            request, result.errors
-        ):
+        grown_null = any(self._sizes.is_grown(cursor.field, size) for cursor, size in nulls)
+        if grown_null and self._refuse_growth(request, result.errors):
             return
         self._extensions = result.extensions or self._extensions
         self._has_decimals |= restore_decimals(result)
-        if not self.begun:
+        if self.begun:
+            self._add_pages(request, result)
+        else:
             self._begin_data(result)
-            return
+
+    def _find_null_pages(
+        self, request: PageRequest, result: Result
+    ) -> list[tuple[ListCursor, int | None]]:
+        """Return the lists, with the sizes requested, whose page came as null."""
+        return [
+            (cursor, size)
+            for number, (cursor, size) in enumerate(
+                zip(request.cursors, request.sizes, strict=True)
+            )
+            if get_at_path(result.data, build_page_steps(cursor, number)) is None
+        ]
+
+    def _add_pages(self, request: PageRequest, result: Result) -> None:
+        """Process the pages whose turn it is, and keep those that came early."""
         self._sizes.note_batch(len(request.cursors), self._batch)
-        self._errors += [each for each in result.errors if not each.get("path")]
+        self._errors += [error for error in result.errors if not error.get("path")]
         entries = zip(request.cursors, request.positions, request.sizes, strict=True)
         for number, (cursor, position, size) in enumerate(entries):
-            if position in cursor.in_flight:  # or it ended meanwhile
+            if position in cursor.in_flight:  # otherwise the list ended meanwhile
                 cursor.in_flight.remove(position)
                 cursor.early_pages[position] = number, result, size
             while cursor.position in cursor.early_pages:
                 self._add_page_of(cursor, request, *cursor.early_pages.pop(cursor.position))
 
-    def _has_null_page(self, request: PageRequest, result: Result) -> bool:
-        """Return whether a page came as null."""
-        pages = (build_page_steps(cursor, number) for number, cursor in enumerate(request.cursors))
-        return any(get_at_path(result.data, steps) is None for steps in pages)
-
     def _refuse_batch(self, request: PageRequest) -> bool:
-        """Ask again for fewer pages at once; return whether they were more than usual."""
+        """Reopen lists for smaller requests; return whether the request was larger than usual."""
         if len(request.cursors) <= self._batch:
             return False
         self._sizes.refuse_batch()
         self._release_cursors(request)
         return True
 
-    def _has_null_grown_page(self, request: PageRequest, result: Result) -> bool:
-        """Return whether a page that was asked for in a larger size came as null, with errors."""
-        entries = enumerate(zip(request.cursors, request.sizes, strict=True))
-        return bool(result.errors) and any(
-            self._sizes.is_grown(cursor.field, size)
-            and get_at_path(result.data, build_page_steps(cursor, number)) is None
-            for number, (cursor, size) in entries
-        )
-
     def _repeat_first(self, result: Result) -> bool:
-        """Return whether to ask for the first pages again, in another way."""
-        paths = [each.get("path") or () for each in result.errors]
-        if self._requests_counts and any(
-            str(path[-1:]).count(ADDED_PREFIX) for path in paths if path
-        ):
-            self._requests_counts = False  # the endpoint does not give the count to everybody
+        """Return whether to send the first request again, with changes."""
+        paths = [error.get("path") or () for error in result.errors]
+        if self._requests_counts and any(ADDED_PREFIX in str(path[-1:]) for path in paths):
+            self._requests_counts = False  # the user may not be allowed to read the total count
             return True
         null = not isinstance(result.data, dict) or None in result.data.values()
         return null and self._limit_first([str(e.get("message", "")) for e in result.errors])
 
     def _limit_first(self, messages: list[str]) -> bool:
-        """Ask for smaller first pages, where that is what an endpoint complains about."""
+        """Reduce the first pages if the messages are about their size; return whether it did."""
         about = [text for text in messages if is_about_size(text)]
         self._first_attempts += 1
         if not about or self._first_attempts >= MAX_FIRST_ATTEMPTS or self._is_plain:
             return False
-        named = find_size_limit(about, self._sizes.largest)
-        if named is None:
-            named = max(1, self._sizes.largest // 2)
-        return self._sizes.limit_all(named)
+        largest = self._sizes.largest
+        return self._sizes.limit_all(find_size_limit(about, largest) or max(1, largest // 2))
 
     def _begin_data(self, result: Result) -> None:
         self.begun = True
@@ -343,26 +358,26 @@ class Crawler:
         self._errors = list(result.errors)
         if not isinstance(self.data, dict):
             return
-        if self.plan.schema is None:
-            self._unknown_lists = tuple(find_unknown_lists(self.data, self.plan.fields))
+        if self._plan.schema is None:
+            self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))
         for field, size in self._sizes.list_unrequested():
             name = ".".join(field.arguments.size)
             self._doubts[field.name, f"the query asks for `{name}: {size}`."] += 1
-        for field in filter(self.plan.has_both_sizes, self._sizes.fields):
+        for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts[field.name, "`first:` and `last:` together leave items out."] += 1
-        for name, argument in self.plan.unfollowed.items():
+        for name, argument in self._plan.unfollowed.items():
             self._doubts[name, f"it takes `{argument}:`, and nothing tells how it goes on."] += 1
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
-        if self.plan.hidden is not None and not self._is_plain:
-            self.plan.hidden.remove_from(self.data)
+        if self._plan.hidden is not None and not self._is_plain:
+            self._plan.hidden.remove_from(self.data)
 
     def _note_unanswered(
         self, data: Any, errors: Iterable[Mapping[str, Any]], above: ResponsePath = ()
     ) -> None:
-        """Doubt the lists in which an error left null: the list, an item, or what is around it.
+        """Note a doubt for each list that an error left incomplete: of it, an item, or its parent.
 
-        The paths of the errors begin at `data`, which stands at `above` in the whole.
+        The paths of the errors start at `data`, whose own path is `above`.
         """
         names = [step for step in above if isinstance(step, str)]
         for error in errors:
@@ -370,14 +385,13 @@ class Crawler:
             if found is None:
                 continue
             null = (*names, *found)
-            fields = (
-                f
-                for f in self._sizes.fields
-                if any(at[: len(null)] == null for at in list_response_paths(f))
-            )
-            lost = next((field.name for field in fields), None)
-            if lost is None and self.plan.has_inner(null):
-                lost = ".".join(null)  # perhaps a list that does not come in pages
+            lost = None
+            for field in self._sizes.base_sizes:
+                if any(path[: len(null)] == null for path in list_response_paths(field)):
+                    lost = field.name
+                    break
+            if lost is None and self._plan.has_inner(null):
+                lost = ".".join(null)  # may be a list without pages
             if lost is not None:
                 self._doubts[lost, LOST_PREFIX + sanitize_text(error.get("message", ""), 200)] += 1
 
@@ -386,14 +400,14 @@ class Crawler:
         outer: PagedField | None,
         holder: dict[str, Any],
         where: ResponsePath = (),
-        before: Mapping[Any, int] = NO_COUNTS,
+        before: Mapping[str, int] = NO_COUNTS,
     ) -> None:
-        """Begin the lists in the data, or in a page of one of them.
+        """Start the lists in the data, or in a page of another list.
 
-        `before` is how many items a page's lists had before it.
+        `before` is the number of items that the lists of the page had before it.
         """
-        for field in self.plan.fields:
-            if field.outer is not outer or field not in self._sizes:
+        for field in self._plan.fields:
+            if field.outer is not outer or field not in self._sizes.base_sizes:
                 continue
             depth = field.anchor.depth if field.anchor else -1
             for found in find_lists(holder, field.steps, depth, plain_list=field.is_plain):
@@ -401,12 +415,12 @@ class Crawler:
                 if before and PLAIN_LIST_STEP in before:
                     path = (int(path[0]) + before[PLAIN_LIST_STEP], *path[1:])
                 elif before:
-                    path = (path[0], int(path[1]) + before[path[0]], *path[2:])
+                    path = (path[0], int(path[1]) + before[str(path[0])], *path[2:])
                 cursor = ListCursor(field, found.value, (*where, *path))
                 cursor.attach(found)
-                cursor.begin(self.plan.read_start(field))
-                cursor.is_bounded = self.plan.has_early_end(field)
-                cursor.requested_size = self._sizes.get_size(field) or self.plan.read_size(field)
+                cursor.begin(self._plan.read_start(field))
+                cursor.is_bounded = self._plan.has_early_end(field)
+                cursor.requested_size = self._sizes.get_size(field) or self._plan.read_size(field)
                 cursor.round = self._round
                 if outer is None:
                     self._outermost.append(cursor)
@@ -420,7 +434,7 @@ class Crawler:
         result: Result,
         size: int | None,
     ) -> None:
-        """Take in the page of one list, of a request for several."""
+        """Process the page of one list, from an answer with several."""
         field, steps = cursor.field, build_page_steps(cursor, number)
         page = get_at_path(result.data, steps)
         lookup = field.anchor.lookup if cursor.type_name is not None and field.anchor else None
@@ -440,7 +454,7 @@ class Crawler:
             self._end_list(cursor, "another object came than the one asked for")
             return
         if field.kind == "page" and cursor.check_numbering(page):
-            self._open.append(cursor)  # page 1 was the first one again
+            self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
             return
         cursor.requested_size = size
         goes_on = self._add_page(cursor, page)
@@ -449,20 +463,20 @@ class Crawler:
             self._sizes.note_answer(field, size, count, request.cost, goes_on=goes_on)
 
     def _lose_page(self, cursor: ListCursor, errors: list[Mapping[str, Any]]) -> None:
-        """Ask again for a page that came as null, where that may help; else end its list."""
-        said = [sanitize_text(each.get("message", ""), 200) for each in errors]
+        """Request a page again that came as null if the error is temporary, else end its list."""
         cursor.attempts += 1
         if cursor.attempts == 1 and any(map(is_transient_error, errors)):
             self._open.append(cursor)
             return
-        reason = LOST_PREFIX + (said[0] if said else "its page came as null")
+        message = sanitize_text(errors[0].get("message", ""), 200) if errors else ""
+        reason = LOST_PREFIX + (message if errors else "its page came as null")
         self._end_list(cursor, reason)
         self._lost[cursor] = reason
 
     def _add_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
-        """Take in a page of a list; return whether more of it is known to follow.
+        """Add a page to its list; return whether another page is known to follow.
 
-        The first page is the list's own target.
+        The first page is the target of the list itself.
         """
         field, before = cursor.field, cursor.got
         count = count_items(page, field)
@@ -470,57 +484,54 @@ class Crawler:
         self._largest[largest] = max(self._largest[largest], count)
         cursor.add_length(count)
         duplicates = cursor.remove_duplicates(page)
-        self.duplicates += duplicates
+        self._duplicates += duplicates
         cut = self._cut_page(cursor, page)
         cursor.got += count_items(page, field)
         self._note_total(cursor, page)
         joins = page is not cursor.target
         self._add_lists(field, page, cursor.path, cursor.count_lengths() if joins else NO_COUNTS)
-        late = self._has_late_start(field)
+        late = self._plan.has_late_start(field)  # then the total includes items before the start
         reason = advance_cursor(cursor, page, new=cursor.got > before, cut=cut, counted=not late)
         if joins:
             if field.hidden is not None:
-                field.hidden.remove_from(
-                    page.get(PLAIN_LIST_STEP, page) if field.is_plain else page
-                )
+                visible = page.get(PLAIN_LIST_STEP, page) if field.is_plain else page
+                field.hidden.remove_from(visible)
             cursor.merge(page)
         if reason is None:
             if not cursor.is_waiting:
-                (self._open if self.keep or not cursor.is_outermost else self._held).append(cursor)
+                (self._open if self._keep or cursor.field.outer is not None else self._held).append(
+                    cursor
+                )
         elif reason == MAY_CONTINUE:
             self._undecided.append(cursor)
         else:
             self._end_list(cursor, reason)
-        return reason is None and (cursor.is_outermost or not cursor.is_probing)
+        return reason is None and (cursor.field.outer is None or not cursor.is_probing)
 
     def _cut_page(self, cursor: ListCursor, page: dict[str, Any]) -> bool:
-        """Cut a page of an outermost list to the items asked for; return whether that is enough."""
+        """Cut a page of an outermost list at `max_results`; return whether that is reached."""
         most = self._get_max_items(cursor)
         if most is None:
             return False
-        for each in cursor.field.items:
-            items = page.get(each.key)
-            if isinstance(items, list):
-                left = max(0, most - cursor.got)
-                excess = items[: len(items) - left] if cursor.field.backward else items[left:]
-                if excess and cursor.field.backward:
-                    del items[: len(excess)]
-                elif excess:
+        left = max(0, most - cursor.got)
+        for described in cursor.field.items:
+            items = page.get(described.key)
+            if isinstance(items, list) and len(items) > left:
+                if cursor.field.backward:
+                    del items[: len(items) - left]
+                else:
                     del items[left:]
         return cursor.got + count_items(page, cursor.field) >= most
 
     def _note_total(self, cursor: ListCursor, page: Mapping[str, Any]) -> None:
         field = cursor.field
         total = get_at_path(page, field.total) if field.total else None
-        if not isinstance(total, int) or isinstance(total, bool) or self._has_late_start(field):
+        is_count = isinstance(total, int) and not isinstance(total, bool)
+        if not is_count or self._plan.has_late_start(field):
             return
         if cursor.total is not None and total != cursor.total:
             self._doubts[field.name, "the count changed while paging."] += 1
         cursor.total = total
-
-    def _has_late_start(self, field: PagedField) -> bool:
-        """Return whether the query itself says where to begin, so that counts say nothing."""
-        return self.plan.has_late_start(field)
 
     def _end_list(self, cursor: ListCursor, reason: str) -> None:
         if reason == COMPLETE:
@@ -536,89 +547,91 @@ class Crawler:
     # -- failures
 
     def add_failure(self, request: PageRequest, error: GqlnbError) -> bool:
-        """Take in that a request failed; return whether to go on, in another way."""
+        """Process the failure of a request; return whether to continue, with changed requests."""
         self._unanswered.pop(request, None)
         self.requests += request.sent
         errors = error.result.errors if error.result is not None else ()
-        said = list_messages(error)
+        messages = list_messages(error)
         if not self.begun and not self._is_plain:
-            return self._restart_first(request, error, said)
-        if self._can_refuse_growth(error) and (
-            self._refuse_batch(request) or self._refuse_growth(request, errors, said)
+            return self._restart_first(request, error, messages)
+        # Neither a missing permission nor a rate limit depends on the size of a request.
+        may_be_growth = not (isinstance(error, TransportError) and error.status in {401, 403, 429})
+        if may_be_growth and (
+            self._refuse_batch(request) or self._refuse_growth(request, errors, messages)
         ):
             return True
-        heavy = isinstance(error, TransportError) and error.status in OVERLOAD_STATUSES
-        heavy = heavy or (isinstance(error, QueryError) and any(map(is_about_size, said)))
-        if (heavy or any(map(is_size_error, errors))) and self._shrink_pages(request):
+        is_query_error = isinstance(error, QueryError)
+        too_large = (
+            is_overload(error)
+            or (is_query_error and any(map(is_about_size, messages)))
+            or has_size_error(errors)
+        )
+        if too_large and self._shrink_pages(request):
             return True
-        if isinstance(error, QueryError) and len(request.cursors) > 1:
+        if is_query_error and len(request.cursors) > 1:
             self._batch = max(1, len(request.cursors) // 2)
             self._release_cursors(request)
             return True
-        guessed = self.plan.schema is None and any(c.type_name is not None for c in request.cursors)
-        if isinstance(error, QueryError) and guessed:
+        guessed = self._plan.schema is None and any(
+            c.type_name is not None for c in request.cursors
+        )
+        if is_query_error and guessed:
             self._end_lookups(request, sanitize_text(error, 200))
             return True
         self._release_cursors(request)
         return False
 
-    def _restart_first(self, request: PageRequest, error: GqlnbError, said: list[str]) -> bool:
-        """Return whether to send the first request again, in another way."""
-        heavy = isinstance(error, TransportError) and error.status in OVERLOAD_STATUSES
-        too_much = any(is_size_error(e) for e in (error.result.errors if error.result else ()))
-        if (heavy or too_much) and self._shrink_pages(request):
+    def _restart_first(self, request: PageRequest, error: GqlnbError, messages: list[str]) -> bool:
+        """Return whether to send the first request again, with changes."""
+        too_large = is_overload(error) or has_size_error(
+            error.result.errors if error.result else ()
+        )
+        if too_large and self._shrink_pages(request):
             return True
-        if isinstance(error, ReplayError) and self._requests_counts and self.plan.has_added_counts:
-            self._requests_counts = False  # recordings made before counts were asked for
+        if isinstance(error, ReplayError) and self._requests_counts and self._plan.has_added_counts:
+            self._requests_counts = False  # older recordings were made without added counts
             return True
-        if isinstance(error, QueryError) and self._limit_first(said):
+        if isinstance(error, QueryError) and self._limit_first(messages):
             return True
         if isinstance(error, QueryError):
-            self._is_plain = True  # errors then name lines of the text as it was written
-            self._sizes.clear()
-            self._doubts[
-                "", f"The query was not accepted with pages: {sanitize_text(error, 200)}"
-            ] += 1
+            # Sent unchanged, the errors name lines of the user's own text.
+            self._is_plain = True
+            self._sizes.base_sizes.clear()
+            reason = f"The query was not accepted with pages: {sanitize_text(error, 200)}"
+            self._doubts["", reason] += 1
             return True
         self._release_cursors(request)
         return False
-
-    @staticmethod
-    def _can_refuse_growth(error: GqlnbError) -> bool:
-        """Return whether an error may come from asking for larger pages than the text's."""
-        if isinstance(error, TransportError):
-            return error.status not in {401, 403, 429}
-        return True
 
     def _refuse_growth(
         self,
         request: PageRequest,
         errors: Iterable[Mapping[str, Any]],
-        said: list[str] | None = None,
+        messages: list[str] | None = None,
     ) -> bool:
-        """Ask again in the size that was accepted before; return whether pages had grown."""
-        grown = [
-            (cursor.field, size)
+        """Reopen the lists with the last accepted page size; return whether pages had grown."""
+        grown = {
+            cursor.field: size
             for cursor, size in zip(request.cursors, request.sizes, strict=True)
             if size is not None and self._sizes.is_grown(cursor.field, size)
-        ]
+        }
         if not grown:
             return False
-        messages = said or [str(each.get("message", "")) for each in errors]
-        for field, size in dict(grown).items():
+        messages = messages or [str(error.get("message", "")) for error in errors]
+        for field, size in grown.items():
             self._sizes.refuse_size(field, size, messages)
         self._release_cursors(request)
         return True
 
     def _end_lookups(self, request: PageRequest, message: str) -> None:
-        """End all lists of objects that were taken to be nodes, which the endpoint denies."""
-        lists = [*request.cursors, *(each for each in self._open if each.type_name is not None)]
-        self._open = [each for each in self._open if each.type_name is None]
-        for cursor in dict.fromkeys(lists):
+        """End all lists of objects that cannot be requested by `node(id:)`, as was guessed."""
+        lookups = [cursor for cursor in self._open if cursor.type_name is not None]
+        self._open = [cursor for cursor in self._open if cursor.type_name is None]
+        for cursor in dict.fromkeys([*request.cursors, *lookups]):
             self._end_list(cursor, f"its objects cannot be asked for again: {message}")
 
     def recall_requests(self) -> None:
-        """Reopen the lists of the requests that were not answered."""
+        """Reopen the lists of all requests without an answer."""
         while self._unanswered:
             self._release_cursors(self._unanswered.popitem()[0])
 
@@ -626,17 +639,16 @@ class Crawler:
         for cursor, position in zip(request.cursors, request.positions, strict=True):
             cursor.in_flight.discard(position)
             if position == cursor.position and cursor not in self._open:
-                self._open.append(cursor)  # the others' turn has not come
+                self._open.append(cursor)
 
     def is_heavy(self, error: BaseException) -> bool:
-        """Return whether smaller pages may help more than asking for the same again."""
-        heavy = isinstance(error, TransportError) and error.status in OVERLOAD_STATUSES
-        return heavy and self._sizes.can_halve
+        """Return whether to request smaller pages instead of retrying."""
+        return is_overload(error) and self._sizes.can_halve
 
     def _shrink_pages(self, request: PageRequest) -> bool:
-        """Halve the pages; return whether that could be done."""
+        """Reopen the lists with halved pages; return whether that is possible."""
         sizes = self._sizes
-        if not sizes or (not sizes.can_halve and len(request.cursors) <= 1):
+        if not sizes.base_sizes or (not sizes.can_halve and len(request.cursors) <= 1):
             return False
         self._release_cursors(request)
         sizes.halve(request.scale)
@@ -645,7 +657,7 @@ class Crawler:
     # -- page by page
 
     def start_next_page(self) -> bool:
-        """Make room for the next page of the outermost lists; return whether to ask for it."""
+        """Empty the outermost lists for their next page; return whether there may be one."""
         self._open, self._held = [*self._open, *self._held], []
         self._close_proved()
         self.handed_out = False
@@ -661,8 +673,8 @@ class Crawler:
         return not self._is_spent
 
     def collect_remaining(self) -> None:
-        """Put the pages that are still to come together, without one that was handed out."""
-        self.keep = True
+        """Join all pages from now on, without a page that was handed out."""
+        self._keep = True
         if self.handed_out:
             self.start_next_page()
         for cursor, reason in self._lost.items():
@@ -677,88 +689,84 @@ class Crawler:
     def _empty_data(self) -> Any:
         """Return the data without the items of the outermost lists."""
         if self._skeleton is None:
-            kept = []
+            emptied = []  # and filled again, as copying the items would take long
             for cursor in self._outermost:
-                for each in cursor.field.items:
-                    items = cursor.target.get(each.key)
+                for described in cursor.field.items:
+                    items = cursor.target.get(described.key)
                     if isinstance(items, list):
-                        kept.append((items, list(items)))
+                        emptied.append((items, list(items)))
                         items.clear()
             self._skeleton = deepcopy(self.data)
-            for items, values in kept:
+            for items, values in emptied:
                 items.extend(values)
         return deepcopy(self._skeleton)
 
     @property
     def is_empty_page(self) -> bool:
-        """Whether the page at hand only shows that there are no more items."""
-        first = not any(cursor.pages > 1 for cursor in self._outermost)
-        return (
-            not first
-            and not self._errors
-            and not any(count_items(cursor.target, cursor.field) for cursor in self._outermost)
-        )
+        """Whether the present page only shows that there are no more items."""
+        is_first = not any(cursor.pages > 1 for cursor in self._outermost)
+        has_items = any(count_items(cursor.target, cursor.field) for cursor in self._outermost)
+        return not (is_first or has_items or self._errors)
 
     # -- the result
 
     @property
     def is_open(self) -> bool:
-        """Whether a list could go on."""
+        """Whether a list can be continued."""
         return bool(self._open or self._held or self._lost) or not self.begun
 
     @property
     def got(self) -> int:
-        """Items of the outermost lists so far."""
+        """Number of items of the outermost lists so far."""
         return sum(cursor.got for cursor in self._outermost)
 
     @property
     def expected(self) -> int | None:
-        """Items of the outermost lists there are, as far as is known."""
-        totals = [cursor.total for cursor in self._outermost if cursor.field in self._sizes]
+        """Number of items in the outermost lists; None if a total is unknown."""
+        totals = [c.total for c in self._outermost if c.field in self._sizes.base_sizes]
         known = [total for total in totals if total is not None]
         return sum(known) if totals and len(known) == len(totals) else None
 
     @property
     def wanted(self) -> int | None:
-        """Items of the outermost lists that will come, as far as is known."""
+        """Number of items in the outermost lists up to `max_results`; None if it is unknown."""
         most = self.limits.max_results
-        totals = [cursor.total for cursor in self._outermost]
-        if not totals or None in totals:
+        known = [c.total for c in self._outermost if c.total is not None]
+        if not known or len(known) < len(self._outermost):
             return None
-        return sum(t if most is None else min(t, most) for t in totals if t is not None)
+        return sum(total if most is None else min(total, most) for total in known)
 
     def build_result(self, ended: str | None = None) -> Result:
-        """Return what came so far as one result."""
+        """Return the data so far as one result; `ended` as for :meth:`build_report`."""
         result = Result(
             data=self.data,
             errors=tuple(self._errors),
             extensions=self._extensions,
-            document=self.plan.document,
-            source=self.source,
-            variables=self.variables,
+            document=self._plan.document,
+            source=self._source,
+            variables=self._variables,
             report=self.build_report(ended),
         )
         return hide_decimals(result) if self._has_decimals else result
 
     def build_page(self) -> Result:
-        """Return the page at hand as a result, to be handed out once."""
+        """Return the present page as a result."""
         result = self.build_result()
-        self._forms = observe_forms(result.get_shape(), self.data, self._forms)
-        result.__dict__["_forms"] = self._forms
-        return result
+        self._forms = observe_forms(get_shape(result), self.data, self._forms)
+        return attach_forms(result, self._forms)
 
     def build_report(self, ended: str | None = None) -> Report:
-        """Return the report; `ended` says why, where paging was ended from outside."""
+        """Return the report; `ended` is the reason if paging was interrupted."""
         if ended is None and (self._open or self._held):
             ended = "max_requests" if self._is_spent else MORE_PAGES_FOLLOW
         ends = sorted(self._end_reasons, key=lambda end: end[0].count("."))
-        ended = ended or next((why for _, why in ends), COMPLETE)
+        ended = ended or next((reason for _, reason in ends), COMPLETE)
         open_ = [*self._stopped, *self._open, *self._held][:MAX_REPORTED_CURSORS]
         doubts = tuple(self._list_doubts(ended == COMPLETE))
         return Report(
             self.got,
             self.expected,
-            self.duplicates,
+            self._duplicates,
             self.requests,
             ended,
             (*doubts, *self._list_notes()),
@@ -767,7 +775,7 @@ class Crawler:
         )
 
     def _list_doubts(self, over: bool) -> Iterator[str]:
-        """Yield the reasons why completeness is not proved."""
+        """Yield the reasons why completeness is not proved; `over` if all lists have ended."""
         undecided = Counter(
             cursor.field.name
             for cursor in self._undecided
@@ -785,24 +793,23 @@ class Crawler:
             yield f"{names}: may go on; no schema is known that would say so."
 
     def _list_notes(self) -> Iterator[str]:
-        """Yield what is worth knowing beside them."""
-        if self.begun and not self._sizes and not self._is_plain:
+        """Yield further sentences for the report."""
+        if self.begun and not self._sizes.base_sizes and not self._is_plain:
             yield "The query has no list that comes in pages."
         yield from self._remarks
-        if self._sizes and self.plan.schema is None:
+        if self._sizes.base_sizes and self._plan.schema is None:
             yield "Lists were found by their names: no schema is known."
 
 
 def list_messages(error: GqlnbError) -> list[str]:
-    """Return the messages of an error, without the query that it quotes."""
-    problems = getattr(error, "problems", ())
+    """Return the messages of an error, without the query that its text quotes."""
     errors = error.result.errors if error.result is not None else ()
-    own = [each.message for each in problems] or [str(error)]
-    return [*own, *(str(each.get("message", "")) for each in errors)]
+    own = [problem.message for problem in getattr(error, "problems", ())] or [str(error)]
+    return [*own, *(str(answered.get("message", "")) for answered in errors)]
 
 
 def build_page_steps(cursor: ListCursor, number: int) -> tuple[str, ...]:
-    """Return the response names of a list's page in the answer to a further request."""
+    """Return the path of a list's page in the answer to a further request."""
     field = cursor.field
     if cursor.type_name is None or field.anchor is None:
         return field.steps
@@ -810,7 +817,7 @@ def build_page_steps(cursor: ListCursor, number: int) -> tuple[str, ...]:
 
 
 def has_keys(data: Any, number: int, cursor: ListCursor) -> bool:
-    """Return whether the object that a lookup returned has the key that was asked for."""
-    found = data.get(f"{ADDED_PREFIX}{number}") if isinstance(data, dict) else None
-    came = [found.get(f"{ADDED_PREFIX}k{n}") for n in range(len(cursor.keys))] if found else []
-    return [str(value) for value in came] == [str(value) for value in cursor.keys]
+    """Return whether a lookup returned the object with the key in the request."""
+    node = data.get(f"{ADDED_PREFIX}{number}") if isinstance(data, dict) else None
+    keys = [node.get(f"{ADDED_PREFIX}k{n}") for n in range(len(cursor.keys))] if node else []
+    return [str(value) for value in keys] == [str(value) for value in cursor.keys]

@@ -1,9 +1,9 @@
-"""The position in one paged list of one object, and how a page joins those before it."""
+"""The position in one paged list, duplicates of its items, and joining its pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Hashable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,7 @@ __all__ = [
     "FoundList",
     "ListCursor",
     "PageRequest",
+    "Position",
     "ResponsePath",
     "count_items",
     "find_lists",
@@ -32,9 +33,10 @@ __all__ = [
     "move_error",
 ]
 
-MAX_BARREN_PAGES = 5  # pages in a row that may bring nothing new: filters can leave pages empty
-MAX_REPEATING_KINDS = 2  # of rows, of which equal pages in a row may be a list's own
+MAX_BARREN_PAGES = 5  # pages in a row without new items: filters can leave pages empty
+MAX_REPEATING_KINDS = 2  # distinct rows; equal pages of so few may be genuine
 ResponsePath = tuple[str | int, ...]
+Position = str | int | None  # of a page: a cursor, an offset or a page number
 
 
 class FoundList(NamedTuple):
@@ -43,15 +45,15 @@ class FoundList(NamedTuple):
     Attributes
     ----------
     value
-        The object that holds a page; a plain list is put into one, below `PLAIN_LIST_STEP`.
+        The object of a page; a plain list is wrapped in one, with the key `PLAIN_LIST_STEP`.
     path
         Its path.
     anchor
-        The object above it that can be asked for again.
+        The object around it that can be requested again.
     listed
-        Whether a list stands between the data and it.
+        Whether there is a list between the data and it.
     loose
-        Whether a list stands between the anchor and it.
+        Whether there is a list between the anchor and it.
     """
 
     value: dict[str, Any]
@@ -64,7 +66,7 @@ class FoundList(NamedTuple):
 def find_lists(
     holder: Any, steps: Sequence[str], depth: int, *, plain_list: bool
 ) -> Iterator[FoundList]:
-    """Yield the paged lists that response names lead to; `depth` of them lead to the anchor."""
+    """Yield the paged lists at the end of response names; the first `depth` lead to the anchor."""
     waiting: list[tuple[Any, int, ResponsePath, Any, bool, bool]] = [
         (holder, 0, (), None, False, False)
     ]
@@ -90,6 +92,7 @@ def find_lists(
                 waiting.append((value.get(step), at + 1, below_path, anchor, listed, loose))
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class ListCursor:
     """The position in one list of one object.
 
@@ -98,135 +101,108 @@ class ListCursor:
     field
         The paged field.
     target
-        The object that its pages are put into: the first page.
+        The first page, to which further pages are added.
     path
-        Its path in the data.
+        Path of the page in the data.
 
     Attributes
     ----------
     type_name
-        The type of the object that is asked for again; None where the path from the data is enough.
+        Type of the object to request again; None if the path from the data is enough.
     keys
-        That object's key.
+        Key of that object.
     position
-        Where the next page begins: a cursor, an offset or the number of a page.
+        Start of the next page: a cursor, an offset or a page number.
     start
-        Where the first page began: an offset or the number of a page; 0 for cursors.
+        Start of the first page: an offset or a page number; 0 for cursors.
     seen
-        The cursors so far.
+        Cursors so far.
     got
-        Items so far, duplicates apart.
+        Items so far, without duplicates.
     received
-        Items so far, duplicates included.
+        Items so far, with duplicates.
     covered
-        Items asked for so far, in pages whose size is known.
+        Items requested so far, in pages of known size.
     last_length
         Items of the last page.
     pages
         Pages so far.
     requested_size
-        Items asked for in the last page; None if the endpoint decided.
+        Size of the last page as requested; None if the endpoint chose it.
     total
-        How many there are, as the endpoint last said.
+        Number of items as the endpoint last counted.
     round
-        The round of requests in which its last page came.
+        Round of requests of the last page.
     barren_pages
-        Pages in a row that brought nothing new.
+        Pages in a row without new items.
     duplicates
-        Items that were removed because they had come before.
+        Items removed as they had come before.
     repeated
-        Items equal to ones of another page, where nothing tells them apart.
+        Items equal to items of another page, in lists without identifiers.
     equal_pages
-        Pages in a row that are equal to earlier ones, where nothing tells their items apart.
+        Pages in a row equal to earlier pages, in lists without identifiers.
     ambiguous
-        Whether items of one page had the same identifier and other content.
+        Whether different items of one page had the same identifier.
     same_page
-        Whether the last page was one that had come before.
+        Whether the last page had come before.
     is_probing
-        Whether nothing says that there is a next page.
+        Whether the next page is requested although nothing says that it exists.
     numbered
-        Whether it is known where pages are counted from.
+        Whether the number of the first page is known.
     reachable
-        Whether further pages can be asked for.
+        Whether further pages can be requested.
     is_bounded
-        Whether the text says where a connection ends: `before` beside `first`.
+        Whether the query bounds a connection at its end, with `before` beside `first`.
     attempts
-        How often its next page came as null.
+        Number of times the next page came as null.
     in_flight
-        The positions of pages that are asked for.
+        Positions of the pages requested.
     early_pages
-        Pages that came before their turn: the answer, the number in it and its size, by position.
+        Pages that came before their turn, by position: answer, number in it, and size.
     """
 
-    __slots__ = (
-        "_has_short_pages",
-        "_known",
-        "_natural_repeats",
-        "_previous",
-        "_size",
-        "_uses_offsets",
-        "ambiguous",
-        "attempts",
-        "barren_pages",
-        "covered",
-        "duplicates",
-        "early_pages",
-        "equal_pages",
-        "field",
-        "got",
-        "in_flight",
-        "is_bounded",
-        "is_probing",
-        "keys",
-        "last_length",
-        "numbered",
-        "pages",
-        "path",
-        "position",
-        "reachable",
-        "received",
-        "repeated",
-        "requested_size",
-        "round",
-        "same_page",
-        "seen",
-        "start",
-        "target",
-        "total",
-        "type_name",
+    field: PagedField
+    target: dict[str, Any]
+    path: ResponsePath
+    type_name: str | None = None
+    keys: tuple[Any, ...] = ()
+    position: Position = None
+    start: int = 0
+    seen: set[Position] = dataclasses.field(default_factory=set)
+    got: int = 0
+    received: int = 0
+    covered: int = 0
+    last_length: int = 0
+    pages: int = 0
+    requested_size: int | None = None
+    total: int | None = None
+    round: int = 0
+    barren_pages: int = 0
+    duplicates: int = 0
+    repeated: int = 0
+    equal_pages: int = 0
+    ambiguous: bool = False
+    same_page: bool = False
+    is_probing: bool = False
+    numbered: bool = False
+    reachable: bool = False
+    is_bounded: bool = False
+    attempts: int = 0
+    in_flight: set[Position] = dataclasses.field(default_factory=set)
+    early_pages: dict[Position, tuple[int, Result, int | None]] = dataclasses.field(
+        default_factory=dict
     )
-
-    def __init__(self, field: PagedField, target: dict[str, Any], where: ResponsePath) -> None:
-        self.field, self.target, self.path = field, target, where
-        self.type_name: str | None = None
-        self.keys: tuple[Any, ...] = ()
-        self.position: Any = None
-        self.start = 0
-        self.seen: set[Any] = set()
-        self.got = self.received = self.covered = self.last_length = self.pages = 0
-        self.equal_pages = self.barren_pages = self.round = self.repeated = self.attempts = (
-            self.duplicates
-        ) = 0
-        self.is_probing = self.same_page = self.ambiguous = self.is_bounded = False
-        self.requested_size: int | None = None
-        self.in_flight: set[Any] = set()
-        self.early_pages: dict[Any, tuple[int, Result, int | None]] = {}
-        self.total: int | None = None
-        self.numbered = False
-        self.reachable = False
-        self._known: set[Any] = set()
-        self._uses_offsets = self._has_short_pages = False
-        self._size: int | None = None
-        self._previous: tuple[str, ...] = ()
-        self._natural_repeats = 0  # equal items within one page
-
-    @property
-    def is_outermost(self) -> bool:
-        """Whether it stands in no other paged list."""
-        return self.field.outer is None
+    _known: set[Hashable] = dataclasses.field(
+        default_factory=set
+    )  # keys or texts of items, texts of pages
+    _uses_offsets: bool = False
+    _has_short_pages: bool = False
+    _size: int | None = None
+    _previous: tuple[str, ...] = ()
+    _natural_repeats: int = 0  # equal items within one page
 
     def attach(self, found: FoundList) -> None:
-        """Note how the further pages are asked for."""
+        """Find out how further pages can be requested."""
         if self.field.kind == "none":
             return
         if self.field.rooted and not found.listed:
@@ -246,17 +222,16 @@ class ListCursor:
         self.type_name = found.anchor.get(anchor.typename) if anchor.typename else anchor.on
         self.reachable = bool(self.keys) and None not in self.keys and self.type_name is not None
 
-    # -- a page that came
+    # -- an answer
 
-    def begin(self, given: int | None) -> None:
-        """Note where the first page begins, as the text or else the schema says."""
-        default = self.field.arguments.default_position
-        known = given if given is not None else default
-        self.start = known or 0
-        self.numbered = known is not None
+    def begin(self, start: int | None) -> None:
+        """Set the start of the first page: that of the query, or else the schema's default."""
+        start = start if start is not None else self.field.arguments.default_position
+        self.start = start or 0
+        self.numbered = start is not None
 
     def add_length(self, length: int) -> None:
-        """Take in the length of a page, and how many items were asked for."""
+        """Count the items of a page, and those requested."""
         if self.pages and self._size is not None and self.last_length < self._size:
             self._has_short_pages = True
         self._size = self.requested_size
@@ -267,9 +242,10 @@ class ListCursor:
         self.same_page = False
 
     def check_numbering(self, page: Mapping[str, Any]) -> bool:
-        """Return whether the second page, asked for as page 1, is the first one again.
+        """Return whether the second page, requested as page 1, is the first page again.
 
-        Some services count pages from 0 and some from 1; where nobody says which, this shows it.
+        Some services count pages from 0, others from 1. If neither the query nor the schema says
+        which, this does.
         """
         if self.numbered or self.pages != 1:
             return False
@@ -281,86 +257,81 @@ class ListCursor:
 
     def _is_repeat(self, page: Mapping[str, Any]) -> bool:
         """Return whether all items of a page came before."""
-        for each in self.field.items:
-            items = page.get(each.key)
+        for described in self.field.items:
+            items = page.get(described.key)
             if isinstance(items, list) and items:
-                keys = [identify_item(item, each, ()) for item in items]
+                keys = [identify_item(item, described, ()) for item in items]
                 if all(key is not None for key in keys):
                     return self._known.issuperset(keys)
                 return ("page", *map(repr, items)) in self._known
         return False
 
     def remove_duplicates(self, page: dict[str, Any]) -> int:
-        """Remove the items of a page that came before, and return how many they were.
+        """Remove the items of a page that came before, and return their number.
 
-        They are told apart by the identifier of the node and the edge's own fields, since one node
-        may stand in edges that differ; without one by the edge's cursor and its content. Without
-        either nothing is removed, since equal rows may be two, but for a whole page that came
-        before. Equal items within one page are the endpoint's: it lists them twice.
+        Items are identified by the id of the node with the edge's own fields, as one node may have
+        several different edges; without an id by the edge's cursor with its content. Without both
+        only a whole repeated page is removed, as equal rows may be different items. Equal items
+        within one page are kept: the endpoint lists them twice.
         """
         lists = [each for each in self.field.items if isinstance(page.get(each.key), list)]
-        telling = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
-        if telling is None or self.ambiguous:
+        main = next((e for e in lists if e.ids), next((e for e in lists if e.cursor), None))
+        if main is None or self.ambiguous:
             return self._check_repeated_page([page[each.key] for each in lists])
-        items = page[telling.key]
-        beside = [page[e.key] for e in lists if e is not telling and len(page[e.key]) == len(items)]
-        if self._has_offsets(items, telling):
-            bare = (_omit_field(item, telling.cursor) for item in items)
-            self._count_repeated_items(zip(bare, *beside, strict=True))
+        items = page[main.key]
+        parallel = [page[e.key] for e in lists if e is not main and len(page[e.key]) == len(items)]
+        if self.pages == 1 and not main.ids and main.cursor is not None:
+            cursors = [e.get(main.cursor) if isinstance(e, dict) else None for e in items]
+            self._uses_offsets = are_offsets(cursors)
+        if self._uses_offsets:  # an item that moves gets another cursor, so compare without it
+            bare = (_omit_field(item, main.cursor) for item in items)
+            self._count_repeated_items(zip(bare, *parallel, strict=True))
         keys = [
-            identify_item(item, telling, [b[n] for b in beside]) for n, item in enumerate(items)
+            identify_item(item, main, [values[n] for values in parallel])
+            for n, item in enumerate(items)
         ]
-        here: dict[Any, int] = {}
+        first_index: dict[Hashable, int] = {}
         for number, key in enumerate(keys):
-            first = here.setdefault(key, number)
+            first = first_index.setdefault(key, number)
             if key is not None and first != number and items[first] != items[number]:
                 self.ambiguous = True
                 return 0
         present = [key for key in keys if key is not None]
         self._natural_repeats += len(present) - len(set(present))
         new = [n for n, key in enumerate(keys) if key is None or key not in self._known]
-        if (
-            self._natural_repeats and new and telling.ids
-        ):  # items of other pages may be listed twice, too
+        if self._natural_repeats and new and main.ids:
+            # A list that repeats items within a page may repeat them across pages, too.
             self.repeated += len(keys) - len(new)
             new = list(range(len(keys)))
-        self._known.update(here)
+        self._known.update(first_index)
         self._known.discard(None)
-        if len(new) == len(items):
-            return 0
-        for values in (items, *beside):
-            values[:] = [values[number] for number in new]
-        self.duplicates += len(keys) - len(new)
-        return len(keys) - len(new)
+        removed = len(keys) - len(new)
+        if removed:
+            for values in (items, *parallel):
+                values[:] = [values[number] for number in new]
+            self.duplicates += removed
+        return removed
 
-    def _has_offsets(self, edges: list[Any], described: ItemList) -> bool:
-        """Return whether edges have offsets as cursors: a moved item has another one."""
-        if self.pages == 1 and not described.ids and described.cursor is not None:
-            cursors = [e.get(described.cursor) if isinstance(e, dict) else None for e in edges]
-            self._uses_offsets = are_offsets(cursors)
-        return self._uses_offsets
-
-    def _count_repeated_items(self, items: Iterable[Any]) -> list[str]:
-        """Count the items equal to ones of earlier pages; return what they are compared by."""
+    def _count_repeated_items(self, items: Iterable[object]) -> None:
+        """Count the items equal to items of earlier pages, and those equal within the page."""
         keys = [repr(item) for item in items]
         distinct = set(keys)
         self._natural_repeats += len(keys) - len(distinct)
         self.repeated += len(distinct & self._known)
         self._known |= distinct
-        return keys
 
     def _check_repeated_page(self, lists: Sequence[list[Any]]) -> int:
-        """Count the items equal to ones of earlier pages; remove a page that came twice in a row.
+        """Count the items equal to items of earlier pages; remove a page that came twice in a row.
 
-        Rows of few kinds make equal pages, so a page of one or two kinds is kept.
+        A page of at most two distinct rows is kept, as such pages may be equal by chance.
         """
         if not lists:
             return 0
         keys = [repr(item) for item in lists[0]]
         distinct, whole = set(keys), ("page", *keys)
-        again = len(distinct) > MAX_REPEATING_KINDS and whole == self._previous
+        is_repeated = len(distinct) > MAX_REPEATING_KINDS and whole == self._previous
         self._previous = whole
-        if again and self.total is None:
+        if is_repeated and self.total is None:
             self.same_page = True
             for items in lists:
                 items.clear()
@@ -372,25 +343,20 @@ class ListCursor:
         return 0
 
     @property
-    def is_recounted(self) -> bool:
-        """Whether each page says how many items there are, not the first one alone."""
-        return self.field.counted
-
-    @property
     def overlaps(self) -> bool:
-        """Whether pages may overlap, in rows that nothing tells apart.
+        """Whether pages may overlap, in a list without identifiers.
 
-        Rows that are equal to rows of other pages are taken for rows of their own only if the
-        endpoint counts as many, equal rows within one page show that there are such rows, and no
-        page before the last one was short: its rows may have been left out, and the count not.
+        Rows equal to rows of other pages count as different rows only if the total agrees, a page
+        with equal rows shows that the list has such rows, and no page before the last one was
+        short: the total may include rows that the endpoint left out of a page.
         """
         counted = self.got == self.total and not self._has_short_pages
         return self.same_page or (self.repeated > 0 and not (self._natural_repeats and counted))
 
     # -- the next page
 
-    def move_to(self, cursor: Any) -> str | None:
-        """Take the cursor of the next page; return why it leads nowhere, None if it may."""
+    def move_to(self, cursor: object) -> str | None:
+        """Move to the next page by its cursor; return the reason if it cannot be requested."""
         if not isinstance(cursor, str | int) or cursor == "":
             return "there is more, without a cursor"
         if cursor in self.seen:
@@ -402,7 +368,7 @@ class ListCursor:
         return self.unreachable
 
     def advance(self, page: Mapping[str, Any]) -> None:
-        """Move to the next page of a list whose pages are numbers."""
+        """Move to the next page by its offset or number."""
         current = get_at_path(page, self.field.info.current) if self.field.info.current else None
         if isinstance(current, int) and not self.numbered and self.pages == 1:
             self.start, self.numbered = current, True
@@ -411,32 +377,29 @@ class ListCursor:
         else:
             self.position = self.covered or self.pages
 
-    def build_argument(self, position: Any, size: int | None) -> Any:
-        """Return the argument that asks for the page at a position."""
-        if self.field.kind != "page":
+    def build_argument(self, position: Position, size: int | None) -> Position:
+        """Return the argument for the page at a position."""
+        if self.field.kind != "page" or not isinstance(position, int):
             return position
         return self.start + (position // size if size and self.covered else self.pages)
 
     @property
     def page_number(self) -> int | None:
-        """The number of the page that came last; None if it is not known."""
+        """The number of the last page; None if it is unknown."""
         if not self.numbered:
             return None
-        return (
-            self.start
-            + (self.covered // self.requested_size if self.requested_size else self.pages)
-            - 1
-        )
+        pages = self.covered // self.requested_size if self.requested_size else self.pages
+        return self.start + pages - 1
 
     @property
     def unreachable(self) -> str | None:
-        """Why no further page can be asked for; None if one can."""
+        """The reason why further pages cannot be requested; None if they can."""
         if self.reachable:
             return None
         return "there is more, of an object that cannot be asked for again"
 
     def release(self) -> None:
-        """Free the memory that only further pages need."""
+        """Free the memory that is needed only for further pages."""
         self._known = set()
         self.seen = set()
         self.in_flight = set()
@@ -444,80 +407,73 @@ class ListCursor:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether its next page is asked for, or there."""
+        """Whether its next page is requested, or came already."""
         return self.position in self.in_flight or self.position in self.early_pages
 
     @property
     def offset(self) -> OffsetFormat | None:
-        """How its cursors are written, where they are offsets and the end is known."""
-        counted = self.total is not None and not self.field.backward
-        return (
-            detect_offset_format(self.position, self.received)
-            if counted and self.is_cursor
-            else None
-        )
+        """The format of its cursors if they are offsets and the total is known."""
+        if self.total is None or self.field.backward or self.field.kind != "cursor":
+            return None
+        return detect_offset_format(self.position, self.received)
 
-    @property
-    def is_cursor(self) -> bool:
-        """Whether its pages are asked for by cursors."""
-        return self.field.kind == "cursor"
+    # -- joining pages
 
-    # -- putting pages together
-
-    def count_lengths(self) -> dict[Any, int]:
-        """Return how many items there are so far in front of the next page, by response name."""
+    def count_lengths(self) -> dict[str, int]:
+        """Return the number of items before the next page, by response name."""
         back = self.field.backward
         lists = ((each.key, self.target.get(each.key)) for each in self.field.items)
         return {key: 0 if back else len(items or ()) for key, items in lists}
 
     def merge(self, page: dict[str, Any]) -> None:
-        """Put a page into the target, behind or before the items there."""
-        target, described = self.target, self.field
-        for each in described.items:
-            new, old = page.get(each.key), target.get(each.key)
+        """Add a page to the target: after its items, or before them if paging backwards."""
+        target, field = self.target, self.field
+        for described in field.items:
+            new, old = page.get(described.key), target.get(described.key)
             if not isinstance(new, list):
                 continue
             if not isinstance(old, list):
-                target[each.key] = new
-            elif described.backward:
-                target[each.key] = new + old
+                target[described.key] = new
+            elif field.backward:
+                target[described.key] = new + old
             else:
                 old.extend(new)
-        for key in described.page_infos:
+        for key in field.page_infos:
             old, new = target.get(key), page.get(key)
             if isinstance(old, dict) and isinstance(new, dict):
+                # The end from which paging started is described by the first page.
                 ends = ("hasNextPage", "endCursor", "hasPreviousPage", "startCursor")
-                far = ends[:2] if described.backward else ends[2:]
-                target[key] = new | {name: old[name] for name in far if name in old}
-        if described.counted and described.total[0] in page:
-            target[described.total[0]] = page[described.total[0]]
+                first_end = ends[:2] if field.backward else ends[2:]
+                target[key] = new | {name: old[name] for name in first_end if name in old}
+        if field.counted and field.total[0] in page:
+            target[field.total[0]] = page[field.total[0]]
 
 
-@dataclass(slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False)
 class PageRequest:
     """A request to send.
 
     Attributes
     ----------
     text, variables, operation
-        As sent.
+        The GraphQL request.
     cursors
-        The lists whose pages it asks for; none in the first request.
+        The lists of the pages; none for the first request.
     positions, sizes
-        Where each page begins, and its size.
+        Start and size of each page.
     scale
-        How often pages were halved by then.
+        Number of halvings of the page sizes.
     sent
-        How often it was sent.
+        Number of times it was sent.
     cost
         Bytes and seconds of its answer.
     """
 
     text: str
     variables: dict[str, Any]
-    cursors: list[ListCursor] = field(default_factory=list)
-    positions: list[Any] = field(default_factory=list)
-    sizes: list[int | None] = field(default_factory=list)
+    cursors: list[ListCursor] = dataclasses.field(default_factory=list)
+    positions: list[Position] = dataclasses.field(default_factory=list)
+    sizes: list[int | None] = dataclasses.field(default_factory=list)
     scale: int = 0
     sent: int = 0
     operation: str | None = None
@@ -527,16 +483,16 @@ class PageRequest:
 def foresee_pages(
     cursors: Sequence[ListCursor], sizes: Sequence[tuple[int, int | None]]
 ) -> Iterator[tuple[list[ListCursor], list[str], int]]:
-    """Yield the pages after the next ones: lists, their positions, and how many pages ahead.
+    """Yield the pages after the next ones: lists, their positions, and the number of pages ahead.
 
-    Nothing if the position of one cannot be known: its pages would need requests of their own.
+    Yields nothing unless the positions of all lists can be computed.
 
     Parameters
     ----------
     cursors
-        Those whose next page is asked for.
+        The lists whose next page is requested.
     sizes
-        The items of a page and the most items that are wanted, None for all, of each.
+        Page size and most items of each list; None for all items.
     """
     offsets = [(each, offset) for each in cursors if (offset := each.offset) is not None]
     for step in count(1) if len(offsets) == len(cursors) else ():
@@ -548,15 +504,18 @@ def foresee_pages(
                 ahead.append((cursor, offset.format_cursor(items)))
         if not ahead:
             return
-        due = [
-            (cursor, position) for cursor, position in ahead if position not in cursor.early_pages
-        ]
-        if due:
-            yield [cursor for cursor, _ in due], [position for _, position in due], step
+        missing = [(cursor, at) for cursor, at in ahead if at not in cursor.early_pages]
+        if missing:
+            yield [cursor for cursor, _ in missing], [at for _, at in missing], step
 
 
-def identify_item(item: Any, items: ItemList, beside: Sequence[Any]) -> Any:
-    """Return a key that tells an item from others; None if there is none."""
+def identify_item(
+    item: Any, items: ItemList, parallel: Sequence[object]
+) -> tuple[Hashable, ...] | None:
+    """Return a key that identifies an item; None if it has none.
+
+    `parallel` are the values at its index in the parallel lists, such as `nodes` beside `edges`.
+    """
     node = item
     if items.node is not None:
         node = item.get(items.node) if isinstance(item, dict) else None
@@ -565,40 +524,39 @@ def identify_item(item: Any, items: ItemList, beside: Sequence[Any]) -> Any:
             value = node.get(name)
             if value is not None:
                 kind = node.get(items.typename) if items.typename else None
-                own = [item.get(each) for each in items.edge_fields]
-                return (value, kind, repr(own)) if own else (value, kind)
+                edge = [item.get(field) for field in items.edge_fields]
+                return (value, kind, repr(edge)) if edge else (value, kind)
     if items.cursor is not None and isinstance(item, dict) and item.get(items.cursor):
-        return (item[items.cursor], repr(item), repr(beside) if beside else None)
+        return (item[items.cursor], repr(item), repr(parallel) if parallel else None)
     return None
 
 
-def _omit_field(item: Any, name: str | None) -> Any:
-    """Return an item without one of its fields."""
+def _omit_field(item: object, name: str | None) -> object:
     if not isinstance(item, dict):
         return item
     return {key: value for key, value in item.items() if key != name}
 
 
-def count_items(page: Mapping[str, Any], described: PagedField) -> int:
-    """Return how many items a page holds."""
-    return max((len(page.get(each.key) or ()) for each in described.items), default=0)
+def count_items(page: Mapping[str, Any], field: PagedField) -> int:
+    """Return the number of items of a page."""
+    return max((len(page.get(described.key) or ()) for described in field.items), default=0)
 
 
 def move_error(
     error: Mapping[str, Any], steps: Sequence[str], where: ResponsePath, lists: Mapping[str, int]
 ) -> Mapping[str, Any] | None:
-    """Return an error of a page with its path in the data; None if it is not about this page.
+    """Return an error with its path in the joined data; None if it belongs to another page.
 
     Parameters
     ----------
     error
-        As it came.
+        The error of an answer.
     steps
-        The path to the page in its answer.
+        Path of the page in the answer.
     where
-        The path of the list in the data.
+        Path of the list in the joined data.
     lists
-        How many items there were before, by response name.
+        Number of items before the page, by response name.
     """
     path = error.get("path")
     if not isinstance(path, list | tuple) or not path:
@@ -615,6 +573,6 @@ def move_error(
 
 
 def format_response_path(path: ResponsePath) -> str:
-    """Return a path as text."""
+    """Return a path as text, such as ``a.b[0].c``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return sanitize_text(text.removeprefix("."), 120)

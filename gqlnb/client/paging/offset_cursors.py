@@ -1,8 +1,9 @@
-"""Cursors that are offsets, so that the pages after the next one are known, too.
+"""Cursors that are offsets, from which the cursors of all further pages can be computed.
 
-Relay's array connections count from 0 and say ``arrayconnection:N`` in base64, GitHub's searches
-``format_cursor:N`` counted from 1, others the number alone. That a cursor is one shows where it fits the
-number of items that came; it stays a guess, which the pages themselves confirm or not.
+Relay's array connections write ``arrayconnection:N`` in base64, counted from 0; GitHub's searches
+write ``cursor:N``, counted from 1; other servers write only the number. A cursor is taken for an
+offset if it fits the number of items so far. That remains a guess: a page is used only if the page
+before it ends with the cursor that was computed.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["OffsetFormat", "are_offsets", "detect_offset_format"]
 
 OFFSET_PATTERN = re.compile(r"(|cursor:|arrayconnection:|offset:)(0|[1-9][0-9]{0,14})")
-# GitHub: "only the first 1,000 search results are available", whatever their count says.
+# GitHub: "only the first 1,000 search results are available", also if their count is higher.
 REACHABLE_ITEMS = {"cursor:": 1000}
 
 
 class OffsetFormat(NamedTuple):
-    """A way to write offsets as cursors.
+    """The format of cursors that are offsets.
 
     Attributes
     ----------
     prefix
-        What stands before the number.
+        Text before the number.
     shift
-        The number of a cursor less the number of items before it: 0, or -1.
+        Number in a cursor minus the number of items up to it: 0 or -1.
     is_base64
-        Whether it is in base64.
+        Whether the text is encoded in base64.
     """
 
     prefix: str
@@ -41,37 +42,36 @@ class OffsetFormat(NamedTuple):
 
     @property
     def max_items(self) -> int | None:
-        """How many items can be reached at all; None for any number."""
+        """Number of items that can be fetched; None for no limit."""
         return REACHABLE_ITEMS.get(self.prefix)
 
     def format_cursor(self, count: int) -> str:
-        """Return the cursor behind so many items."""
+        """Return the cursor after `count` items."""
         text = f"{self.prefix}{count + self.shift}"
         return b64encode(text.encode()).decode() if self.is_base64 else text
 
 
 def detect_offset_format(cursor: object, count: int) -> OffsetFormat | None:
-    """Return how a cursor is written that stands behind so many items; None if it is no offset.
+    """Return the format of the cursor after `count` items; None if it is not an offset.
 
     Examples
     --------
-    >>> offset_of("Y3Vyc29yOjEwMA==", 100)
-    Offset(prefix='cursor:', shift=0, coded=True)
-    >>> offset_of("20", 10)
+    >>> detect_offset_format("Y3Vyc29yOjEwMA==", 100)
+    OffsetFormat(prefix='cursor:', shift=0, is_base64=True)
+    >>> detect_offset_format("20", 10)
     """
     if not isinstance(cursor, str) or not count:
         return None
-    for coded in (False, True):
-        text = decode_base64(cursor) if coded else cursor
-        match = OFFSET_PATTERN.fullmatch(text)
+    for is_base64 in (False, True):
+        match = OFFSET_PATTERN.fullmatch(decode_base64(cursor) if is_base64 else cursor)
         if match is not None and int(match[2]) - count in {0, -1}:
-            made = OffsetFormat(match[1], int(match[2]) - count, coded)
-            return made if made.format_cursor(count) == cursor else None
+            found = OffsetFormat(match[1], int(match[2]) - count, is_base64)
+            return found if found.format_cursor(count) == cursor else None
     return None
 
 
 def are_offsets(cursors: Sequence[object]) -> bool:
-    """Return whether the cursors of the items of a page look like offsets.
+    """Return whether the cursors of a page's items are consecutive offsets.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def are_offsets(cursors: Sequence[object]) -> bool:
 
 
 def decode_base64(cursor: str) -> str:
-    """Return what a cursor says in base64; nothing if it is none."""
+    """Return the ASCII text of a base64 cursor; an empty text for other cursors."""
     try:
         return b64decode(cursor, validate=True).decode("ascii")
     except (Error, ValueError):

@@ -1,4 +1,4 @@
-"""The options of paging: how far to go, in pages of which size."""
+"""The options of paging and their validation."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ OPTION_NAMES = ("page_size", "max_results", "max_requests")
 
 
 class PagingBounds(TypedDict, total=False):
-    """How far to page, as keyword arguments.
+    """The limits of paging, as keyword arguments.
 
     Attributes
     ----------
     page_size
-        Items of every page; None for the text's size, else 100, which grows on long lists.
+        Items per page; None for the size in the query, or else 100, growing on long lists.
     max_results
         Most items of an outermost list; None for all.
     max_requests
-        Most requests; None for any number.
+        Most requests; None for no limit.
     """
 
     page_size: int | None
@@ -39,15 +39,15 @@ class PagingOptions(PagingBounds, total=False):
     Attributes
     ----------
     path
-        The dotted name of the list to follow, with those it stands in and those in it; None for
-        all.
+        Dotted name of the list to follow, together with the lists around it and in it; None for
+        all lists.
     """
 
     path: str | None
 
 
 class FrameOptions(PagingBounds, total=False):
-    """How far to page, and how the rows become a frame, as keyword arguments.
+    """The limits of paging and the options of a frame, as keyword arguments.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class FrameOptions(PagingBounds, total=False):
 
 @dataclass(frozen=True, slots=True)
 class PagingLimits:
-    """How far to page: items of a page, most items of an outermost list, most requests."""
+    """The limits of paging, with the meaning of :class:`PagingBounds`."""
 
     page_size: int | None = None
     max_results: int | None = None
@@ -75,19 +75,21 @@ def check_options(options: Mapping[str, object]) -> tuple[str | None, PagingLimi
     Raises
     ------
     OptionError
-        If there is no such option, or it takes no such value.
+        If an option is unknown or its value invalid.
     """
-    given = dict(options)
-    path = given.pop("path", None)
+    path = options.get("path")
     limits: dict[str, int | None] = {}
-    for name, value in given.items():
+    for name, value in options.items():
+        if name == "path":
+            continue
         if name not in OPTION_NAMES:
             known = "=, ".join(("path", *OPTION_NAMES))
             msg = f"There is no option {sanitize_text(name, 40)}=. Paging takes {known}=."
             raise OptionError(msg)
         whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
         if value is not None and not whole:
-            msg = f"{name}= takes a whole number above 0, or None; got {sanitize_text(repr(value), 40)}."
+            shown = sanitize_text(repr(value), 40)
+            msg = f"{name}= takes a whole number above 0, or None; got {shown}."
             raise OptionError(msg)
         limits[name] = value if isinstance(value, int) else None
     if not isinstance(path, str | None):

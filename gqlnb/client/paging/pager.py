@@ -1,4 +1,4 @@
-"""All pages of a query: a crawler driven by threads, and by a running loop."""
+"""Sending the requests of a crawler, with threads or on a running event loop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gqlnb.background import defer_interrupt, iterate_completed, open_thread_pool
@@ -16,14 +16,14 @@ from gqlnb.client.progress import Progress
 from gqlnb.document.paging_plan import PagingPlan
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
-from gqlnb.result.frame_warnings import warn_incomplete
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from gqlnb.client.endpoint import Endpoint
     from gqlnb.client.paging.crawler import PageRequest
+    from gqlnb.client.progress import ProgressCallback
     from gqlnb.client.rate_limiter import RateLimiter
     from gqlnb.client.request_preparer import RequestPreparer
     from gqlnb.client.request_sender import Outcome, RequestSender
@@ -38,18 +38,18 @@ GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits"
 
 
 class Pager:
-    """Runs crawlers for one client, with threads or on a running loop.
+    """Runs the crawlers of one client.
 
     Parameters
     ----------
     endpoint
-        The endpoint, which names the source of results.
+        The endpoint.
     preparer, sender
-        Check and send the requests of pages.
+        Check and send the requests.
     store
-        Gives the schema, on which paging depends.
+        The schema store; the schema tells how lists are paged.
     limiter
-        Tells how many requests may run at once.
+        The rate limiter; it limits the number of requests at once.
     """
 
     def __init__(
@@ -65,18 +65,31 @@ class Pager:
         self._schema_store, self._rate_limiter = store, limiter
         self._unfinished: Crawler | None = None
 
-    # -- beginning
-
     def start_crawler(
         self,
         text: str | Document,
-        variables: Mapping[str, Any] | None,
+        variables: Mapping[str, object] | None,
         operation: str | None,
-        options: Mapping[str, Any],
+        options: Mapping[str, object],
         *,
         keep: bool = True,
     ) -> Crawler:
-        """Return the crawler of a query; the endpoint is asked for its schema before."""
+        """Return a crawler for a query, after loading the schema.
+
+        Parameters
+        ----------
+        text, variables, operation, options
+            As for :meth:`gqlnb.Client.pages`.
+        keep
+            Whether to join all pages.
+
+        Raises
+        ------
+        QueryError
+            If the text is invalid or not a query, or `path` names no list of it.
+        OptionError
+            If an option is invalid.
+        """
         path, limits = check_options(options)
         remarks = self._schema_store.load_for_paging()
         document = self._preparer.parse_document(text, operation)
@@ -86,8 +99,8 @@ class Pager:
         check_variable_names(document, variables)
         bound = bind_variables(document, variables)
         plan = PagingPlan(document, path, bound)
-        if path is not None and not any(each.followed for each in plan.fields):
-            names = ", ".join(each.name for each in plan.fields) or "none"
+        if path is not None and not any(field.followed for field in plan.fields):
+            names = ", ".join(field.name for field in plan.fields) or "none"
             msg = f"No list {sanitize_text(repr(path), 80)} to follow. The query has: {names}."
             raise QueryError(msg)
         most = GITHUB_PAGE if is_github(self._source, plan) else None
@@ -96,7 +109,15 @@ class Pager:
     def reopen_crawler(
         self, failure: BaseException | Result | None, max_requests: int | None
     ) -> Crawler:
-        """Return the crawler to go on with."""
+        """Return the crawler of a failure or result, or the last unfinished one, to continue it.
+
+        Raises
+        ------
+        QueryError
+            If there is none.
+        OptionError
+            If `max_requests` is invalid.
+        """
         crawler = self._unfinished if failure is None else getattr(failure, "_crawler", None)
         if not isinstance(crawler, Crawler) or not crawler.is_open:
             msg = "There is nothing to go on with: no paging of this client failed or was stopped."
@@ -110,10 +131,11 @@ class Pager:
     # -- threads
 
     def iterate_pages(self, crawler: Crawler, progress: Progress) -> Iterator[Result]:
-        """Yield the pages of a crawler; warn at the end if not everything is known to have come."""
+        """Yield the pages of a crawler; warn at the end if completeness is not proved."""
         with self._keep_on_failure(crawler), progress as bar:
             while True:
-                self._send_rounds(crawler, bar)
+                for requests in self._iterate_rounds(crawler):
+                    self._send_round(crawler, requests, bar)
                 result = self._hand_out_page(crawler)
                 if not crawler.is_empty_page:
                     shown = result
@@ -123,31 +145,32 @@ class Pager:
                         break
         warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
+    def run_crawler(self, crawler: Crawler, progress: bool | str | ProgressCallback) -> Result:
+        """Return the joined result of all pages."""
+        with self._keep_on_failure(crawler), Progress(progress) as bar:
+            for requests in self._iterate_rounds(crawler):
+                self._send_round(crawler, requests, bar)
+        return attach_crawler(crawler.build_result(), crawler)
+
+    def _iterate_rounds(self, crawler: Crawler) -> Iterator[list[PageRequest]]:
+        """Yield the requests of each round until the result, or the present page, is complete."""
+        while not crawler.begun:
+            yield [crawler.build_first_request()]
+        while True:
+            with defer_interrupt():
+                requests = crawler.build_next_requests(self._rate_limiter.concurrency)
+            if not requests:
+                return
+            yield requests
+
     def _hand_out_page(self, crawler: Crawler) -> Result:
-        """Return a page; paging that is left there can be resumed with the next one."""
+        """Return the present page. If the iterator is left here, resume() starts with the next."""
         crawler.handed_out = True
         self._unfinished = crawler if crawler.is_open else None
         return attach_crawler(crawler.build_page(), crawler)
 
-    def run_crawler(self, crawler: Crawler, progress: Any) -> Result:
-        """Return the result of all pages."""
-        with self._keep_on_failure(crawler), Progress(progress) as bar:
-            self._send_rounds(crawler, bar)
-        return attach_crawler(crawler.build_result(), crawler)
-
-    def _send_rounds(self, crawler: Crawler, bar: Progress) -> None:
-        """Ask until there is nothing more to ask for, or the page is whole."""
-        while not crawler.begun:
-            self._send_round(crawler, [crawler.build_first_request()], bar)
-        while requests := self._build_next_requests(crawler):
-            self._send_round(crawler, requests, bar)
-
-    def _build_next_requests(self, crawler: Crawler) -> list[PageRequest]:
-        with defer_interrupt():
-            return crawler.build_next_requests(self._rate_limiter.concurrency)
-
     def _send_round(self, crawler: Crawler, requests: list[PageRequest], bar: Progress) -> None:
-        """Send requests, several at once where that is allowed, and take the answers in."""
+        """Send requests, as many at once as the rate limiter allows, and process the answers."""
         width = min(len(requests), self._rate_limiter.concurrency)
         if width <= 1:
             for request in requests:
@@ -157,7 +180,7 @@ class Pager:
         with open_thread_pool(width) as executor:
             futures = {executor.submit(self._send_page, crawler, r): r for r in requests}
             for future in iterate_completed(futures):
-                request = futures.pop(future)  # or its page would be held until the round ends
+                request = futures.pop(future)  # frees the memory of the page before the round ends
                 try:
                     self._add_outcome(crawler, request, future.result(), bar)
                 except GqlnbError as error:
@@ -166,7 +189,7 @@ class Pager:
             raise failures[0]
 
     def _send_page(self, crawler: Crawler, page: PageRequest) -> Result | GqlnbError:
-        """Send one request until it is answered, or will not be."""
+        """Send one request, with retries; return the error if it fails."""
         try:
             prepared = self._preparer.prepare(page.text, page.variables, page.operation)
             return self._sender.send(
@@ -185,7 +208,7 @@ class Pager:
         outcome: Result | GqlnbError,
         bar: Progress,
     ) -> None:
-        """Take an answer in whole, or raise the error that came instead."""
+        """Process an answer without interruption; raise an error unless the crawler continues."""
         with defer_interrupt():
             if isinstance(outcome, Result):
                 crawler.add_answer(request, outcome)
@@ -197,23 +220,19 @@ class Pager:
 
     @contextmanager
     def _keep_on_failure(self, crawler: Crawler) -> Iterator[None]:
-        """Keep the pages that came with whatever ends the paging."""
+        """Attach the pages so far to an error or interrupt, and make it resumable."""
         try:
             yield
-        except GqlnbError as error:
-            crawler.recall_requests()
-            attach_partial_result(error, crawler, FAILED)
-            self._unfinished = crawler
-            raise
-        except GeneratorExit:
+        except GeneratorExit:  # the iterator was closed
             raise
         except BaseException as error:
             crawler.recall_requests()
-            attach_partial_result(error, crawler, INTERRUPTED)
+            ended = FAILED if isinstance(error, GqlnbError) else INTERRUPTED
+            attach_partial_result(error, crawler, ended)
             self._unfinished = crawler
             raise
 
-    # -- a running loop
+    # -- event loop
 
     async def aiterate_pages(
         self, start: Callable[[], Crawler], progress: Progress
@@ -222,7 +241,8 @@ class Pager:
         crawler = await asyncio.to_thread(start)
         with self._keep_on_failure(crawler), progress as bar:
             while True:
-                await self._asend_rounds(crawler, bar)
+                for requests in self._iterate_rounds(crawler):
+                    await self._asend_round(crawler, requests, bar)
                 result = self._hand_out_page(crawler)
                 if not crawler.is_empty_page:
                     shown = result
@@ -232,22 +252,19 @@ class Pager:
                         break
         warn_incomplete(finish_pages(shown, crawler.build_result()), 2)
 
-    async def arun_crawler(self, crawler: Crawler, progress: Any) -> Result:
+    async def arun_crawler(
+        self, crawler: Crawler, progress: bool | str | ProgressCallback
+    ) -> Result:
         """Asynchronous version of :meth:`run_crawler`."""
         with self._keep_on_failure(crawler), Progress(progress) as bar:
-            await self._asend_rounds(crawler, bar)
+            for requests in self._iterate_rounds(crawler):
+                await self._asend_round(crawler, requests, bar)
         return attach_crawler(crawler.build_result(), crawler)
-
-    async def _asend_rounds(self, crawler: Crawler, bar: Progress) -> None:
-        while not crawler.begun:
-            await self._asend_round(crawler, [crawler.build_first_request()], bar)
-        while requests := self._build_next_requests(crawler):
-            await self._asend_round(crawler, requests, bar)
 
     async def _asend_round(
         self, crawler: Crawler, requests: list[PageRequest], bar: Progress
     ) -> None:
-        tasks = [asyncio.ensure_future(self._asend_page(crawler, each)) for each in requests]
+        tasks = [asyncio.ensure_future(self._asend_page(crawler, r)) for r in requests]
         failures = []
         try:
             for request, task in zip(requests, tasks, strict=True):
@@ -276,46 +293,32 @@ class Pager:
 
 
 def is_github(source: str, plan: PagingPlan) -> bool:
-    """Return whether an endpoint is GitHub's service, or shaped like it: it refuses large pages."""
+    """Return whether an endpoint is GitHub or has its schema, and so its largest page size."""
     if urlsplit(source).hostname == "api.github.com":
         return True
     root = None if plan.schema is None else plan.schema.query_type
     fields = {} if root is None else root.fields
     limit = fields.get("rateLimit")
-    return (
-        limit is not None and "search" in fields and "resetAt" in getattr(limit.type, "fields", {})
-    )
+    has_limit = limit is not None and "resetAt" in getattr(limit.type, "fields", {})
+    return has_limit and "search" in fields
 
 
 def record_attempt(page: PageRequest, outcome: Outcome | None, seconds: float) -> None:
-    """Count an attempt at a page, and note the bytes and seconds of its response."""
+    """Count an attempt, and record the bytes and seconds of its response."""
     page.sent += 1
     if outcome is not None:
         response = outcome.response if isinstance(outcome, Result) else None
         page.cost = len(getattr(response, "body", b"") or b""), seconds
 
 
-def finish_pages(last: Result, whole: Result) -> Result:
-    """Return the result at the end of the pages, of which nothing is said again.
-
-    That a page was the last one may show in an empty page behind it, which nobody gets; its report
-    then tells how paging ended.
-    """
-    object.__setattr__(last, "report", whole.report)
-    whole.__dict__["_said"] = last.__dict__.setdefault("_said", set())
-    return whole
-
-
 def attach_crawler(result: Result, crawler: Crawler) -> Result:
-    """Return a result that can be resumed, where there is more."""
-    if crawler.is_open:
-        result.__dict__["_crawler"] = crawler
-    return result
+    """Make a result resumable if its crawler can continue."""
+    return keep_crawler(result, crawler) if crawler.is_open else result
 
 
 def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) -> None:
-    """Attach to an error the pages that came before it."""
-    error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - of our own making
+    """Attach the pages so far to an error, with a hint at resume()."""
+    error._crawler = crawler  # type: ignore[attr-defined]  # noqa: SLF001 - our own attribute
     if not crawler.begun:
         return
     result = attach_crawler(crawler.build_result(ended), crawler)

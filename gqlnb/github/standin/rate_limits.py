@@ -1,4 +1,7 @@
-"""The budget that one request is told of: set by who answers it, read by ``rateLimit``."""
+"""Budgets of tokens: the meter of one request, which ``rateLimit`` reads, and its account.
+
+Source of the numbers: GitHub documentation, "Rate limits and query limits for the GraphQL API".
+"""
 
 from __future__ import annotations
 
@@ -29,27 +32,27 @@ _NO_COST = QueryCost(0, 0)
 
 @dataclass(slots=True)
 class RequestMeter:
-    """One request's look at the budget.
+    """The cost of one request and the state of its token's budget.
 
     Attributes
     ----------
     limit
-        Points for an hour.
+        Points in an hour.
     used
-        How many were used before.
+        Points used before the request.
     reset
-        When the hour is over, in seconds since 1970.
+        The end of the hour, in seconds since 1970.
     charge_account
-        Takes what it costs from the account of its token, as ``charge_account(meter, forced=...)``, and says
-        whether there was enough; None where nobody counts.
+        Takes the cost from the account of the token: ``charge_account(meter, forced=...)`` returns
+        whether there were enough points; None where there is no budget.
     cost
-        What the request costs, once that is known.
+        The cost of the request, once it is known.
     is_free
-        Whether it is not charged: a dry run.
+        Whether it is not charged, because it is a dry run.
     refusal
-        The error that it was refused with before it was executed, as GitHub writes it.
+        The error with which it was refused before execution, in GitHub's form.
     is_over_budget
-        Whether there were too few points left for it.
+        Whether too few points were left for it.
     """
 
     limit: int = HOURLY_LIMIT
@@ -62,31 +65,31 @@ class RequestMeter:
     is_over_budget: bool = False
 
     def charge_cost(self) -> bool:
-        """Pay the price; False, and nothing is paid, where too few points are left."""
+        """Charge the cost; return False, without charging, if too few points are left."""
         self.is_over_budget = self.charge_account is not None and not self.charge_account(
             self, forced=False
         )
         return not self.is_over_budget
 
     def charge_penalty(self, points: int) -> None:
-        """Pay for what is charged without having been executed, as far as points are left."""
+        """Charge points for a request that was not executed, as far as points are left."""
         self.cost = QueryCost(points, 0)
         if self.charge_account is not None:
             self.charge_account(self, forced=True)
 
     @property
     def charged(self) -> int:
-        """The points that the request takes from the budget."""
+        """The points charged for the request."""
         return 0 if self.is_free or self.is_over_budget or self.refusal else self.cost.points
 
     @property
     def spent(self) -> int:
-        """The points that are gone after it; no more than there are."""
+        """The points used after the request, at most `limit`."""
         return min(self.limit, self.used + self.charged)
 
     @property
     def remaining(self) -> int:
-        """The points that are left after it."""
+        """The points left after the request."""
         return self.limit - self.spent
 
     def build_fields(self) -> dict[str, Any]:
@@ -109,8 +112,6 @@ _MAX_TOKENS = 10_000  # remembered at once, so that made-up tokens do not fill t
 
 @dataclass(slots=True)
 class _TokenUsage:
-    """What one token has done."""
-
     reset: float
     used: int = 0
     minute_start: float = 0.0
@@ -119,16 +120,16 @@ class _TokenUsage:
 
 
 class CountedRequest(NamedTuple):
-    """One request on its way.
+    """One request while it is counted.
 
     Attributes
     ----------
     number
-        How many there have been, this one included.
+        The number of requests so far, this one included.
     meter
-        Its look at the budget, which it pays from.
+        The meter that charges its account.
     retry_after
-        Seconds to wait, if it came too soon; else None.
+        Seconds to wait if it came too soon, else None.
     """
 
     number: int
@@ -139,7 +140,7 @@ class CountedRequest(NamedTuple):
 class TokenBudgets:
     """The accounts of all tokens, by a digest of each; safe to use from any thread.
 
-    Without a budget, a pace and a bound for concurrency it remembers none of them.
+    Without limits in the simulation no token is stored.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -152,10 +153,10 @@ class TokenBudgets:
 
     @contextmanager
     def track_request(self, caller: str) -> Iterator[CountedRequest]:
-        """Count a request of a caller among those that run, until it is over.
+        """Count a request of a caller, by its ``Authorization`` header, while it runs.
 
-        Its meter pays from the account under the lock, so that requests at the same time cannot
-        spend a point twice.
+        Its meter charges the account under the lock, so that requests at the same time cannot spend
+        a point twice.
         """
         account = self._find_usage(caller)
         now = self._simulation.clock()
@@ -167,15 +168,15 @@ class TokenBudgets:
             limit = HOURLY_LIMIT if budget is None else budget
             take = None if budget is None else partial(self._charge_usage, account)
             meter = RequestMeter(limit, account.used, account.reset, take)
-            visit = CountedRequest(self._requests, meter, wait)
+            counted = CountedRequest(self._requests, meter, wait)
         try:
-            yield visit
+            yield counted
         finally:
             with self._lock:
                 account.running -= 1
 
     def _charge_usage(self, account: _TokenUsage, meter: RequestMeter, *, forced: bool) -> bool:
-        """Take what a request costs from its account, or nothing where that is too much."""
+        """Take the cost of a request from its account; False, and nothing, if it is too much."""
         with self._lock:
             meter.used, meter.reset = account.used, account.reset
             left = max(0, meter.limit - account.used)
@@ -185,13 +186,13 @@ class TokenBudgets:
             return True
 
     def _find_usage(self, caller: str) -> _TokenUsage:
-        """Return the account of a caller; its budget is whole again where its hour is over."""
+        """Return the account of a caller, with a full budget if its hour is over."""
         now = self._simulation.clock()
         fresh = _TokenUsage(now + HOUR_SECONDS, minute_start=now)
         if not self._is_tracking:
             return fresh
         scheme, _, credential = caller.partition(" ")
-        # One token has one account, whichever word stands before it.
+        # One token has one account, whether it is sent as bearer or as token.
         named = credential.strip() if scheme.lower() in ACCEPTED_SCHEMES else caller
         key = sha256(named.encode("utf-8", "replace")).digest()
         with self._lock:
@@ -203,14 +204,14 @@ class TokenBudgets:
             return account
 
     def _drop_expired(self, now: float) -> None:
-        """Forget the accounts whose hour is over; where there are none, the oldest tenth."""
+        """Drop the accounts whose hour is over, or else the oldest tenth."""
         idle = [key for key, account in self._usages.items() if not account.running]
-        over = [key for key in idle if self._usages[key].reset <= now]
-        for key in over or idle[: max(1, _MAX_TOKENS // 10)]:
+        expired = [key for key in idle if self._usages[key].reset <= now]
+        for key in expired or idle[: max(1, _MAX_TOKENS // 10)]:
             del self._usages[key]
 
     def _compute_wait(self, account: _TokenUsage, now: float) -> int | None:
-        """Return how many seconds a caller has to wait, None for none."""
+        """Return the seconds that a caller has to wait, or None."""
         pace, concurrency = self._simulation.pace, self._simulation.concurrency
         if concurrency is not None and account.running > concurrency:
             return int(_MINUTE_SECONDS)

@@ -1,8 +1,8 @@
-"""Repositories as columns: millions of them in tens of bytes each, found by their own order.
+"""Repositories in columns, and searches in them: tens of bytes for each of millions.
 
-The rows stand most starred first, those of equal stars by owner and name, so that a threshold of
-stars is two binary searches; logins stand in the order of the alphabet, so that an owner is found
-without an index.
+The rows are in the order of a search: most starred first, those of equal stars by owner and name, so
+that a range of stars is found by two binary searches. Logins are in alphabetical order, so that an
+owner is found without an index.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gqlnb.github.repositories import (
     Language,
@@ -38,15 +39,12 @@ from gqlnb.github.search_syntax import (
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 __all__ = [
     "Owners",
     "Population",
-    "RepositoryColumns",
     "RepositoryMatches",
     "RepositoryRows",
-    "find_matches",
     "group_clauses",
     "index_by_owner",
     "make_sort_key",
@@ -55,32 +53,35 @@ __all__ = [
     "sort_rows",
 ]
 
-ColumnArray = Any  # one of the arrays below; their types differ
-_OWNER_INDEXES = frozenset({"places", "starts"})  # the others have a number for each row
+CodeArray = NDArray[np.integer[Any]]  # of the smallest type that holds the codes
+Rows = NDArray[np.integer[Any]]  # numbers of rows, int32 or intp
+RowSelector = slice | Rows
+Mask = NDArray[np.bool_] | bool  # one boolean for each selected row, or one for all
+TieBreaker = Callable[[Rows], NDArray[Any]]  # the sort keys of rows that are equal otherwise
+WordAlternatives = tuple[tuple[Word, ...], ...]
+
+_OWNER_INDEXES = frozenset({"places", "starts"})  # all other columns have a number for each row
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1  # the numbers that a column can hold
+_SORT_COLUMNS = {"stars": "stars", "forks": "forks", "updated": "pushed"}
 
 
 def make_login_key(login: str) -> str:
-    """Return what logins are sorted by: as they stand before a slash and a name."""
+    """Return the sort key of a login, the same order as of ``owner/name``."""
     return f"{login.lower()}/"
-
-
-def negate_stars(stars: np.int32) -> int:
-    """Return a number that rises where the stars fall, as binary searches want it."""
-    return -int(stars)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Owners(Sequence[Owner]):
-    """The owners, in the order of their logins: one text, where each ends, and their kinds.
+    """The owners in the order of their logins, in 5 bytes beside the login of each.
 
     Attributes
     ----------
     text
-        All logins, one behind the other; ASCII.
+        All logins, concatenated; ASCII.
     ends
-        Where each of them ends.
+        The end of each login in `text`.
     organizations
-        Which of them are organizations.
+        Whether each owner is an organization.
     """
 
     text: str
@@ -89,11 +90,11 @@ class Owners(Sequence[Owner]):
 
     @classmethod
     def from_owners(cls, owners: Iterable[Owner]) -> Owners:
-        """Hold owners that are given in their order."""
-        known = list(owners)
-        ends = np.cumsum([len(owner.login) for owner in known], dtype=np.uint32)
-        kinds = np.array([owner.kind == "Organization" for owner in known], dtype=bool)
-        return cls("".join(owner.login for owner in known), ends, kinds)
+        """Return sorted owners in columns."""
+        rows = list(owners)
+        ends = np.cumsum([len(owner.login) for owner in rows], dtype=np.uint32)
+        kinds = np.array([owner.kind == "Organization" for owner in rows], dtype=bool)
+        return cls("".join(owner.login for owner in rows), ends, kinds)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -110,8 +111,8 @@ class Owners(Sequence[Owner]):
         kind = "Organization" if self.organizations[place] else "User"
         return Owner(self.text[int(self.ends[place - 1]) if place else 0 : self.ends[place]], kind)
 
-    def get_many(self, places: NDArray[Any]) -> list[Owner]:
-        """Return the owners at some places; a tenth of the time that each of them alone takes."""
+    def get_many(self, places: NDArray[np.int32]) -> list[Owner]:
+        """Return the owners at some places, in a tenth of the time of single look-ups."""
         begins = np.where(places > 0, self.ends[places - 1], 0).tolist()
         kinds = self.organizations[places].tolist()
         return [
@@ -120,36 +121,46 @@ class Owners(Sequence[Owner]):
         ]
 
     def find_place(self, login: str) -> int | None:
-        """Return the place of a login, in any case; None if it is not there."""
-        wanted = make_login_key(login)
-        place = bisect_left(self, wanted, key=lambda owner: make_login_key(owner.login))
-        return place if place < len(self) and make_login_key(self[place].login) == wanted else None
+        """Return the place of a login, in any case, or None."""
+        key = make_login_key(login)
+        place = bisect_left(self, key, key=lambda owner: make_login_key(owner.login))
+        return place if place < len(self) and make_login_key(self[place].login) == key else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RepositoryColumns:
-    """Repositories in columns; immutable.
+class Population:
+    """Repositories to search and to serve: ``github.service(population=...)``.
+
+    Made by :func:`gqlnb.github.population`; immutable. ``population[0]`` is the most starred one,
+    ``len(population)`` the number of repositories.
 
     Attributes
     ----------
     source
-        What it was made from, in words.
+        A description of the data.
     synthetic
-        What is not taken from sources but made, and by which rule, by field.
+        The rules by which data that are not from sources were generated, by field.
     stars, forks
-        How many people have starred and forked each repository; int32.
+        The numbers of stars and forks; int32.
     created, pushed
-        When each was made and last pushed to, in seconds since 1970; int32.
+        The times of creation and of the last push, in seconds since 1970; int32.
     archived
-        Whether each was closed for changes; bool.
+        Whether each repository is read-only; bool.
     language, owner, name
-        The places of what they are called in `languages` (0 for none), `owners` and `names`.
+        Indexes into `languages` (0 for none), `owners` and `names`.
     rank
-        The place of each by owner and name; int32.
+        The position of each repository by owner and name; int32.
     places, starts
-        The rows of each owner, most starred first: from `starts` of the owner on, in `places`.
+        The rows of each owner, most starred first: ``places[starts[i]:starts[i + 1]]``.
     languages, owners, names
-        What the numbers above stand for.
+        The values of the indexes.
+
+    Examples
+    --------
+    >>> import gqlnb
+    >>> synthetic = gqlnb.github.population(10_000, seed=1)
+    >>> len(synthetic), synthetic.count("stars:>1000") == len(synthetic.frame("stars:>1000"))
+    (10000, True)
     """
 
     source: str
@@ -159,9 +170,9 @@ class RepositoryColumns:
     created: NDArray[np.int32]
     pushed: NDArray[np.int32]
     archived: NDArray[np.bool_]
-    language: ColumnArray
+    language: CodeArray
     owner: NDArray[np.int32]
-    name: ColumnArray
+    name: CodeArray
     rank: NDArray[np.int32]
     places: NDArray[np.int32]
     starts: NDArray[np.int32]
@@ -171,7 +182,7 @@ class RepositoryColumns:
     _frozen: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Let nobody write into the columns."""
+        """Make the columns read-only."""
         for _, column in self._iter_arrays():
             column.flags.writeable = not self._frozen
 
@@ -183,7 +194,7 @@ class RepositoryColumns:
         source: str = "rows",
         synthetic: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
-        """Hold repositories, in any order."""
+        """Return repositories in columns, given in any order."""
         known = sorted(rows, key=lambda row: (-row.stars, row.full_name.lower()))
         owners = sorted({row.owner for row in known}, key=lambda owner: make_login_key(owner.login))
         languages = (None, *sorted({row.language for row in known if row.language}))
@@ -229,8 +240,8 @@ class RepositoryColumns:
             bool(self.archived[place]),
         )
 
-    def iter_rows(self, places: NDArray[Any]) -> Iterator[Repository]:
-        """Yield the repositories in some rows, column by column: that is three times as fast."""
+    def iter_rows(self, places: Rows) -> Iterator[Repository]:
+        """Yield the repositories in some rows; column by column is three times as fast."""
         return map(
             Repository._make,
             zip(
@@ -251,29 +262,34 @@ class RepositoryColumns:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that columns, names and indexes take."""
+        """The size of columns, names and indexes in bytes."""
         arrays = (*(array for _, array in self._iter_arrays()), self.owners.ends)
-        text = len(self.owners.text) + sum(len(name) + 57 for name in self.names)  # 49 and 8 each
+        # A str has 49 bytes beside its ASCII text, and its place in the tuple 8.
+        text = len(self.owners.text) + sum(len(name) + 57 for name in self.names)
         kinds = self.owners.organizations.nbytes
         return text + kinds + sum(int(array.nbytes) for array in arrays)
 
     def find_star_range(self, low: int | None, high: int | None) -> tuple[int, int]:
-        """Return the first row, and the one past the last, whose stars lie within bounds."""
-        begin = 0 if high is None else bisect_left(self.stars, -high, key=negate_stars)
-        end = len(self) if low is None else bisect_right(self.stars, -low, key=negate_stars)
+        """Return the first row, and the one past the last, with stars within bounds."""
+
+        def negate(stars: np.int32) -> int:  # bisect needs rising keys
+            return -int(stars)
+
+        begin = 0 if high is None else bisect_left(self.stars, -high, key=negate)
+        end = len(self) if low is None else bisect_right(self.stars, -low, key=negate)
         return begin, max(begin, end)
 
     def find_owned_rows(self, owner: int) -> NDArray[np.int32]:
-        """Return the rows of the owner at one place, most starred first."""
+        """Return the rows of the owner at a place, most starred first."""
         return self.places[self.starts[owner] : self.starts[owner + 1]]
 
     def find_owner(self, login: str) -> Owner | None:
-        """Return the owner of that login, in any case; None if there is none."""
+        """Return the owner of a login, in any case, or None."""
         place = self.owners.find_place(login)
         return None if place is None else self.owners[place]
 
     def find_row(self, full_name: str) -> int | None:
-        """Return the row of ``"owner/name"``, in any case; None if there is none."""
+        """Return the row of ``"owner/name"``, in any case, or None."""
         login, _, name = full_name.lower().partition("/")
         owner = self.owners.find_place(login)
         if owner is None:
@@ -284,7 +300,7 @@ class RepositoryColumns:
         return None
 
     def find_node(self, node_id: str) -> Repository | Owner | Language | None:
-        """Return the repository, owner or language of an id; None if there is none."""
+        """Return the repository, owner or language of a node id, or None."""
         letter, text = parse_node_id(node_id) or ("", "")
         found: Repository | Owner | Language | None = None
         if letter == "R":
@@ -296,122 +312,18 @@ class RepositoryColumns:
             found = self.find_owner(text)
         return found if found is not None and found.node_id == node_id else None
 
-    def swap_rows(self, one: int, other: int) -> None:
-        """Exchange two rows of a copy that may be written."""
-        moves = ((int(self.owner[one]), one, other), (int(self.owner[other]), other, one))
-        if moves[0][0] != moves[1][0]:
-            for owner, old, new in moves:
-                rows = self.find_owned_rows(owner)
-                rows[np.searchsorted(rows, old)] = new
-                rows.sort()
-        for name, column in self._iter_arrays():
-            if name not in _OWNER_INDEXES:
-                column[[one, other]] = column[[other, one]]
-
-    def copy_writable(self) -> Self:
-        """Return a copy whose columns may be written."""
-        columns: dict[str, Any] = {name: column.copy() for name, column in self._iter_arrays()}
-        return replace(self, **columns, _frozen=False)
-
-    def copy_rows(self, rows: NDArray[Any]) -> RepositoryRows:
-        """Return some rows as they are now, whatever is written later."""
-        columns: dict[str, Any] = {
-            name: column[rows] for name, column in self._iter_arrays() if name not in _OWNER_INDEXES
-        }
-        return RepositoryRows(replace(self, **columns, _frozen=self._frozen), np.arange(len(rows)))
-
-    def _iter_arrays(self) -> Iterator[tuple[str, Any]]:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, np.ndarray):
-                yield each.name, value
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class RepositoryRows(Sequence[Repository]):
-    """Some rows, each made into a repository when it is looked at.
-
-    Attributes
-    ----------
-    columns
-        What they are rows of.
-    places
-        Which rows.
-    """
-
-    columns: RepositoryColumns
-    places: NDArray[np.int64] | NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    @overload
-    def __getitem__(self, place: int) -> Repository: ...
-    @overload
-    def __getitem__(self, place: slice) -> RepositoryRows: ...
-    def __getitem__(self, place: int | slice) -> Repository | RepositoryRows:
-        if isinstance(place, slice):
-            return RepositoryRows(self.columns, self.places[place])
-        return self.columns[int(self.places[place])]
-
-    def __iter__(self) -> Iterator[Repository]:
-        return self.columns.iter_rows(self.places)
-
-
-def _format_timestamps(seconds: NDArray[Any]) -> list[str]:
-    """Return seconds since 1970 as :func:`format_timestamp` does each of them; a fifth of its time."""
-    found: list[str] = np.datetime_as_string(
-        seconds.astype("datetime64[s]"), timezone="UTC"
-    ).tolist()
-    return found
-
-
-def index_by_owner(
-    owner: NDArray[np.int32], owners: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the rows sorted by owner, in their order within each, and where each owner begins."""
-    both = owner.astype(np.int64) * 2**32 + np.arange(len(owner))
-    places = np.argsort(both).astype(np.int32)
-    starts = np.zeros(owners + 1, dtype=np.int32)
-    np.cumsum(np.bincount(owner, minlength=owners), out=starts[1:])
-    return places, starts
-
-
-_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1  # of the numbers that a column can hold
-_SORT_COLUMNS = {"stars": "stars", "forks": "forks", "updated": "pushed"}
-
-WordAlternatives = tuple[tuple[Word, ...], ...]
-Mask = Any  # a boolean array, or one boolean for all rows
-RowSelector = Any  # a slice of the rows, or the numbers of some
-TieBreaker = Callable[[Any], Any]  # of rows, what decides between equal ones
-
-
-class Population(RepositoryColumns):
-    """Repositories to search and to serve: ``github.service(population=...)``.
-
-    Made by :func:`gqlnb.github.population`; immutable. ``population[0]`` is the most starred one,
-    ``len(population)`` how many there are.
-
-    Examples
-    --------
-    >>> import gqlnb
-    >>> made_up = gqlnb.github.population(10_000, seed=1)
-    >>> len(made_up), made_up.count("stars:>1000") == len(made_up.frame("stars:>1000"))
-    (10000, True)
-    """
-
     def count(self, expression: str = "") -> int:
-        """Return how many repositories a search expression finds, without the cap of a search.
+        """Return the number of repositories that match a search expression.
 
         Raises
         ------
         QueryError
-            If the expression cannot be read.
+            If the expression cannot be parsed.
         """
         return select_rows(self, parse_expression(expression), reach=1)[1]
 
     def frame(self, expression: str = "") -> pd.DataFrame:
-        """Return all repositories that a search expression finds, to compare a harvest with.
+        """Return all repositories that match a search expression, to compare with a harvest.
 
         Parameters
         ----------
@@ -428,7 +340,7 @@ class Population(RepositoryColumns):
         Raises
         ------
         QueryError
-            If the expression cannot be read.
+            If the expression cannot be parsed.
         """
         import pandas as pd
 
@@ -448,65 +360,139 @@ class Population(RepositoryColumns):
         made["archived"] = pd.array(self.archived[rows], dtype="boolean")
         return made
 
+    def swap_rows(self, one: int, other: int) -> None:
+        """Exchange two rows of a writable copy."""
+        moves = ((int(self.owner[one]), one, other), (int(self.owner[other]), other, one))
+        if moves[0][0] != moves[1][0]:
+            for owner, old, new in moves:
+                rows = self.find_owned_rows(owner)
+                rows[np.searchsorted(rows, old)] = new
+                rows.sort()
+        for name, column in self._iter_arrays():
+            if name not in _OWNER_INDEXES:
+                column[[one, other]] = column[[other, one]]
+
+    def copy_writable(self) -> Self:
+        """Return a copy with writable columns."""
+        columns: dict[str, Any] = {name: column.copy() for name, column in self._iter_arrays()}
+        return replace(self, **columns, _frozen=False)
+
+    def copy_rows(self, rows: Rows) -> RepositoryRows:
+        """Return a copy of some rows, which later changes do not affect."""
+        columns: dict[str, Any] = {
+            name: column[rows] for name, column in self._iter_arrays() if name not in _OWNER_INDEXES
+        }
+        return RepositoryRows(replace(self, **columns, _frozen=self._frozen), np.arange(len(rows)))
+
+    def _iter_arrays(self) -> Iterator[tuple[str, Any]]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, np.ndarray):
+                yield each.name, value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RepositoryRows(Sequence[Repository]):
+    """Some rows, as a sequence of repositories that are created when they are read.
+
+    Attributes
+    ----------
+    columns
+        The population.
+    places
+        The numbers of the rows.
+    """
+
+    columns: Population
+    places: Rows
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, place: int) -> Repository: ...
+    @overload
+    def __getitem__(self, place: slice) -> RepositoryRows: ...
+    def __getitem__(self, place: int | slice) -> Repository | RepositoryRows:
+        if isinstance(place, slice):
+            return RepositoryRows(self.columns, self.places[place])
+        return self.columns[int(self.places[place])]
+
+    def __iter__(self) -> Iterator[Repository]:
+        return self.columns.iter_rows(self.places)
+
+
+def _format_timestamps(seconds: NDArray[np.int32]) -> list[str]:
+    # The format of `format_timestamp`, in a fifth of its time.
+    texts: list[str] = np.datetime_as_string(
+        seconds.astype("datetime64[s]"), timezone="UTC"
+    ).tolist()
+    return texts
+
+
+def index_by_owner(
+    owner: NDArray[np.int32], owners: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the rows grouped by owner, in their order, and the start of each owner's group."""
+    both = owner.astype(np.int64) * 2**32 + np.arange(len(owner))
+    places = np.argsort(both).astype(np.int32)
+    starts = np.zeros(owners + 1, dtype=np.int32)
+    np.cumsum(np.bincount(owner, minlength=owners), out=starts[1:])
+    return places, starts
+
 
 class RepositoryMatches(NamedTuple):
-    """What a search found.
+    """The repositories that match a search.
 
     Attributes
     ----------
     items
-        Those that can be reached, in order.
+        The first 1,000, in order.
     total
-        How many match.
+        The number of all matches.
     """
 
     items: Sequence[Repository]
     total: int
 
 
-def find_matches(population: RepositoryColumns, expression: SearchExpression) -> RepositoryMatches:
-    """Return the repositories of which `expression` holds, in its order, 1,000 at most."""
-    rows, total = select_rows(population, expression)
-    return RepositoryMatches(RepositoryRows(population, rows), total)
-
-
 def select_rows(
-    population: RepositoryColumns,
+    population: Population,
     expression: SearchExpression,
     *,
     reach: int | None = MAX_SEARCH_RESULTS,
     ties: TieBreaker | None = None,
 ) -> tuple[NDArray[Any], int]:
-    """Return the numbers of the rows of which `expression` holds, in its order.
+    """Return the numbers of the rows that match an expression, in its order.
 
     Parameters
     ----------
     population
-        Where to look.
+        The repositories.
     expression
-        What to look for.
+        The parsed search expression.
     reach
-        How many to return; None for all.
+        The number of rows to return; None for all.
     ties
-        Returns what decides between equal ones, for some rows; by default owner and name.
+        Returns the sort keys of rows that are equal otherwise; by default owner and name.
 
     Returns
     -------
     (array, int)
-        The rows, and how many match.
+        The rows, and the number of all matches.
     """
     selected, rest = _narrow_rows(population, expression.clauses)
-    standing = (expression.sort, expression.descending) == ("stars", True)  # as the rows do
-    rows: Any  # numbers that rise
-    if standing and not rest and not expression.words and isinstance(selected, slice):
-        rows = range(selected.start, selected.stop)  # all of them are never written down
+    is_row_order = (expression.sort, expression.descending) == ("stars", True)
+    rows: Any  # rising numbers
+    if is_row_order and not rest and not expression.words and isinstance(selected, slice):
+        rows = range(selected.start, selected.stop)  # millions of rows need no array
     else:
         rows = _match_rows(population, selected, rest, expression.words)
     total = len(rows)
     reach = total if reach is None else min(total, reach)
-    if standing and ties is None:
+    if is_row_order and ties is None:
         return np.asarray(rows[:reach], dtype=np.intp), total
-    if standing and reach:
+    if is_row_order and reach:
         end = population.find_star_range(int(population.stars[rows[reach - 1]]), None)[1]
         rows = rows[: bisect_left(rows, end)]
     rows = np.asarray(rows, dtype=np.intp)
@@ -515,38 +501,40 @@ def select_rows(
     return _take_first(rows, keys, ties or population.rank.__getitem__, reach), total
 
 
-def sort_rows(
-    population: RepositoryColumns, rows: NDArray[Any], column: str, *, descending: bool = False
-) -> NDArray[Any]:
-    """Return rows sorted by what :func:`make_sort_key` says of each.
+def sort_rows(population: Population, rows: Rows, column: str, *, descending: bool = False) -> Rows:
+    """Return rows sorted by the keys of :func:`make_sort_key`.
 
     Parameters
     ----------
     population
-        Where the rows are.
+        The repositories.
     rows
-        Their numbers.
+        The numbers of the rows.
     column
-        The name of the column; ``"name"`` sorts by name in any case, ``"id"`` by nothing else.
+        The name of a column, or ``"id"``; ``"name"`` ignores case.
     descending
         Whether the largest comes first.
+
+    Returns
+    -------
+    array
+        The sorted rows.
     """
     ids = _compute_ids(population, rows)
-    keys = ids
+    keys: NDArray[Any] = ids
     if column == "name":
         names = np.array([population.names[population.name[row]].lower() for row in rows])
         keys = np.unique(names, return_inverse=True)[1] if len(rows) else rows
     elif column != "id":
         keys = getattr(population, column)[rows]
-    ordered: NDArray[Any] = rows[np.lexsort((ids, keys))]
+    ordered: Rows = rows[np.lexsort((ids, keys))]
     return ordered[::-1] if descending else ordered
 
 
-def make_sort_key(population: RepositoryColumns, row: int, column: str) -> tuple[Any, ...]:
-    """Return what a row is sorted by: a value of a column, and its id.
+def make_sort_key(population: Population, row: int, column: str) -> tuple[Any, ...]:
+    """Return the sort key of a row: the value of a column and its id; for ``"id"`` the id alone.
 
-    An id is a number of its own for each repository, and rises with the time when it was made, as
-    GitHub's do; it stays the same where stars change. Of ``"id"`` there is the id alone.
+    An id is unique, rises with the time of creation, as GitHub's do, and does not change with stars.
     """
     number = int(_compute_ids(population, np.array([row]))[0])
     if column == "id":
@@ -557,21 +545,26 @@ def make_sort_key(population: RepositoryColumns, row: int, column: str) -> tuple
     return (format_timestamp(value) if column in {"created", "pushed"} else value, number)
 
 
-def _compute_ids(population: RepositoryColumns, rows: NDArray[Any]) -> NDArray[np.int64]:
+def _compute_ids(population: Population, rows: Rows) -> NDArray[np.int64]:
     ids: NDArray[np.int64] = population.created[rows].astype(np.int64) * 2**32
     ids += population.rank[rows]
     return ids
 
 
 def scatter_numbers(numbers: NDArray[Any], salt: int) -> NDArray[np.uint32]:
-    """Return a number for each number that looks random, and is the same for the same salt.
+    """Return a pseudo-random number for each number, the same for the same salt.
 
     Parameters
     ----------
     numbers
         Whole numbers from 0 to 2**32 - 1.
     salt
-        Any whole number from 0 to 2**32 - 1; another one gives another order.
+        Any whole number from 0 to 2**32 - 1.
+
+    Returns
+    -------
+    array
+        The numbers, uint32.
 
     Notes
     -----
@@ -585,9 +578,9 @@ def scatter_numbers(numbers: NDArray[Any], salt: int) -> NDArray[np.uint32]:
 
 
 def _narrow_rows(
-    population: RepositoryColumns, clauses: tuple[Clause, ...]
+    population: Population, clauses: tuple[Clause, ...]
 ) -> tuple[RowSelector, list[Clause]]:
-    """Return the rows that can match, as far as their order tells, and what is left to check."""
+    """Return the rows within the stars and owners of clauses, and the other clauses."""
     least, most = 0, _INT32_MAX
     owned: NDArray[Any] | None = None
     rest = []
@@ -608,10 +601,8 @@ def _narrow_rows(
     return owned[(owned >= begin) & (owned < end)], rest
 
 
-def _collect_owned_rows(
-    population: RepositoryColumns, tests: Iterable[QualifierTest]
-) -> NDArray[Any]:
-    """Return the rows that owners and full names stand for, in their order."""
+def _collect_owned_rows(population: Population, tests: Iterable[QualifierTest]) -> Rows:
+    """Return the rows of owners and of full names, in their order."""
     parts = [np.empty(0, dtype=np.int32)]
     for test in tests:
         if isinstance(test, NameTest) and test.column == "owner":
@@ -624,12 +615,12 @@ def _collect_owned_rows(
 
 
 def _match_rows(
-    population: RepositoryColumns,
+    population: Population,
     selected: RowSelector,
     clauses: list[Clause],
     words: WordAlternatives,
-) -> NDArray[Any]:
-    """Return the numbers of those selected rows of which all clauses hold."""
+) -> Rows:
+    """Return the selected rows that match all clauses and the words."""
     mask: Mask = True
     for about, some in group_clauses(clauses).items():
         mask = mask & _CLAUSE_MATCHERS.get(about, _match_ranges)(population, selected, some)
@@ -647,18 +638,16 @@ def _match_rows(
 
 
 def group_clauses(clauses: list[Clause]) -> dict[str, list[Clause]]:
-    """Return clauses by the column that they are about: each column is looked at once."""
-    found: dict[str, list[Clause]] = {}
+    """Return clauses by their column, so that each column is read once."""
+    groups: dict[str, list[Clause]] = {}
     for clause in clauses:
         column = clause.tests[0].column
-        found.setdefault("owner" if column == "repository" else column, []).append(clause)
-    return found
+        groups.setdefault("owner" if column == "repository" else column, []).append(clause)
+    return groups
 
 
-def _match_ranges(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Tell which numbers of a column lie where all clauses want them."""
+def _match_ranges(population: Population, selected: RowSelector, clauses: list[Clause]) -> Mask:
+    """Return the rows whose number lies within the ranges of all clauses."""
     column = getattr(population, clauses[0].tests[0].column)[selected]
     spans = _compute_ranges(clauses)
     if len(spans) != 1:
@@ -674,7 +663,7 @@ def _match_ranges(
 
 
 def _compute_ranges(clauses: list[Clause]) -> list[tuple[int, int]]:
-    """Return the spans that ranges leave of all numbers, rising and apart, both ends included."""
+    """Return the rising, disjoint ranges that match all clauses, both ends included."""
     low, high, holes = _INT32_MIN, _INT32_MAX, []
     for clause in clauses:
         test = clause.tests[0]
@@ -693,10 +682,8 @@ def _compute_ranges(clauses: list[Clause]) -> list[tuple[int, int]]:
     return [span for span in (*spans, (low, high)) if span[0] <= span[1]]
 
 
-def _match_languages(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Tell which rows are in the languages that all clauses want."""
+def _match_languages(population: Population, selected: RowSelector, clauses: list[Clause]) -> Mask:
+    """Return the rows whose language matches all clauses."""
     names = [language and normalize_language(language.name) for language in population.languages]
     wanted = np.ones(len(names), dtype=bool)
     for clause in clauses:
@@ -706,9 +693,9 @@ def _match_languages(
 
 
 def _match_other_owners(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
+    population: Population, selected: RowSelector, clauses: list[Clause]
 ) -> Mask:
-    """Tell which rows are not of the owners, and not the repositories, of negated clauses."""
+    """Return the rows that are not excluded by owner or full name."""
     rows = _collect_owned_rows(population, (test for clause in clauses for test in clause.tests))
     if not isinstance(selected, slice):
         return ~np.isin(selected, rows, assume_unique=True)
@@ -717,25 +704,21 @@ def _match_other_owners(
     return mask
 
 
-def _match_archived(
-    population: RepositoryColumns, selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Tell which rows are archived, or are not, as all clauses want it."""
+def _match_archived(population: Population, selected: RowSelector, clauses: list[Clause]) -> Mask:
+    """Return the rows that match all clauses about archived repositories."""
     wanted = {
         test.wanted != c.negated for c in clauses for test in c.tests if isinstance(test, FlagTest)
     }
     return len(wanted) == 1 and population.archived[selected] == wanted.pop()
 
 
-def _match_all_rows(
-    _population: RepositoryColumns, _selected: RowSelector, clauses: list[Clause]
-) -> Mask:
-    """Tell whether all clauses hold that are about all rows alike."""
+def _match_all_rows(_population: Population, _selected: RowSelector, clauses: list[Clause]) -> Mask:
+    """Return whether the clauses hold that are the same for all rows, such as ``is:public``."""
     known = ((test, c.negated) for c in clauses for test in c.tests if isinstance(test, FlagTest))
     return all(test.wanted != negated for test, negated in known)
 
 
-_CLAUSE_MATCHERS: dict[str, Callable[[RepositoryColumns, RowSelector, list[Clause]], Mask]] = {
+_CLAUSE_MATCHERS: dict[str, Callable[[Population, RowSelector, list[Clause]], Mask]] = {
     "all": _match_all_rows,
     "archived": _match_archived,
     "language": _match_languages,
@@ -743,10 +726,8 @@ _CLAUSE_MATCHERS: dict[str, Callable[[RepositoryColumns, RowSelector, list[Claus
 }
 
 
-def _match_names(
-    population: RepositoryColumns, selected: RowSelector, words: WordAlternatives
-) -> Mask:
-    """Tell which names are like one of the alternatives; each name is looked at once."""
+def _match_names(population: Population, selected: RowSelector, words: WordAlternatives) -> Mask:
+    """Return the rows whose name contains the words of an alternative; each name is read once."""
     codes, known = population.name[selected], population.names
     if len(codes) < len(known):
         few, codes = np.unique(codes, return_inverse=True)
@@ -762,10 +743,8 @@ def _match_names(
     return alike[codes]
 
 
-def _take_first(
-    rows: NDArray[Any], keys: NDArray[Any], ties: TieBreaker, reach: int
-) -> NDArray[Any]:
-    """Return the first `reach` rows in the order of their keys, equal ones in that of `ties`."""
+def _take_first(rows: Rows, keys: NDArray[Any], ties: TieBreaker, reach: int) -> Rows:
+    """Return the first `reach` rows by their keys, equal ones by `ties`."""
     if 0 < reach < len(rows):
         near = keys <= np.partition(keys, reach - 1)[reach - 1]
         rows, keys = rows[near], keys[near]

@@ -1,7 +1,7 @@
-"""What GitHub does to those who harvest it, on request: faults that come again with their seed.
+"""Simulated faults of GitHub, the same for the same seed.
 
-Some belong to the data (:class:`DataFaults`, used by the stand-in wherever it is asked), others to HTTP
-(:mod:`gqlnb.github.standin.http_app`, where it is served).
+Faults of the data are in :class:`DataFaults`, for the stand-in in every use; faults of HTTP are in
+:mod:`gqlnb.github.standin.http_app`, where it is served.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from gqlnb.github.standin.repository_columns import (
     Population,
     RepositoryMatches,
     RepositoryRows,
+    Rows,
     scatter_numbers,
     select_rows,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from gqlnb.github.repositories import Repository
@@ -48,11 +50,10 @@ _UNSTAR_SHARE = 0.1  # the share of changes that take a star back
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    """Which faults of GitHub a stand-in shows, and how often; none by default.
+    """The faults of GitHub that a stand-in shows, and their frequency; none by default.
 
-    Chance is drawn from `seed` and the number of the request, or the text of the search: who asks
-    the same in the same order meets the same faults. That needs memory, so a service with a
-    simulation is not stateless.
+    Faults are drawn from `seed` and the number of the request, or the text of the search: the same
+    requests in the same order meet the same faults. A service with a simulation is not stateless.
 
     Attributes
     ----------
@@ -60,43 +61,42 @@ class Simulation:
         Any whole number from 0 up.
     restricted
         Whether ``stargazers`` is refused with FORBIDDEN, one error for each repository that is not
-        the viewer's own, as GitHub has refused it since mid-2026; ``stargazerCount`` is answered
-        always.
+        the viewer's own, as GitHub has refused it since mid-2026; ``stargazerCount`` is always
+        answered.
     ties
-        Whether repositories of equal stars stand in another order for each search expression.
+        Whether the order of repositories of equal stars depends on the search expression.
     dropped
         The share of items that are missing from their page, 0 to 1; another expression may find
         them. ``repositoryCount`` counts them.
     duplicated
-        The share of places, 0 to 1, where a repository of one of the 100 places before stands a
-        second time, and the one that belongs there is missing.
+        The share of places, 0 to 1, that repeat a repository of one of the 100 places before
+        instead of their own.
     drift
-        How many stars are given before each search to repositories that it can reach; one in ten is
-        taken away instead. Pages of one search may then repeat a repository, or miss one.
+        The number of stars given before each search to repositories that it can reach; one in ten
+        is taken away instead. Pages of one search may then repeat a repository, or miss one.
     resources
-        Most nodes of a page; those beyond are null, each with an error RESOURCE_LIMITS_EXCEEDED.
+        Most nodes of a page; further ones are null, each with an error RESOURCE_LIMITS_EXCEEDED.
         None for no limit.
     gateway
-        The share of requests that get 502 or 504 with a page of HTML.
+        The share of requests that are answered 502 or 504 with HTML.
     timeouts
-        The share of requests that get 502 or 504 with JSON that says "Something went wrong while
-        executing your query", its ``data`` null, or the text "null".
+        The share of requests that are answered 502 or 504 with the JSON error "Something went wrong
+        while executing your query", its ``data`` null, or the text "null".
     penalty
-        Points that each time-out takes from the `budget`. GitHub says that it takes some for the
-        next hour, and not how many.
+        Points that each time-out takes from the `budget`. GitHub's documentation gives no number.
     budget
-        Points that a token has for an hour; GitHub's are 5,000. A query that costs more than is
-        left gets an answer with status 200, no data and RATE_LIMITED, or RATE_LIMIT with
-        ``x-ratelimit-remaining`` above 0. None for no end of them.
+        Points of a token in an hour, 5,000 at GitHub. A query that costs more than is left is
+        answered with status 200, no data and RATE_LIMITED, or RATE_LIMIT with
+        ``x-ratelimit-remaining`` above 0. None for no limit.
     pace
-        Points that a token has for a minute, 1 for each query; GitHub's are 2,000. What comes then
-        has the words of the secondary limit, status 403, now and then 200 or 429, and mostly
-        ``retry-after``. None for no limit.
+        Points of a token in a minute, 1 for each query; 2,000 at GitHub. Further requests are
+        answered with the message of the secondary limit, status 403, now and then 200 or 429, and
+        mostly ``retry-after``. None for no limit.
     concurrency
-        Requests of a token at once; GitHub's are 100. Those beyond get the same as those beyond the
-        `pace`. None for no limit.
+        Requests of a token at the same time, 100 at GitHub. Further ones are answered as those over
+        the `pace`. None for no limit.
     clock
-        Returns seconds since 1970. With one of your own no test waits for an hour to pass.
+        Returns seconds since 1970; a test can pass its own.
 
     Raises
     ------
@@ -126,11 +126,11 @@ class Simulation:
     clock: Callable[[], float] = field(default=time.time, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what is no share, no number and no switch."""
-        for name, checked in _OPTION_CHECKS.items():
+        """Validate the options."""
+        for name, check in _OPTION_CHECKS.items():
             value = getattr(self, name)
             if value is not None or name not in _UNLIMITED_OPTIONS:
-                object.__setattr__(self, name, checked(name, value))
+                object.__setattr__(self, name, check(name, value))
         if not callable(self.clock):
             raise_option_error("clock", self.clock, "a function that returns seconds since 1970")
 
@@ -142,18 +142,19 @@ class Simulation:
         ]
         return f"Simulation({', '.join(shown)})"
 
-    def make_random(self, *what: object) -> Random:
-        """Return a source of chance that is the same for the same seed and things."""
-        return Random(self.draw_number(*what))  # noqa: S311 - not a secret
+    def make_random(self, *key: object) -> Random:
+        """Return a random generator seeded by the simulation's seed and a key."""
+        return Random(self.draw_number(*key))  # noqa: S311 - not a secret
 
-    def draw_number(self, *what: object) -> int:
-        """Return a number from 0 to 2**64 - 1 that is the same for the same seed and things."""
-        text = "\0".join(map(str, (self.seed, *what)))
+    def draw_number(self, *key: object) -> int:
+        """Return a number from 0 to 2**64 - 1 drawn from the seed and a key."""
+        # A hash instead of one generator: a fault does not depend on the faults before it.
+        text = "\0".join(map(str, (self.seed, *key)))
         return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
 
-    def is_triggered(self, share: float, *what: object) -> bool:
-        """Tell whether something of that share happens to these things."""
-        return share > 0 and self.draw_number(*what) < share * 2**64
+    def is_triggered(self, share: float, *key: object) -> bool:
+        """Return whether a fault of a share happens for a key."""
+        return share > 0 and self.draw_number(*key) < share * 2**64
 
 
 class DataFaults:
@@ -162,16 +163,16 @@ class DataFaults:
     Parameters
     ----------
     population
-        What there is at first; it stays as it is.
+        The repositories at first; it is not changed.
     simulation
-        Which faults to show.
+        The faults to show.
     viewer
         The login that ``@me`` stands for in searches.
 
     Attributes
     ----------
     population
-        What there is now.
+        The repositories now.
     """
 
     def __init__(
@@ -184,41 +185,43 @@ class DataFaults:
         self._searches = 0
 
     def find_repositories(self, text: str) -> RepositoryMatches:
-        """Return what a search expression finds now.
+        """Return the repositories that a search expression finds now.
 
         Raises
         ------
         QueryError
-            If it cannot be read.
+            If it cannot be parsed.
         """
         expression, drift = parse_expression(text, self._viewer), self._simulation.drift
+        ties = None
+        if self._simulation.ties:
+            rank, salt = self.population.rank, self._simulation.draw_number("ties", text) % 2**32
+
+            def ties(rows: Rows) -> NDArray[np.uint32]:
+                return scatter_numbers(rank[rows], salt)
+
         if not drift:
-            rows, total = select_rows(
-                self.population, expression, ties=self._make_tie_breaker(text)
-            )
+            rows, total = select_rows(self.population, expression, ties=ties)
             return RepositoryMatches(RepositoryRows(self.population, rows), total)
         with self._lock:
             self._searches += 1
-            self._drift_stars(
-                select_rows(self.population, expression, ties=self._make_tie_breaker(text))[0]
-            )
-            rows, total = select_rows(
-                self.population, expression, ties=self._make_tie_breaker(text)
-            )
-            return RepositoryMatches(self.population.copy_rows(rows), total)  # before others move
+            self._drift_stars(select_rows(self.population, expression, ties=ties)[0])
+            rows, total = select_rows(self.population, expression, ties=ties)
+            # A copy: later searches move rows while pages of this one are read.
+            return RepositoryMatches(self.population.copy_rows(rows), total)
 
     def _drift_stars(self, rows: NDArray[Any]) -> None:
         """Give and take stars among some rows."""
         chance = self._simulation.make_random("drift", self._searches)
-        # Their ranks are names by which they are known when others have moved.
-        near = dict(zip(self.population.rank[rows].tolist(), rows.tolist(), strict=True))
-        for rank in chance.choices(list(near), k=self._simulation.drift) if near else ():
-            self._move_repository(near, rank, -1 if chance.random() < _UNSTAR_SHARE else 1)
+        # Rows move, so repositories are identified by their rank, which does not change.
+        row_of = dict(zip(self.population.rank[rows].tolist(), rows.tolist(), strict=True))
+        for rank in chance.choices(list(row_of), k=self._simulation.drift) if row_of else ():
+            self._move_repository(row_of, rank, -1 if chance.random() < _UNSTAR_SHARE else 1)
 
     def choose_shown_items(
         self, text: str, places: range, items: Sequence[Repository]
     ) -> list[int | None]:
-        """Return which item stands at each place of a page, None for one that is missing.
+        """Return the number of the item at each place of a page, None for a missing one.
 
         Parameters
         ----------
@@ -230,27 +233,21 @@ class DataFaults:
             All results.
         """
         simulation = self._simulation
-        found: list[int | None] = []
-        here = items[places.start : places.stop]
-        for place, its in zip(places, here, strict=True):
+        shown: list[int | None] = []
+        own_items = items[places.start : places.stop]
+        for place, own in zip(places, own_items, strict=True):
             item: int | None = place
             if place and simulation.is_triggered(simulation.duplicated, "again", text, place):
                 item = place - simulation.make_random("whose", text, place).randint(
                     1, min(place, _MAX_DUPLICATE_DISTANCE)
                 )
-            elif simulation.is_triggered(simulation.dropped, "dropped", text, its.full_name):
+            elif simulation.is_triggered(simulation.dropped, "dropped", text, own.full_name):
                 item = None
-            found.append(item)
-        return found
-
-    def _make_tie_breaker(self, text: str) -> Callable[[NDArray[Any]], NDArray[Any]] | None:
-        if not self._simulation.ties:
-            return None
-        rank, salt = self.population.rank, self._simulation.draw_number("ties", text) % 2**32
-        return lambda rows: scatter_numbers(rank[rows], salt)
+            shown.append(item)
+        return shown
 
     def _move_repository(self, rows: dict[int, int], rank: int, gain: int) -> None:
-        """Give a repository a star, or take one, and put its row where it then belongs."""
+        """Give a repository a star, or take one, and move its row to keep the order."""
         population = self.population
         row = rows[rank]
         stars = int(population.stars[row])

@@ -1,4 +1,4 @@
-"""A synthetic GitHub: as many repositories as asked for, spread over stars as the real ones are."""
+"""A synthetic GitHub: any number of repositories, with the star distribution of the real ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STAR_ANCHORS: Mapping[int, tuple[tuple[int, int], ...]] = MappingProxyType(
         ),
     }
 )
-"""By year: a number of stars, and how many repositories had as many or more.
+"""By year: a number of stars, and the number of repositories with as many or more.
 
 Counted or measured: 2020 (December, from the public archive of events), 2023 (August, from a
 complete harvest) at 5 and 50 stars, the 100th rank, the top, and 100,000 stars; of 2026 (August)
@@ -50,15 +50,14 @@ _SNAPSHOT_TIMES = {
 }
 _OWNERS_PER_REPOSITORY = 0.55  # owners for each repository
 _ORGANIZATION_SHARE = 0.25
-_ARCHIVED_AFTER = (
-    5 * 365 * 86_400
-)  # seconds without a push after which a repository counts as archived
+_ARCHIVED_AFTER = 5 * 365 * 86_400  # seconds without a push; then a repository is archived
 
 SYNTHETIC_RULES: Mapping[str, str] = MappingProxyType(
     {
         "stargazerCount": (
-            "Exact counts at the anchors of the year (gqlnb.github.standin.synthetic_data.STAR_ANCHORS); between "
-            "them a monotone curve through their logarithms, drawn from by chance."
+            "Exact counts at the anchors of the year (STAR_ANCHORS in "
+            "gqlnb.github.standin.synthetic_data); between them a monotone curve through their "
+            "logarithms, drawn from by chance."
         ),
         "name": "Two words; no two of an owner are alike.",
         "login": "Two words and a number; 0.55 owners for each repository, a few with hundreds.",
@@ -106,19 +105,19 @@ _SUFFIXES = ("", "-api", "-app", "-book", "-cli", "-demo", "-kit", "-lab", "-lib
 
 
 def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
-    """Return a synthetic GitHub: its `n` most starred repositories.
+    """Return the `n` most starred repositories of a synthetic GitHub.
 
-    For whoever writes a harvester: serve it (``github.service(population=...)``), harvest it, and
-    compare with what there is (:meth:`Population.frame`).
+    To test a harvester: serve it (``github.service(population=...)``), harvest it, and compare with
+    :meth:`Population.frame`.
 
     Parameters
     ----------
     n
-        How many repositories; 1 to the number of that year that had a star.
+        The number of repositories, 1 to the number of that year that had a star.
     seed
-        Any whole number from 0 up; the same one gives the same repositories for ever.
+        Any whole number from 0 up; the same one always gives the same repositories.
     year
-        Whose shape: 2020, 2023 (the best known) or 2026. :data:`STAR_ANCHORS` has the counts.
+        The year of the distribution: 2020, 2023 (the best known) or 2026.
 
     Returns
     -------
@@ -133,11 +132,11 @@ def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
 
     Notes
     -----
-    The number of repositories with s stars or more is exact where it is known, and follows between
-    these anchors a monotone cubic (Fritsch and Carlson, 1980) through the logarithms. Among the
-    numbers of stars between two anchors the repositories are drawn by chance, each number by its
-    share of the curve, so that groups of equal stars are as large, and as uneven, as real ones.
-    ``synthetic`` says how the rest was made.
+    The number of repositories with s stars or more is exact where it is known; between these
+    anchors it follows a monotone cubic (Fritsch and Carlson, 1980) through the logarithms. Between
+    two anchors repositories are drawn by chance, each number of stars by its share of the curve, so
+    that groups of equal stars are as large, and as uneven, as real ones. ``synthetic`` has the
+    rules for the other fields.
 
     Examples
     --------
@@ -151,10 +150,8 @@ def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
         )
     year = int(year)
     anchors = STAR_ANCHORS[year]
-    n, seed = (
-        check_whole_number("n", n, least=1, most=anchors[0][1]),
-        check_whole_number("seed", seed),
-    )
+    n = check_whole_number("n", n, least=1, most=anchors[0][1])
+    seed = check_whole_number("seed", seed)
     stars = _draw_stars(anchors, n, seed)
     rest = np.random.default_rng([seed, 1])
     owner, owners = _draw_owners(n, rest)
@@ -187,8 +184,8 @@ def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
 
 
 def _sort_ties(columns: dict[str, Any]) -> None:
-    """Put repositories of equal stars in the order of owner and name."""
-    # One number holds both: sorting one column takes a fifth of the time of sorting by two.
+    """Order repositories of equal stars by owner and name."""
+    # Both keys in one number: sorting one column takes a fifth of the time of sorting by two.
     order = np.argsort(columns["stars"].astype(np.int64) * -(2**32) + columns["rank"])
     for name, column in columns.items():
         if name not in {"places", "starts"}:
@@ -211,7 +208,7 @@ def _draw_stars(anchors: tuple[tuple[int, int], ...], n: int, seed: int) -> NDAr
             break
         (low, more), (high, fewer) = anchors[place], anchors[place + 1]
         shares = at_least[low - 1 : high - 1] - at_least[low:high]
-        # One generator for each stretch: what is drawn in one is the same whatever `n` is.
+        # One generator for each stretch, so that its draws do not depend on `n`.
         drawn = np.random.default_rng([seed, 0, place]).multinomial(
             more - fewer, shares / shares.sum()
         )
@@ -222,7 +219,7 @@ def _draw_stars(anchors: tuple[tuple[int, int], ...], n: int, seed: int) -> NDAr
 def _interpolate_counts(
     anchors: tuple[tuple[int, int], ...], numbers: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Return how many repositories have each number of stars or more, on the curve."""
+    """Return the number of repositories with each number of stars or more, on the curve."""
     x, y = np.log(np.array(anchors, dtype=np.float64)).T
     width, rise = np.diff(x), np.diff(y) / np.diff(x)
     # The slope at an anchor: the harmonic mean of its neighbours', which keeps the curve monotone.
@@ -232,20 +229,20 @@ def _interpolate_counts(
     at = np.log(numbers)
     place = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(width) - 1)
     h, t = width[place], (at - x[place]) / width[place]
-    found: NDArray[np.float64] = np.exp(
+    counts: NDArray[np.float64] = np.exp(
         y[place] * (1 + 2 * t) * (1 - t) ** 2
         + slope[place] * h * t * (1 - t) ** 2
         + y[place + 1] * t * t * (3 - 2 * t)
         + slope[place + 1] * h * t * t * (t - 1)
     )
-    return found
+    return counts
 
 
-# -- everything else
+# -- other fields
 
 
 def _draw_owners(n: int, rest: Generator) -> tuple[NDArray[np.int32], Owners]:
-    """Return the owner of each repository, and the owners: few with many, many with one."""
+    """Return the owner of each repository, and the owners; few own many, many own one."""
     count = max(1, round(n * _OWNERS_PER_REPOSITORY))
     pairs = [f"{first}-{second}-" for first, second in product(_ADJECTIVES, sorted(_NOUNS))]
     each = -(-count // len(pairs))
@@ -262,12 +259,13 @@ def _draw_owners(n: int, rest: Generator) -> tuple[NDArray[np.int32], Owners]:
 def _draw_names(
     owner: NDArray[np.int32], places: NDArray[np.int32], starts: NDArray[np.int32]
 ) -> tuple[NDArray[np.uint16], tuple[str, ...]]:
-    """Return the name of each repository, no two of an owner alike, and the names."""
+    """Return the name of each repository, unique for its owner, and all names."""
     words = product(_ADJECTIVES, _NOUNS, _SUFFIXES)
     names = sorted(f"{first}-{second}{ending}" for first, second, ending in words)
     names = names[: 2**16]
     count = np.arange(len(owner), dtype=np.int64) - starts[owner[places]]  # of those before it
-    # From a place of the owner's own in steps that meet no place twice: the step is prime to all.
+    # Each owner starts at its own place and takes a step coprime to the number of names, so that
+    # no name comes twice.
     begin = owner[places].astype(np.int64) * 7919
     name = np.empty(len(owner), dtype=np.uint16)
     name[places] = (begin + count * _find_coprime_step(len(names))) % len(names)
@@ -275,7 +273,7 @@ def _draw_names(
 
 
 def _find_coprime_step(number: int) -> int:
-    """Return a step of about 0.6 of a number that visits all places before it comes back."""
+    """Return a step of about 0.6 of a number that is coprime to it."""
     step = int(number * 0.618)
     while np.gcd(step, number) != 1:
         step += 1
@@ -283,7 +281,7 @@ def _find_coprime_step(number: int) -> int:
 
 
 def _draw_times(n: int, year: int, rest: Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return when each repository was made and last pushed to."""
+    """Return the times of creation and of the last push."""
     begin, end = parse_timestamp(GITHUB_LAUNCH), parse_timestamp(_SNAPSHOT_TIMES[year])
     created = begin + (end - begin) * rest.random(n) ** 0.7
     pushed = created + (end - created) * rest.random(n) ** 0.3
@@ -291,7 +289,7 @@ def _draw_times(n: int, year: int, rest: Generator) -> tuple[NDArray[np.int32], 
 
 
 def _draw_languages(n: int, rest: Generator) -> NDArray[np.uint8]:
-    """Return the language of each repository; 0 for none."""
+    """Return the number of the language of each repository; 0 for none."""
     shares = 1 / np.arange(1, len(_LANGUAGES) + 1)
     bounds = np.cumsum(np.concatenate([[1 / 7], shares / shares.sum()]))
     return np.searchsorted(bounds / bounds[-1], rest.random(n)).astype(np.uint8)

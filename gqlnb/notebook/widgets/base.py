@@ -1,8 +1,7 @@
-"""What every widget of ours is: one anywidget with one comm, and front-end code from the kernel.
+"""The base class of the widgets: one anywidget with one comm, and front-end code from the kernel.
 
-A widget is two files: a class in Python and a JavaScript module of this folder, which imports what
-it shares with others (``common.js``, ``grid.js``) and may have a style sheet of its name beside
-it::
+A widget consists of a Python class and a JavaScript module in this folder. The module imports
+shared code (``common.js``, ``grid.js``) and may have a style sheet of the same name::
 
     class Counter(Widget):
         _view = "counter.js"
@@ -11,13 +10,13 @@ it::
             self._clicks = 0  # before the comm opens
             super().__init__()
 
-        def _heard(self, message, buffers):
+        def _handle_view_message(self, message, buffers):
             if message["kind"] == "click":
                 with self._lock:
                     self._clicks += 1
             self.send({"kind": "state", "clicks": self._clicks})  # to all views
 
-        def _html(self):
+        def _build_html(self):
             return f"<p>{self._clicks} clicks</p>"
 
 and ``counter.js``::
@@ -38,17 +37,17 @@ and ``counter.js``::
     }
     export default { render };
 
-The rules behind it:
+Rules:
 
-- ``_esm`` and ``_css`` are widget state, and saved with a notebook that stores it. So ``_esm`` is
-  one small loader for all; a widget's own code comes as a message, once per page (`fronts`).
-- Results are no state either. A view asks for what it shows; what it needs when the kernel is
-  gone is the HTML beside the view (:meth:`Widget._build_html`) and, where widget state is stored and
-  hides that HTML, a short text (:attr:`Widget._twin`).
-- A message may be read in any thread, and two at once: change what is shared under ``_lock``.
-- What takes longer than a moment goes into a thread of its own (:meth:`Widget._run_in_thread`): the
-  messages of all widgets of a page wait in one line.
-- No exception is lost: it is told to the view, in words (``failed`` in the front end).
+- ``_esm`` and ``_css`` are widget state, which a notebook may save. So ``_esm`` is one small loader
+  for all widgets; the code of a widget is sent as a message once per page (`load_front_end`).
+- Results are not widget state. A view requests the data it shows. Without a kernel, the output
+  shows HTML (:meth:`Widget._build_html`), or a short text (:attr:`Widget._twin`) where saved widget
+  state hides the HTML.
+- Messages may arrive in any thread, and two at once: change shared attributes under ``_lock``.
+- Long work runs in a thread of its own (:meth:`Widget._run_in_thread`), because the messages of all
+  widgets of a page share one queue.
+- Every exception is sent to the view as text (``failed`` in the front end).
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ import anywidget
 import traitlets
 
 from gqlnb.errors import GqlnbError, sanitize_text
+from gqlnb.notebook.display import wrap_html
 from gqlnb.redact import hide_locals
-from gqlnb.result.renderer import HTML_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,16 +77,16 @@ if TYPE_CHECKING:
     Message = Mapping[str, Any]
 
 _HERE = Path(__file__).parent
-WORDS = 2000  # characters of an error that a view shows
+MAX_ERROR_LENGTH = 2000  # characters of an error in a view
 TWIN = 4000  # characters of the text that is stored with the widget
 
 
 class Widget(anywidget.AnyWidget):
-    """One view, one comm; see the top of this file.
+    """A widget with one comm; the docstring of this module has an example.
 
-    A subclass names its module in ``_view`` and writes :meth:`_handle_view_message` and :meth:`_build_html`. It sets
-    its own attributes before it calls ``super().__init__``, which opens the comm: the first
-    message may come at once, in another thread.
+    A subclass names its JavaScript module in ``_view`` and implements :meth:`_handle_view_message`
+    and :meth:`_build_html`. It sets its own attributes before it calls ``super().__init__``, which
+    opens the comm: the first message may arrive at once, in another thread.
     """
 
     _esm = _HERE / "loader.js"
@@ -111,40 +110,40 @@ class Widget(anywidget.AnyWidget):
     def _handle_view_message(
         self, message: Message, buffers: Sequence[memoryview], /
     ) -> Message | None:
-        """Do what a view asks, in whichever thread its message came.
+        """Handle a message of a view, in any thread.
 
         Parameters
         ----------
         message
-            What the view sent: a mapping, by convention with ``kind``. ``{"kind": "hello"}`` is
-            said once by each view, and again until it hears something.
+            A mapping, by convention with ``kind``. Each view sends ``{"kind": "hello"}`` once, and
+            again until it receives a message.
         buffers
-            Its binary parts.
+            The binary parts of the message.
 
         Returns
         -------
         dict or None
-            The answer, if it is known now. It goes to all views; the one that used ``ask`` knows
-            it by the ``id`` that is put into it. Everything else is sent by ``self.send``.
+            The answer if it is known now. It goes to all views; the one that used ``ask``
+            recognises it by its ``id``. Other messages are sent with ``self.send``.
         """
         raise NotImplementedError
 
     def _build_html(self) -> str:
-        """Return what a viewer without a kernel shows: escaped HTML without script and style."""
+        """Render the widget for viewers without a kernel: escaped HTML without script and style."""
         raise NotImplementedError
 
     def _build_text(self) -> str:
-        """Return what a terminal shows."""
+        """Render the widget for a terminal."""
         return repr(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view, and beside it what a viewer without a kernel shows."""
+        """Return the view, with the HTML for viewers without a kernel."""
         bundle: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = f'<div class="{HTML_CLASSES}">{self._build_html()}</div>'
+            bundle[0]["text/html"] = wrap_html(self._build_html())
             bundle[0]["text/plain"] = self._build_text()
         return bundle
 
@@ -159,50 +158,46 @@ class Widget(anywidget.AnyWidget):
 
     @hide_locals
     def _receive(self, _widget: object, message: Any, buffers: Sequence[memoryview] | None) -> None:
-        """Answer a message of a view; whatever goes wrong is an answer too."""
         if not isinstance(message, dict):
             return
-        to = message.get("id")
-        self._send_result_or_error(lambda: self._answer_message(message, buffers or ()), to)
 
-    def _answer_message(self, message: Message, buffers: Sequence[memoryview]) -> Message | None:
-        if message.get("kind") == "front" and self._view:
-            return {"kind": "front", **load_front_end(self._view)}
-        return self._handle_view_message(message, buffers)
+        def answer() -> Message | None:
+            if message.get("kind") == "front" and self._view:
+                return {"kind": "front", **load_front_end(self._view)}
+            return self._handle_view_message(message, buffers or ())
+
+        self._send_result_or_error(answer, message)
 
     def _run_in_thread(self, work: Callable[[], Message | None], to: Message | None = None) -> None:
-        """Do something in a thread of its own, and send what it returns as the answer to `to`."""
-        ident = None if to is None else to.get("id")
+        """Run `work` in a thread of its own, and send its result as the answer to `to`."""
         name = f"gqlnb-{type(self).__name__}"
-        Thread(
-            target=self._send_result_or_error, args=[work, ident], name=name, daemon=True
-        ).start()
+        Thread(target=self._send_result_or_error, args=[work, to], name=name, daemon=True).start()
 
-    def _send_result_or_error(self, work: Callable[[], Message | None], to: object) -> None:
-        """Send what `work` returns, or in words why it did not."""
-        address = {"id": to} if isinstance(to, str) else {}
+    def _send_result_or_error(self, work: Callable[[], Message | None], to: Message | None) -> None:
+        """Send the result of `work`, or its exception as text."""
+        ident = None if to is None else to.get("id")
+        address = {"id": ident} if isinstance(ident, str) else {}
         try:
             answer = work()
             if answer is not None:
                 self.send({**answer, **address})
-        except Exception as error:  # whatever it is: there is nobody else to tell
+        except Exception as error:  # the view is the only place to report it
             self.send({"kind": "failed", "text": describe_error(error), **address})
 
 
 def forget_route(comm: object) -> None:
-    """Let the front end choose the thread that reads its next message on a comm.
+    """Let any thread of the kernel receive the next message of the front end on a comm.
 
-    ipykernel 7.4 notes which of its threads sent last on a comm and hands the front end's messages
-    to that one: to the main thread, behind a running cell, if a cell sent last; to nobody, if the
-    thread went with the page that had asked for it. Any thread will do here. Other versions keep
-    no such note.
+    ipykernel 7.4 records the thread that sent last on a comm and routes the front end's messages to
+    it: to the main thread, behind a running cell, if a cell sent last; to no thread at all, if it
+    ended with its page. Other versions record nothing.
     """
     if comm is not None:
         vars(comm).pop("_reply_subshell_id", None)
 
 
 def get_notebook_names() -> dict[str, Any]:
-    """Return what the names of the notebook mean now; nothing outside of IPython."""
+    """Return a copy of the names of the notebook; empty outside of IPython."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
@@ -210,46 +205,46 @@ def get_notebook_names() -> dict[str, Any]:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return what a person reads of an error: our own as they are, others with their type."""
+    """Return the text of an error: of the package's own as is, of others with the type."""
     if isinstance(error, GqlnbError):
         return str(error)
-    return f"{type(error).__name__}: {sanitize_text(error, WORDS)}"
+    return f"{type(error).__name__}: {sanitize_text(error, MAX_ERROR_LENGTH)}"
 
 
-FRONT_END_FOLDER = Path(__file__).parent
+FRONT_END_FOLDER = _HERE
 IMPORT_LINE = re.compile(r'\bfrom "\./([\w-]+\.js)";')  # as loader.js reads it
 
 
 @lru_cache(maxsize=64)
 def load_front_end(entry: str, folder: Path = FRONT_END_FOLDER) -> dict[str, Any]:
-    """Return what the loader needs to show a widget.
+    """Load the front-end code of a widget for the loader.
 
     Parameters
     ----------
     entry
-        The file of the widget's module: ``"result_view.js"``.
+        The file of the widget's module, such as ``"result_view.js"``.
     folder
-        Where it is, with all that it imports.
+        The folder of this file and its imports.
 
     Returns
     -------
     dict
-        ``hash`` of all of it, and ``files``: for each module its ``name``, ``text``, ``css`` and
-        ``hash`` (of itself and of what it imports), each after those it imports.
+        ``hash`` of the whole, and ``files``: for each module its ``name``, ``text``, ``css`` and
+        ``hash`` (of itself and its imports). A module follows those it imports.
     """
     files: dict[str, dict[str, str]] = {}
     for name, text, css in _walk_modules(entry, folder, ()):
         if name not in files:
             parts = [text, css, *(files[other]["hash"] for other in IMPORT_LINE.findall(text))]
-            made = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-            files[name] = {"name": name, "hash": made, "text": text, "css": css}
+            digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+            files[name] = {"name": name, "hash": digest, "text": text, "css": css}
     return {"hash": files[entry]["hash"], "files": list(files.values())}
 
 
 def _walk_modules(
     name: str, folder: Path, inside: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield name, text and style sheet of a module and of all it imports, those first."""
+    """Yield name, text and style sheet of a module, after those of its imports."""
     if name in inside:
         msg = f"{' imports '.join([*inside, name])}: modules in a circle cannot be linked."
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""One column of a grid: how its values are shown, read in full, copied, compared and searched."""
+"""A frame as the data of a grid: columns as text, filters, sorting, search, windows of cells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 import operator
 import re
-import unicodedata
 from cmath import isnan
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.errors import QueryError, sanitize_text
+from gqlnb.notebook.display import clean_lines
 from gqlnb.result.renderer import NOT_AMOUNTS, clip_items, describe_value, format_cell
 
 if TYPE_CHECKING:
@@ -31,15 +31,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+Rows: TypeAlias = "NDArray[np.intp] | slice | list[int]"
+
 __all__ = ["GridColumn", "GridQuery", "GridSource", "compute_order", "read_query"]
 
-CELL = 200  # characters of a cell; more is never seen at once
+CELL = 200  # characters of a cell; no column is wider
 NAME = 120  # characters of a column's name
-FULL = 20_000  # characters of the whole value beside the grid
-SAMPLE = 300  # values that say how wide a column is and how its numbers are written
-DECIMALS = 6  # at most; the whole number stands beside the grid
-HUGE = 1e15  # floats from here on are not written out
-DIGITS = 60  # of a whole number; Python refuses to write more than 4,300
+FULL = 20_000  # characters of the full value beside the grid
+SAMPLE = 300  # values that determine the width and the number format of a column
+DECIMALS = 6  # limit in a cell; the full number is shown beside the grid
+HUGE = 1e15  # larger floats use scientific notation
+DIGITS = 60  # limit of an integer in a cell; Python converts up to 4,300
 LINE = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
@@ -49,9 +51,9 @@ class GridColumn:
     Parameters
     ----------
     name
-        Its name, which may be anything.
+        Its name, of any type.
     values
-        Its values; they are never changed.
+        Its values, which must not change.
     index
         Whether it is a level of the index.
 
@@ -60,9 +62,9 @@ class GridColumn:
     label
         The name as one line of text.
     dtype
-        The type of its values, in a word.
+        The name of its dtype.
     kind
-        ``"number"``, ``"time"`` or ``"text"``: how it is filtered and on which side it stands.
+        ``"number"``, ``"time"`` or ``"text"``: determines filters and alignment.
     """
 
     def __init__(self, name: object, values: pd.Series[Any], *, index: bool = False) -> None:
@@ -72,16 +74,16 @@ class GridColumn:
         self.dtype = sanitize_text(_format_dtype(values.dtype), NAME)
         self._sample = [value for value in self._sample_values() if not is_missing(value)]
         self.kind = self._find_kind()
-        self.show: Callable[[Any], str] = self._choose_format()
+        self.show: Callable[[object], str] = self._choose_format()
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def _sample_values(self) -> list[Any]:
-        """Return the first values, and some of all others."""
+    def _sample_values(self) -> list[object]:
+        """Return the first values, and evenly spaced ones of the rest."""
         some = np.linspace(SAMPLE, len(self) - 1, SAMPLE).astype(int)
         rows = [*range(min(SAMPLE, len(self))), *(some if len(self) > 2 * SAMPLE else [])]
-        values: list[Any] = self.values.iloc[rows].tolist()
+        values: list[object] = self.values.iloc[rows].tolist()
         return values
 
     def _find_kind(self) -> str:
@@ -98,8 +100,8 @@ class GridColumn:
         found = self.arrow
         return "time" if found is not None and is_time(found.type) else "text"
 
-    def _choose_format(self) -> Callable[[Any], str]:
-        """Return how a value of this column is written, the same way in all its rows."""
+    def _choose_format(self) -> Callable[[object], str]:
+        """Choose one format for all values of the column."""
         if self.kind == "number":
             plainly = self.index or bool(NOT_AMOUNTS.search(self.label))
             floats = [value for value in self._sample if isinstance(value, float)]
@@ -109,8 +111,8 @@ class GridColumn:
             return lambda value: str(value)[:10]
         return format_value
 
-    def describe(self) -> dict[str, Any]:
-        """Return what the front end knows of it: name, dtype, kind, side, width in characters."""
+    def describe(self) -> dict[str, object]:
+        """Describe the column for the front end: name, dtype, kind, alignment, width."""
         shown = [len(self.show(value)) for value in self._sample]
         return {
             "name": self.label,
@@ -121,26 +123,26 @@ class GridColumn:
             "chars": max(shown, default=0),
         }
 
-    def format_rows(self, rows: Any) -> list[str | None]:
-        """Return the texts of some rows; None for what is missing."""
+    def format_rows(self, rows: Rows) -> list[str | None]:
+        """Return the texts of rows; None for missing values."""
         values = self.values.iloc[rows].tolist()
         return [None if is_missing(value) else self.show(value) for value in values]
 
     def format_full(self, row: int) -> str | None:
-        """Return the whole value of a row as a person reads it; None for what is missing."""
+        """Return the full value of a row as text; None for a missing value."""
         value = self.values.iloc[row]
         return None if is_missing(value) else _format_whole(value)
 
-    def format_for_clipboard(self, rows: Any) -> list[str]:
-        """Return the values of some rows as they are pasted elsewhere."""
+    def format_for_clipboard(self, rows: Rows) -> list[str]:
+        """Return the values of rows as text for the clipboard."""
         return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
 
-    def _iterate_present(self) -> Iterable[Any]:
+    def _iterate_present(self) -> Iterable[object]:
         return (value for value in self.values.tolist() if not is_missing(value))
 
     @cached_property
-    def arrow(self) -> Any:
-        """The values as Arrow has them, to be compared; None where it has no order for them."""
+    def arrow(self) -> pa.Array | None:
+        """The values as an Arrow array; None if Arrow cannot order them."""
         values = self.values
         if isinstance(values.dtype, pd.CategoricalDtype):
             if values.cat.ordered:
@@ -158,23 +160,23 @@ class GridColumn:
         return found.cast(pa.float32()) if pa.types.is_float16(found.type) else found
 
     @cached_property
-    def ranks(self) -> Any:
-        """What the column is sorted by: its values, or where each of them stands among all."""
+    def ranks(self) -> pa.Array:
+        """The sort keys: the Arrow values, else the rank of each value."""
         if self.arrow is not None:
             return self.arrow
         values = self.values.tolist()
         present = [at for at, value in enumerate(values) if not is_missing(value)]
         keys = values if self.kind == "number" else [self.show(value) for value in values]
-        made: list[int | None] = [None] * len(values)
+        ranks: list[int | None] = [None] * len(values)
         last, rank = None, -1
         for at in sorted(present, key=keys.__getitem__):
             rank += rank < 0 or keys[at] != last
-            last, made[at] = keys[at], rank
-        return pa.array(made, pa.int64())
+            last, ranks[at] = keys[at], rank
+        return pa.array(ranks, pa.int64())
 
     @cached_property
-    def text(self) -> Any:
-        """What is searched, as an Arrow array of texts."""
+    def text(self) -> pa.Array:
+        """The texts to search, as an Arrow array."""
         found = self.arrow
         if isinstance(self.values.dtype, pd.CategoricalDtype):
             names = pa.array(map(self.show, self.values.cat.categories), pa.large_string())
@@ -192,25 +194,23 @@ class GridColumn:
             texts = [None if text is None else text.replace(",", "") for text in texts]
         return pa.array(texts, pa.large_string())
 
-    def match_words(self, words: str) -> Any:
-        """Return which rows hold these words, in any case, as an Arrow array of booleans."""
+    def match_words(self, words: str) -> pa.Array:
+        """Return an Arrow array of booleans: whether a row contains the words, in any case."""
         return pc.fill_null(pc.match_substring(self.text, words, ignore_case=True), False)
 
 
-def format_value(value: Any) -> str:
-    """Return a value as one line of text."""
+def format_value(value: object) -> str:
     if isinstance(value, (dict, list, tuple)):
         text = LINE.encode(clip_items(value))
     elif isinstance(value, str):
         text = value
     else:
         return format_cell(value, CELL)
-    # What `sanitize_text` would leave as it is; a column is searched as it is shown, all of it.
+    # A shortcut for text that `sanitize_text` would not change: a search formats whole columns.
     return text if len(text) <= CELL and text.isprintable() else sanitize_text(text, CELL)
 
 
 def _format_title(name: object) -> str:
-    """Return a name as text; the names of the levels of a column beside each other."""
     if isinstance(name, tuple):
         return " / ".join(str(part) for part in name)
     return "" if name is None else describe_value(name)
@@ -222,8 +222,8 @@ def _format_dtype(dtype: object) -> str:
     return str(dtype.pyarrow_dtype) if isinstance(dtype, pd.ArrowDtype) else str(dtype)
 
 
-def is_missing(value: Any) -> bool:
-    """Tell whether a value is none, of whichever kind."""
+def is_missing(value: object) -> bool:
+    """Return whether a value is missing: None, NaN, NA or NaT."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     if isinstance(value, (float, complex)):
@@ -231,40 +231,37 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, Decimal) and value.is_nan()
 
 
-def is_number(value: Any) -> bool:
-    """Tell whether a value of Python is a number that can be compared with others."""
+def is_number(value: object) -> bool:
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether Arrow takes it for text."""
     types = pa.types
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
 
 def is_unordered(kind: pa.DataType) -> bool:
-    """Tell whether Arrow sorts nothing of this type."""
+    """Return whether Arrow cannot sort a type."""
     known = pa.types.is_nested(kind) or pa.types.is_null(kind)
     return bool(known or isinstance(kind, pa.BaseExtensionType))
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """Tell whether Arrow takes it for a point in time."""
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
-def _is_midnight(value: Any) -> bool:
+def _is_midnight(value: object) -> bool:
     return str(value)[10:].strip() in {"", "00:00:00"}
 
 
 def _count_decimals(value: float) -> int:
-    """Return how many digits behind the point a number has, up to what is shown."""
+    """Return the number of decimals of a value, up to the limit."""
     rounded = repr(round(value, DECIMALS))
     return 1 if "e" in rounded else max(1, len(rounded.partition(".")[2]))
 
 
-def _format_number(value: Any, decimals: int, plainly: bool) -> str:
-    """Write a number so that numbers below each other can be compared; all digits stand beside."""
+def _format_number(value: object, decimals: int, plainly: bool) -> str:
+    """Format a number so that a column of numbers is aligned."""
     group = "" if plainly else ","
     if isinstance(value, float):
         size = abs(value)
@@ -279,38 +276,29 @@ def _format_number(value: Any, decimals: int, plainly: bool) -> str:
 def _format_integer(value: int) -> str:
     try:
         return sanitize_text(value, CELL)
-    except ValueError:  # more digits than Python writes
+    except ValueError:  # more digits than Python converts
         return f"<an integer of {value.bit_length():,} bits>"
 
 
-def _format_whole(value: Any) -> str:
-    """Return a value in lines, without what would colour or reorder them."""
-    if type(value).__name__ == "ndarray":
+def _format_whole(value: object) -> str:
+    """Format a value on several lines, without control characters."""
+    if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (dict, list, tuple)):
-        text = _join_beginning(
-            json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value).iterencode(value)
-        )
+        encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
+        text = "".join(islice(encoder.iterencode(value), FULL))
     elif isinstance(value, str):
         text = value
     else:
         text = _format_integer(value) if isinstance(value, int) else describe_value(value)
     more = f" … ({len(text):,} characters)" if len(text) > FULL else ""
-    kept = "".join(
-        " " if unicodedata.category(c)[0] == "C" and c not in "\n\t" else c for c in text[:FULL]
-    )
-    return kept + more
+    return clean_lines(text[:FULL]) + more
 
 
-def _join_beginning(parts: Iterable[str]) -> str:
-    """Join the beginning of a text that may be long."""
-    return "".join(islice(parts, FULL))
-
-
-def _format_pasted(value: Any) -> str:
+def _format_pasted(value: object) -> str:
     if is_missing(value):
         return ""
-    if type(value).__name__ == "ndarray":
+    if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (dict, list, tuple)):
         return json.dumps(value, ensure_ascii=False, default=describe_value)
@@ -342,16 +330,16 @@ MOMENT = re.compile(rf"\s*(>=|<=|!=|>|<|=)?\s*({TIME})\s*")
 
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """What a view of a grid shows.
+    """The sort order, filters and search of a view.
 
     Attributes
     ----------
     sort
-        Columns by number with ``True`` for the largest first; the first one decides.
+        Pairs of a column number and ``True`` for descending order, most significant first.
     filters
-        What stands in the box of a column, by number.
+        Pairs of a column number and the text of its filter.
     find
-        Words to look for in all columns.
+        Words to search in all columns.
     """
 
     sort: tuple[tuple[int, bool], ...] = ()
@@ -360,12 +348,12 @@ class GridQuery:
 
 
 def read_query(message: Any, columns: int) -> GridQuery:
-    """Read what the front end sent, which may be anything.
+    """Parse the query of a front end.
 
     Raises
     ------
     QueryError
-        If it is no query of a grid of that many columns.
+        If it is not a query for a grid with that number of columns.
     """
     try:
         sort = tuple(
@@ -379,11 +367,11 @@ def read_query(message: Any, columns: int) -> GridQuery:
         return GridQuery(sort, filters, str(message.get("find", ""))[:FILTER_LENGTH].strip())
     except (AttributeError, TypeError, ValueError):
         pass
-    msg = "This is no query of this grid. Run the cell again."
+    msg = "The query does not fit this grid. Run the cell again."
     raise QueryError(msg)
 
 
-def _check_column(at: Any, columns: int) -> int:
+def _check_column(at: object, columns: int) -> int:
     if not isinstance(at, int) or not 0 <= at < columns:
         raise ValueError
     return at
@@ -392,12 +380,12 @@ def _check_column(at: Any, columns: int) -> int:
 def compute_order(
     query: GridQuery, columns: Sequence[GridColumn], rows: int
 ) -> NDArray[np.intp] | None:
-    """Return the rows that are seen, in their order; None for all of them as they are.
+    """Return the numbers of the selected rows in order; None for all rows unsorted.
 
     Raises
     ------
     QueryError
-        If a filter can't be read.
+        If a filter cannot be parsed.
     """
     kept: NDArray[np.intp] | None = None
     masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
@@ -425,16 +413,15 @@ def _find_words(words: str, columns: Sequence[GridColumn], rows: int) -> NDArray
     return found
 
 
-def _to_numpy(mask: Any) -> NDArray[np.bool_]:
+def _to_numpy(mask: pa.Array) -> NDArray[np.bool_]:
     made: NDArray[np.bool_] = mask.to_numpy(zero_copy_only=False).astype(bool)
     return made
 
 
 def _build_mask(column: GridColumn, text: str) -> NDArray[np.bool_]:
-    """Return which rows pass the filter of a column."""
     if text in {"=", "!="}:
-        gone = column.values.isna().to_numpy()
-        return gone if text == "=" else ~gone
+        missing = column.values.isna().to_numpy()
+        return missing if text == "=" else ~missing
     if column.kind == "number":
         return _filter_numbers(column, text)
     if column.kind == "time" and (text[0].isdigit() or text[0] in "<>=!."):
@@ -456,15 +443,16 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
     tests = _parse_comparisons(text)
     if not tests:
         msg = (
-            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is no number. "
-            "Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or = for missing."
+            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is "
+            "not a number. Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or "
+            "= for missing."
         )
         raise QueryError(msg)
     return combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
 
 
 def _parse_comparisons(text: str) -> list[tuple[str, str]]:
-    """Return the comparisons with numbers that a text asks for; none if it can't be read."""
+    """Parse the comparisons of a filter; empty if it cannot be parsed."""
     between = BETWEEN.fullmatch(text)
     if between is not None:
         return [
@@ -479,7 +467,6 @@ def _parse_comparisons(text: str) -> list[tuple[str, str]]:
 
 
 def combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Return where all of these are true."""
     made: NDArray[np.bool_] = np.logical_and.reduce(masks)
     return made
 
@@ -499,14 +486,15 @@ def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = (
         compare(column.values, number).astype("boolean").fillna(False).to_numpy(bool)
     )
-    # Of a column of NumPy, what is missing differs from every number.
+    # In NumPy, a missing value differs from every number.
     return found & ~column.values.isna().to_numpy() if name == "!=" else found
 
 
 def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
-    """Compare points in time with a moment, which may be a whole day, month or year."""
-    zone = getattr(column.arrow.type, "tz", None)
-    moments = column.arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
+    """Return a mask of the times that pass a filter; a date may be a day, month or year."""
+    arrow: pa.Array = column.arrow  # not None: the kind of the column is "time"
+    zone = getattr(arrow.type, "tz", None)
+    moments = arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
     between, one = SPAN.fullmatch(text), MOMENT.fullmatch(text)
     if between is not None and any(between.groups()):
         ends = [_find_span(end, zone, column) if end else None for end in between.groups()]
@@ -522,7 +510,7 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
             "!=": [(pc.less, first), (pc.greater, last)],
         }.get(one[1], [(pc.greater_equal, first), (pc.less_equal, last)])
     elif text[0].isdigit():
-        return _filter_text(column, text)  # a time of the day
+        return _filter_text(column, text)  # a time of day
     else:
         raise QueryError(_describe_bad_date(text, column))
     masks = [_to_numpy(pc.fill_null(test(moments, bound), False)) for test, bound in tests]
@@ -530,7 +518,7 @@ def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
 
 
 def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, int]:
-    """Return the first and the last microsecond of a moment."""
+    """Return the first and the last microsecond of a date."""
     try:
         period = pd.Period(text.strip())
         ends = [period.start_time, period.end_time]
@@ -542,24 +530,25 @@ def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, in
 
 def _describe_bad_date(text: str, column: GridColumn) -> str:
     return (
-        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} is no date. "
-        "Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, or = for missing."
+        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} "
+        "is not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, "
+        "or = for missing."
     )
 
 
-WINDOW = 1000  # rows of one answer at most; the front end asks for 200
-WIDE = 200  # columns of one answer at most
-COPIED = 200_000  # cells; more is a file's task, and the browser waits no longer for it
-ORDERS = 4  # queries whose answers are kept: two views, each with its last one
+WINDOW = 1000  # limit of rows of one answer; the front end requests 200
+WIDE = 200  # limit of columns of one answer
+COPIED = 200_000  # limit of cells in the clipboard; more belong in a file
+ORDERS = 4  # cached row orders: the last and the current one of two views
 
 
 class GridSource:
-    """A frame that is looked at; thread-safe.
+    """Answers the messages of a grid; thread-safe.
 
     Parameters
     ----------
     frame
-        A DataFrame or an Arrow table. It must not be changed afterwards.
+        A DataFrame or an Arrow table, which must not be changed afterwards.
     """
 
     def __init__(self, frame: pd.DataFrame | pa.Table) -> None:
@@ -580,13 +569,13 @@ class GridSource:
                 self._columns = build_columns(self._frame)
             return self._columns
 
-    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a grid.
 
         Raises
         ------
         QueryError
-            If a filter can't be read, or too much is asked for at once.
+            If a filter cannot be parsed, or too many cells are requested.
         """
         query = read_query(message.get("query") or {}, len(self.columns))
         match message:
@@ -607,11 +596,11 @@ class GridSource:
                 return {"text": self.get_cell(query, row, at)}
             case {"ask": "copy", "rows": [int(a), int(b)], "columns": [int(c), int(d)]}:
                 return {"text": self.copy_cells(query, slice(a, b), slice(c, d))}
-        msg = "The grid asked for what there is not. Run the cell again."
+        msg = "The grid sent an unknown message. Run the cell again."
         raise QueryError(msg)
 
-    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, Any]:
-        """Return some rows of what a query shows, by column, and how many rows it shows in all."""
+    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, object]:
+        """Return the cells of a window by column, and the number of rows of the query."""
         order = self.get_order(query)
         count = len(self) if order is None else len(order)
         start, end = clamp_range(rows, count, WINDOW)
@@ -621,19 +610,19 @@ class GridSource:
         return {"rows": count, "start": start, "from": first, "cells": cells}
 
     def get_cell(self, query: GridQuery, row: int, at: int) -> str | None:
-        """Return the whole text of one cell; None for what is missing, or no longer there."""
+        """Return the full text of a cell; None if it is missing or out of range."""
         order = self.get_order(query)
         if not 0 <= row < (len(self) if order is None else len(order)):
             return None
         return self.columns[at].format_full(row if order is None else int(order[row]))
 
     def copy_cells(self, query: GridQuery, rows: slice, columns: slice) -> str:
-        """Return a part of what a query shows as tab-separated values; names where all rows are.
+        """Return cells as tab-separated values, with a header if all rows are selected.
 
         Raises
         ------
         QueryError
-            If that is too much for a clipboard.
+            If the cells are too many for the clipboard.
         """
         order = self.get_order(query)
         count = len(self) if order is None else len(order)
@@ -646,16 +635,16 @@ class GridSource:
             )
             raise QueryError(msg)
         at = np.arange(start, end) if order is None else order[start:end]
-        made = [column.format_for_clipboard(at) for column in chosen]
+        texts = [column.format_for_clipboard(at) for column in chosen]
         out = io.StringIO()
         writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
         if end - start == count and count > 1:
             writer.writerow([column.label for column in chosen])
-        writer.writerows(zip(*made, strict=True))
+        writer.writerows(zip(*texts, strict=True))
         return out.getvalue().removesuffix("\n")
 
     def get_order(self, query: GridQuery) -> NDArray[np.intp] | None:
-        """Return the rows that a query shows; worked out once, by whoever asks first."""
+        """Return the rows of a query, computed once for threads that ask at the same time."""
         if query == GridQuery():
             return None
         with self._lock:
@@ -668,25 +657,25 @@ class GridSource:
                 if query in self._orders:
                     return self._orders[query]
             try:
-                made = compute_order(query, self.columns, len(self))
+                order = compute_order(query, self.columns, len(self))
                 with self._lock:
-                    self._orders[query] = made
+                    self._orders[query] = order
                     while len(self._orders) > ORDERS:
                         self._orders.popitem(last=False)
             finally:
                 with self._lock:
                     self._order_locks.pop(query, None)
-        return made
+        return order
 
 
 def clamp_range(part: slice, count: int, most: int) -> tuple[int, int]:
-    """Return the ends of a part within what there is, at most so many."""
+    """Clip a range to `count` items and at most `most` of them."""
     start = min(max(part.start, 0), count)
     return start, min(max(part.stop, start), count, start + most)
 
 
 def build_columns(frame: pd.DataFrame | pa.Table) -> list[GridColumn]:
-    """Return the columns of a frame, the levels of its index first; an Arrow table has numbers."""
+    """Return the index levels and columns of a frame; an Arrow table gets row numbers."""
     if not isinstance(frame, pd.DataFrame):
         numbers = GridColumn(None, pd.Series(np.arange(frame.num_rows)), index=True)
         arrays = [

@@ -1,9 +1,9 @@
-"""GraphiQL in a notebook, on whatever a client can ask.
+"""GraphiQL in a notebook, for any target of a client.
 
-What is asked in the browser goes over the comm to the kernel and out through a client there: tokens
-never reach the browser, an endpoint need not let other pages ask it, and a schema of this process
-needs no server. The bundle, 2 MB, is sent once per page as the binary parts of one message: widget
-state is saved with notebooks, and messages are not.
+Requests of the browser are sent over the comm to the kernel, where a client executes them: tokens
+never reach the browser, the endpoint needs no CORS headers, and a schema of this process needs no
+server. The bundle, 2 MB, is sent once per page as the binary parts of one message: notebooks save
+widget state, but not messages.
 """
 
 from __future__ import annotations
@@ -45,26 +45,30 @@ __all__ = [
     "write_cell",
 ]
 
-HEIGHTS = range(320, 4001)  # pixels; below, the editors cut each other off
-BETWEEN = 0.05  # seconds between two events shown; JupyterLab refuses more than 1,000 messages
+HEIGHTS = range(320, 4001)  # pixels; the editors overlap in a smaller view
+EVENT_INTERVAL = 0.05  # seconds; JupyterLab refuses more than 1,000 messages per second
+MAX_ANSWER_BYTES = 4_000_000  # an editor in the browser shows larger answers with a delay
+UNNAMED_TARGET = (
+    "# Name what this is about behind %%graphql: the schema or client, by its name in the notebook."
+)
 
 
 @dataclass(slots=True, eq=False)
 class ExplorerOperation:
-    """An operation under way for a view.
+    """A running operation of a view.
 
     Attributes
     ----------
     ident
-        Its name, given by the view.
+        Its identifier, chosen by the view.
     stream
         The subscription, if it is one.
     stopped
-        Whether nobody waits for it any more.
+        Whether the view has stopped it.
     waiting
-        The newest event that was not sent yet.
+        The newest event that has not been sent.
     sent
-        When the last one was sent, in seconds of the monotonic clock.
+        The time of the last sent event, in seconds of the monotonic clock.
     """
 
     ident: str
@@ -78,31 +82,31 @@ class Explorer(Widget):
     """Explore a schema with GraphiQL: completion, documentation, variables, history.
 
     Events of a subscription, and the parts of an answer with ``@defer`` or ``@stream``, are shown
-    as they come; a schema of this process answers at once.
+    as they arrive; a schema of this process answers at once.
 
     Parameters
     ----------
     target
-        What to ask: a client, or whatever :class:`gqlnb.Client` takes, as a schema, the name of a
-        connection or an address; None for the current connection. It stays in the kernel.
+        A client, or anything that :class:`gqlnb.Client` accepts: a schema, the name of a
+        connection, an address; None for the current connection. It stays in the kernel.
     query
-        The text to begin with.
+        The initial text.
     variables
-        Values to begin with, by name; JSON values.
+        The initial variables by name, as JSON values.
     height
-        Of the view, in pixels, 320 to 4,000.
+        The height of the view in pixels, 320 to 4,000.
 
     Attributes
     ----------
     client : Client
-        What is asked.
+        The client of the target.
 
     Raises
     ------
     TargetError, AuthError
-        If `target` is nothing that can be asked, or there is no token for it.
+        If no client can be created for `target`, or there is no token for it.
     OptionError
-        If `height` or `variables` is none.
+        If `height` or `variables` is not valid.
 
     Examples
     --------
@@ -114,7 +118,7 @@ class Explorer(Widget):
 
     _view = "explorer.js"
 
-    _bundle = traitlets.Unicode().tag(sync=True)  # its checksum: a view asks for it at once
+    _bundle = traitlets.Unicode().tag(sync=True)  # its checksum
 
     def __init__(
         self,
@@ -151,13 +155,13 @@ class Explorer(Widget):
         Raises
         ------
         GqlnbError
-            If what stands there is no JSON object.
+            If the text is not a JSON object.
         """
         return parse_variables(self._variables)
 
     @property
     def result(self) -> Result | None:
-        """The last result: of a subscription its last event; None before the first."""
+        """The last result, or the last event of a subscription; None before the first."""
         return self._result
 
     @property
@@ -168,34 +172,34 @@ class Explorer(Widget):
 
     @property
     def error(self) -> str | None:
-        """Why the last operation gave no result, in words; None if it gave one."""
+        """The error of the last operation as text; None if it succeeded."""
         return self._error
 
     @property
     def cell_text(self) -> str:
-        """The ``%%graphql`` cell that asks what stands in the editors.
+        """The ``%%graphql`` cell for the contents of the editors.
 
         Raises
         ------
         GqlnbError
-            If the variables are no JSON object, or hold what looks like a token.
+            If the variables are not a JSON object, or have a value that looks like a token.
         """
         with self._lock:
             query, variables = self._query, self._variables
         return write_cell(query, parse_variables(variables), self._find_target_name())
 
     def run(self, *, operation: str | None = None) -> Result:
-        """Execute what stands in the editors, here and now.
+        """Execute the contents of the editors and return the result.
 
         Parameters
         ----------
         operation
-            The name of the operation to run; None where there is only one.
+            The name of the operation to run; None if there is only one.
 
         Raises
         ------
         GqlnbError
-            As :meth:`Client.execute` does.
+            As for :meth:`Client.execute`.
         """
         with self._lock:
             query, variables = self._query, self._variables
@@ -204,21 +208,13 @@ class Explorer(Widget):
         return result
 
     def close(self) -> None:
-        """Stop what runs and take the widget out of all its views."""
+        """Stop all operations and close all views."""
         for ident in list(self._operations):
             self._stop(ident)
         super().close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.client.name or self.client.source!r})"
-
-    @property
-    def _source_label(self) -> str:
-        """What is asked, as people read it."""
-        client = self.client
-        if client.name is None and client.local_schema is not None:
-            return "a schema of this notebook"
-        return client.name or client.source
 
     def _build_html(self) -> str:
         parts = [f"<p>{escape(repr(self))}: run this notebook to explore it.</p>"]
@@ -252,10 +248,13 @@ class Explorer(Widget):
         return None
 
     def _build_state(self) -> Message:
+        client = self.client
+        is_local = client.name is None and client.local_schema is not None
+        source = "a schema of this notebook" if is_local else client.name or client.source
         with self._lock:
             return {
                 "kind": "state",
-                "source": self._source_label,
+                "source": source,
                 "checksum": read_checksum(),
                 "missing": MISSING_BUNDLE,
                 "query": self._query,
@@ -269,8 +268,6 @@ class Explorer(Widget):
             raise GqlnbError(MISSING_BUNDLE)
         message = {"kind": "bundle", "checksum": found.checksum, "names": list(BUNDLE_FILES)}
         self.send(message, [found.files[name] for name in BUNDLE_FILES])
-
-    # -- operations, each in a thread of its own
 
     def _start_operation(self, running: ExplorerOperation, message: Message) -> None:
         with self._lock:
@@ -286,10 +283,10 @@ class Explorer(Widget):
         running: ExplorerOperation,
         message: Message,
     ) -> None:
-        """Carry out an operation; what goes wrong is its last answer."""
+        """Run an operation; an exception becomes its last answer."""
         try:
             work(running, message)
-        except Exception as error:  # whatever it is: the view waits for an answer
+        except Exception as error:  # the view waits for an answer in any case
             if not (running.stopped or message.get("introspection")):
                 self._error = describe_error(error)
             self._send_answer(running, encode_error(error), done=True)
@@ -298,7 +295,8 @@ class Explorer(Widget):
                 self._operations.pop(running.ident, None)
 
     def _execute(self, running: ExplorerOperation, message: Message) -> None:
-        text, variables = read_operation(message)
+        text = str(message.get("query", ""))
+        variables = parse_variables(str(message.get("variables", "")))
         name = message.get("operationName")
         document = self.client.parse_document(text, name)
         in_parts = document.incremental_directives and self.client.local_schema is None
@@ -313,7 +311,7 @@ class Explorer(Widget):
     def _follow(self, running: ExplorerOperation, events: Stream) -> None:
         with events as stream:
             running.stream = stream
-            if running.stopped:  # meanwhile
+            if running.stopped:  # before the stream was stored
                 return
             for result in stream:
                 if running.stopped:
@@ -323,7 +321,7 @@ class Explorer(Widget):
         self._send_answer(running, None, done=True)
 
     def _introspect(self, running: ExplorerOperation, message: Message) -> None:
-        """Tell the schema that the client knows; to a view that asks again, the endpoint's."""
+        """Send the schema of the client; the endpoint is asked if the view asks again."""
         again = message.get("again") is True
         schema = self.client.refresh_schema() if again else self.client.schema
         if self._introspection is None or self._introspection[0] is not schema:
@@ -345,11 +343,11 @@ class Explorer(Widget):
     def _send_answer(
         self, running: ExplorerOperation, answer: bytes | None, *, done: bool = False
     ) -> None:
-        """Send an answer; events that come too fast are passed over, but for the last."""
+        """Send an answer; of events in quick succession only the last one."""
         with self._answer_lock:
             if running.stopped:
                 return
-            wait = running.sent + BETWEEN - time.monotonic()
+            wait = running.sent + EVENT_INTERVAL - time.monotonic()
             if not done and wait > 0:
                 if running.waiting is None:
                     timer = Timer(wait, self._send_waiting, [running])
@@ -372,31 +370,26 @@ class Explorer(Widget):
         message = {"kind": "answer", "run": running.ident, "done": done}
         self.send(message, None if answer is None else [answer])
 
-    # -- the cell
-
     def _find_target_name(self) -> str | None:
-        """Return the word that names what is asked behind ``%%graphql``; None without one."""
+        """Return the word that names the target behind ``%%graphql``, None if there is none."""
         from gqlnb.client import connections
 
         target = self._target
         if isinstance(target, str) and connections.is_known(target):
             return target
-        held = get_notebook_names().items()
-        found = [name for name, it in held if it is target or it is self.client]
-        names = sorted(name for name in found if name.isidentifier() and name[0] != "_")
+        names = sorted(
+            name
+            for name, value in get_notebook_names().items()
+            if (value is target or value is self.client) and name.isidentifier() and name[0] != "_"
+        )
         if target is not None and names:
             return names[0]
         source = self.client.source
         return source if source.startswith(("http://", "https://")) else None
 
 
-def read_operation(message: Message) -> tuple[str, dict[str, Any]]:
-    """Return the text and the variables of a message."""
-    return str(message.get("query", "")), parse_variables(str(message.get("variables", "")))
-
-
 def load_magic() -> bool:
-    """Enter ``%%graphql``, which the cell needs; return whether it was not there before."""
+    """Load the extension that a ``%%graphql`` cell needs; return False if it was loaded."""
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()
@@ -407,13 +400,6 @@ def load_magic() -> bool:
 
 
 def format_variables(variables: Mapping[str, Any] | None) -> str:
-    """Return variables as a person types them.
-
-    Raises
-    ------
-    OptionError
-        If they have no JSON form.
-    """
     import json
 
     try:
@@ -424,25 +410,17 @@ def format_variables(variables: Mapping[str, Any] | None) -> str:
     raise OptionError(msg)
 
 
-LARGEST_ANSWER = (
-    4_000_000  # bytes of an answer that an editor in the browser still shows without delay
-)
-NAMELESS = (
-    "# Name what this is about behind %%graphql: the schema or client, by its name in the notebook."
-)
-
-
 def parse_variables(text: str) -> dict[str, Any]:
-    """Read variables as they are typed: JSON, or nothing.
+    """Parse the variables of the editor: a JSON object or no text.
 
     Raises
     ------
     GqlnbError
-        If it is anything else.
+        If the text is anything else.
     """
     if not text.strip():
         return {}
-    fault = "they are no object"
+    fault = "they are not an object"
     try:
         found = load_json(text.encode())
     except (JSONError, UnicodeEncodeError) as error:
@@ -457,7 +435,7 @@ def parse_variables(text: str) -> dict[str, Any]:
 
 
 def encode_result(result: Result) -> bytes:
-    """Return a result as the JSON of a response; a value without a JSON form becomes an error."""
+    """Encode a result as a response; values that JSON cannot represent become errors."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members = {"errors": list(result.errors), **members}
@@ -468,19 +446,14 @@ def encode_result(result: Result) -> bytes:
     except (JSONError, TypeError, ValueError):
         faults: list[dict[str, Any]] = []
         data = replace_unserializable(result.data, (), faults)
-        return limit_size(
-            dump_json({"errors": [*map(reduce_error, result.errors), *faults], "data": data})
-        )
-
-
-def reduce_error(error: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what can be written of an error for certain: its words."""
-    return {"message": str(error.get("message", ""))}
+        # Extensions of errors may be the values that failed, so only the messages are kept.
+        errors = [{"message": str(error.get("message", ""))} for error in result.errors]
+        return limit_size(dump_json({"errors": [*errors, *faults], "data": data}))
 
 
 def limit_size(answer: bytes) -> bytes:
-    """Return an answer, or a sentence about it where it is too large to be shown."""
-    if len(answer) <= LARGEST_ANSWER:
+    """Return an answer, or an error in its place if it is too large to show."""
+    if len(answer) <= MAX_ANSWER_BYTES:
         return answer
     message = (
         f"The answer has {len(answer) / 1e6:,.1f} MB, more than is shown here. It is in the "
@@ -490,24 +463,24 @@ def limit_size(answer: bytes) -> bytes:
 
 
 def encode_error(error: Exception) -> bytes:
-    """Return an error as the JSON of a response: what is wrong, where, and what to do."""
+    """Encode an exception as the errors of a response, with positions and hints."""
     kind = type(error).__name__
     if isinstance(error, TextError) and error.problems:
         errors = [problem.formatted for problem in error.problems]
-        for each in errors:
-            each["extensions"] = {"type": kind, **each.get("extensions", {})}
+        for formatted in errors:
+            formatted["extensions"] = {"type": kind, **formatted.get("extensions", {})}
         return dump_json({"errors": errors})
-    told = {"message": describe_error(error), "extensions": {"type": kind}}
+    own = {"message": describe_error(error), "extensions": {"type": kind}}
     partial = getattr(error, "result", None)
     if partial is None or partial.data is None:
-        return dump_json({"errors": [told]})
+        return dump_json({"errors": [own]})
     return limit_size(
-        dump_json({"errors": [told], "data": replace_unserializable(partial.data, (), [])})
+        dump_json({"errors": [own], "data": replace_unserializable(partial.data, (), [])})
     )
 
 
 def encode_introspection(schema: GraphQLSchema) -> bytes:
-    """Return a schema as the JSON of the answer to GraphiQL's introspection."""
+    """Encode a schema as the answer to GraphiQL's introspection query."""
     from graphql import introspection_from_schema
 
     found = introspection_from_schema(
@@ -521,7 +494,7 @@ def encode_introspection(schema: GraphQLSchema) -> bytes:
 
 
 def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> str:
-    """Return the ``%%graphql`` cell that asks the same.
+    """Write a ``%%graphql`` cell.
 
     Parameters
     ----------
@@ -530,16 +503,16 @@ def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> 
     variables
         JSON values by name.
     target
-        The word that names what to ask; None where there is none.
+        The word that names the target; None if there is none.
 
     Raises
     ------
     OptionError
-        If a variable looks like a token, which would be saved with the notebook.
+        If a variable looks like a token, which the notebook would save.
     """
-    # An expression ends at the first white space outside its strings and brackets: a repr has none.
+    # --param ends at white space outside strings and brackets, which a repr never has.
     given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
     line = " ".join(["%%graphql", *([target] if target else []), *given])
     refuse_secrets(line, None)
-    note = [] if target else [NAMELESS]
+    note = [] if target else [UNNAMED_TARGET]
     return "\n".join([line, *note, query.strip()])

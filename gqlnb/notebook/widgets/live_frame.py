@@ -1,8 +1,8 @@
-"""A subscription as a DataFrame that grows: its last rows, shown where they came.
+"""A subscription as a growing DataFrame.
 
-It is no widget with a comm: what is shown is static HTML, updated in place and thus saved with the
-notebook as it was last. The events are followed on the process's background loop, and painted in a
-thread, so that neither waits for a running cell, nor for the other.
+The display is static HTML that is updated in place, not a widget with a comm, so the notebook saves
+its last state. Events are received on the background loop of the process and displayed in a thread:
+neither waits for a running cell or for the other.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from weakref import WeakKeyDictionary
 
 from gqlnb import background
 from gqlnb.errors import GqlnbError, OptionError, describe_exception, sanitize_text
-from gqlnb.notebook.display import format_count
+from gqlnb.notebook.display import format_count, wrap_html
 from gqlnb.notebook.widgets.live_output import OutputUpdater, is_in_kernel
 from gqlnb.redact import strip_traceback
-from gqlnb.result.renderer import HTML_CLASSES, format_errors, render_note
+from gqlnb.result.renderer import format_errors, render_note
 from gqlnb.result.result import Result
 from gqlnb.server.calling_cell import find_calling_cell
 
@@ -47,49 +47,47 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveFrame"]
 
-ROWS = 1000  # what a person scrolls through, and a megabyte or so
-SECONDS_TO_END = 5.0  # for what runs at the end of a subscription
+ROWS = 1000  # enough to scroll through, about a megabyte
+END_TIMEOUT = 5.0  # seconds for the cleanup of a subscription
 END = object()
-WORDS = 2000  # characters of an error
-# The phases of its life.
+MAX_ERROR_LENGTH = 2000  # characters of an error
+# The phases of a live frame.
 WAITING, LIVE, ENDED, FULL, STOPPED, FAILED = range(6)
 
 
-_MADE: WeakKeyDictionary[LiveFrame, CellRun] = WeakKeyDictionary()
-_MAKING = Lock()
+_CELL_OF_FRAME: WeakKeyDictionary[LiveFrame, CellRun] = WeakKeyDictionary()
+_CELL_LOCK = Lock()
 
 
 class LiveFrame:
-    """The last rows of a subscription as a DataFrame, shown while they come.
+    """The last rows of a subscription as a DataFrame, displayed as they arrive.
 
-    It follows the events from the beginning, in the background, until they end, :meth:`stop`, the
-    end of a ``with`` block, or an interrupt of :meth:`wait`; where the cell that made it is run
-    again, until then. Where it is shown in a notebook it changes in place, ten times a second at
-    most, and stays as it was at the end.
+    A live frame receives events in the background until the source ends, :meth:`stop` is called, a
+    ``with`` block ends, :meth:`wait` is interrupted, or the cell that created it is run again. In a
+    notebook its display is updated in place, at most ten times a second, and keeps the last state.
 
     Parameters
     ----------
     source
-        What gives the Results: ``client.subscribe(...)``, or any iterator or asynchronous iterator
-        of Results or of dicts of data. An asynchronous one is iterated on gqlnb's own loop, not
-        on that of the notebook.
+        ``client.subscribe(...)``, or any iterator or asynchronous iterator of Results or of dicts
+        of data. An asynchronous one is iterated on gqlnb's own loop, not on that of the notebook.
     rows
-        How many rows are kept at most, the last ones; older ones are dropped, and counted.
+        The largest number of rows to keep; older rows are dropped and counted.
     path
         The list in each event whose items are the rows, as for :meth:`gqlnb.Result.frame`. None:
-        its one list; a row for each event where there is none, or more than one.
+        the only list of an event; if it has none or several, one row for each event.
     max_results
-        After how many events it ends; None for no end of its own.
+        The number of events after which it ends; None for no limit.
 
     Attributes
     ----------
     document : Document or None
-        What the events answer, as far as `source` says.
+        The document of the subscription, if `source` has one.
 
     Raises
     ------
     OptionError
-        If `source` gives no Results, or a number is none above 0.
+        If `source` is not an iterator of Results, or a number is not above 0.
 
     Examples
     --------
@@ -143,21 +141,18 @@ class LiveFrame:
         background.start(self._follow())
 
     def _stop_previous_run(self) -> None:
-        """Stop what the same cell made when it was run before: nobody sees that any more."""
+        """Stop the live frames of an earlier run of the same cell."""
         cell = find_calling_cell()
         if cell is None:
             return
-        with _MAKING:
-            others = list(_MADE.items())
-            _MADE[self] = cell
+        with _CELL_LOCK:
+            others = list(_CELL_OF_FRAME.items())
+            _CELL_OF_FRAME[self] = cell
         for other, before in others:
             if cell.is_rerun_of(before):
                 other.stop()
 
-    # -- following
-
     async def _follow(self) -> None:
-        """Take what comes until there is no more; on the background loop."""
         with self._lock:
             self._task = asyncio.current_task()
             stopping = self._stopping
@@ -169,7 +164,7 @@ class LiveFrame:
             phase = STOPPED
         except GqlnbError as error:
             phase, self._failure, self._error_text = FAILED, strip_traceback(error), str(error)
-        except Exception as error:  # whatever the source raises: there is nobody else to tell
+        except Exception as error:  # any exception of the source; raise_for_error() raises it
             phase, self._failure, self._error_text = FAILED, error, describe_exception(error)
         with self._lock:
             self._phase, self._task = phase, None
@@ -183,16 +178,16 @@ class LiveFrame:
             else iterate_in_thread(self._source)
         )
         try:
-            async for came in steps:
-                if not self._add_result(to_result(came)):
+            async for event in steps:
+                if not self._add_result(to_result(event)):
                     return FULL
-                await asyncio.sleep(0)  # others on this loop, and who stops it, have their turn
+                await asyncio.sleep(0)  # a fast source must not starve the loop, nor stop()
             return ENDED
         finally:
             await close_iterator(steps)
 
     def _add_result(self, result: Result) -> bool:
-        """Hold one more result, and no more rows than wanted; return whether to go on."""
+        """Add a result, drop old rows, and return whether to continue."""
         from gqlnb.result.event_frames import count_rows
 
         count = count_rows(result, self._path)
@@ -201,7 +196,7 @@ class LiveFrame:
             self._kept_results.append((result, count))
             self._events += 1
             self._rows += count
-            # What has no rows takes a place too: there may be many such events.
+            # An event without rows counts as one row, or there could be any number of them.
             self._kept_size += max(count, 1)
             while self._kept_size - max(self._kept_results[0][1], 1) >= self._max_rows:
                 self._kept_size -= max(self._kept_results.popleft()[1], 1)
@@ -211,41 +206,39 @@ class LiveFrame:
             self._output.news.set()
             return self._max_events is None or self._events < self._max_events
 
-    # -- what there is
-
     @property
     def frame(self) -> pd.DataFrame:
-        """The rows that are kept, as a DataFrame with the dtypes of the schema.
+        """The kept rows as a DataFrame with the dtypes of the schema.
 
-        Its index counts the rows from the beginning, so it shows how many were dropped. ``attrs``
-        holds ``source``, ``partial`` (whether events came with errors), ``rows`` and ``events``
-        (how many came in all) and ``reconnects``.
+        The index numbers all rows from 0, including dropped ones. ``attrs`` has ``source``,
+        ``partial`` (whether events had errors), the total numbers of ``rows`` and ``events``, and
+        ``reconnects``.
         """
         return self._build_frame()[0]
 
     @property
     def results(self) -> list[Result]:
-        """The results whose rows are kept, the oldest first."""
+        """The results of the kept rows, oldest first."""
         with self._lock:
             return [result for result, _ in self._kept_results]
 
     @property
     def error(self) -> str | None:
-        """What ended it, in words, if that was an error; None if nothing went wrong."""
+        """The error that ended the subscription, as text; None if there was none."""
         return self._error_text
 
     @property
     def events(self) -> int:
-        """How many events came."""
+        """The number of received events."""
         return self._events
 
     @property
     def live(self) -> bool:
-        """Whether more may come."""
+        """Whether the subscription is still running."""
         return not self._finished.is_set()
 
     def _build_frame(self, most: int | None = None) -> tuple[pd.DataFrame, str]:
-        """Return the last `most` rows, all by default, and in words what they are the last of."""
+        """Return the last `most` rows, by default all that are kept, and the status."""
         import pandas as pd
 
         from gqlnb.result.event_frames import build_events_frame
@@ -259,7 +252,7 @@ class LiveFrame:
                 "events": self._events,
                 "reconnects": self._reconnects,
             }
-            said = self._describe_status()
+            status = self._describe_status()
         last = min(self._max_rows, most or self._max_rows)
         results: list[Result] = []
         count = 0
@@ -267,58 +260,56 @@ class LiveFrame:
             result, more = held.pop()
             results.insert(0, result)
             count += more
-        made = build_events_frame(results, self._path, self.document).tail(last)
-        first = max(0, rows - len(made))
-        made.index = pd.RangeIndex(first, first + len(made))
-        made.attrs = attrs
-        return made, said
+        frame = build_events_frame(results, self._path, self.document).tail(last)
+        first = max(0, rows - len(frame))
+        frame.index = pd.RangeIndex(first, first + len(frame))
+        frame.attrs = attrs
+        return frame, status
 
     @property
     def _reconnects(self) -> int:
         return int(getattr(self._source, "reconnects", 0))
 
-    # -- its end
-
     def stop(self) -> None:
-        """End the subscription; the rows stay. Nothing happens where it has ended already."""
+        """End the subscription and keep the rows; no effect after the end."""
         with self._lock:
             self._stopping = True
             task = self._task
         if task is not None:
-            with suppress(RuntimeError):  # the loop is gone: the process is about to end
+            with suppress(RuntimeError):  # the loop is closed: the process is about to exit
                 task.get_loop().call_soon_threadsafe(task.cancel)
-        self._finished.wait(SECONDS_TO_END)
+        self._finished.wait(END_TIMEOUT)
         self._output.wait()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the subscription has ended; an interrupt stops it.
+        """Wait for the end of the subscription; an interrupt stops it.
 
         Parameters
         ----------
         timeout
-            Seconds to wait at most; None for no end.
+            The longest wait in seconds; None for no limit.
 
         Returns
         -------
         bool
-            Whether it has ended; :attr:`error` says if that was an error.
+            Whether it has ended, regularly or with an :attr:`error`.
         """
         try:
-            over = self._finished.wait(timeout)
+            finished = self._finished.wait(timeout)
         except BaseException:  # the interrupt button
             self.stop()
             raise
-        if over:
+        if finished:
             self._output.wait()
-        return over
+        return finished
 
     def raise_for_error(self) -> Self:
-        """Return this live frame, or raise what ended it.
+        """Raise the error that ended the subscription, else return this live frame.
 
         Raises
         ------
         Exception
-            The error of the subscription; the rows that came before are kept.
+            The error of the subscription; the rows received before are kept.
         """
         if self._failure is not None:
             raise self._failure
@@ -330,11 +321,9 @@ class LiveFrame:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    # -- showing
-
     @property
     def status(self) -> str:
-        """How far it is, in a sentence."""
+        """The progress as a sentence."""
         with self._lock:
             return self._describe_status()
 
@@ -342,7 +331,7 @@ class LiveFrame:
         count = format_count(self._rows, "row")
         if self._events != self._rows:
             count = f"{format_count(self._events, 'event')}, {count}"
-        begun = {
+        status = {
             WAITING: "Waiting for the first event",
             LIVE: f"Live, {count} so far",
             ENDED: f"Ended after {count}",
@@ -353,37 +342,37 @@ class LiveFrame:
         dropped = self._rows - self._max_rows
         if dropped > 0:
             were = "was" if dropped == 1 else "were"
-            begun += f"; the last {self._max_rows:,} are kept, {dropped:,} {were} dropped"
+            status += f"; the last {self._max_rows:,} are kept, {dropped:,} {were} dropped"
         if again := self._reconnects:
             times = "once" if again == 1 else f"{again:,} times"
-            begun += f"; the connection broke and was made again {times}, events may be missing"
-        return f"{begun}."
+            status += f"; the connection broke and was made again {times}, events may be missing"
+        return f"{status}."
 
     def _describe_faults(self) -> list[str]:
-        """Return what went wrong, a line each."""
+        """Return a line for each error."""
         with self._lock:
             faulty, lines = self._events_with_errors, list(self._last_errors)
         if faulty:
             lines.insert(0, f"{format_count(faulty, 'event')} came with errors; the last of them:")
         if self.error is not None:
-            lines += [sanitize_text(line, WORDS) for line in self.error.splitlines()]
+            lines += [sanitize_text(line, MAX_ERROR_LENGTH) for line in self.error.splitlines()]
         return lines
 
     def _build_bundle(self, hint: str = "") -> MimeBundle:
-        """Return what is shown now, as text and as HTML."""
+        """Return the current display as text and as HTML."""
         from gqlnb.result.renderer import IN_HTML, ROWS_SHOWN, build_grid
 
         try:
-            frame, said = self._build_frame(ROWS_SHOWN)
-        except GqlnbError as error:  # of the path that was asked for
-            faults = [sanitize_text(error, WORDS)]
+            frame, status = self._build_frame(ROWS_SHOWN)
+        except GqlnbError as error:  # the path does not fit the events
+            faults = [sanitize_text(error, MAX_ERROR_LENGTH)]
             return {"text/plain": faults[0], "text/html": wrap_html(render_note(faults))}
-        said = f"{said} {hint}".rstrip() if self.live else said
+        status = f"{status} {hint}".rstrip() if self.live else status
         faults = self._describe_faults()
         table = [build_grid(frame).to_text()] if len(frame) else []
-        text = "\n".join([*table, said, *faults])
+        text = "\n".join([*table, status, *faults])
         body = build_grid(frame, IN_HTML).to_html() if len(frame) else ""
-        below = f'<p style="opacity:.7;margin:2px 0">{escape(said)}</p>'
+        below = f'<p style="opacity:.7;margin:2px 0">{escape(status)}</p>'
         return {"text/plain": text, "text/html": wrap_html(f"{body}{below}{render_note(faults)}")}
 
     def __repr__(self) -> str:
@@ -393,38 +382,32 @@ class LiveFrame:
         return self._build_bundle()
 
     def _ipython_display_(self) -> None:
-        """Show it in place while it lives; what has ended is shown as any value is.
+        """Display in place while it is running, later like any value.
 
         Raises
         ------
         NotImplementedError
-            Which IPython takes as the wish for that.
+            Tells IPython to display it like any value.
         """
         if not self.live or not is_in_kernel():
             raise NotImplementedError
         self.show()
 
     def show(self, *, keep: bool = True, hint: str = "") -> None:
-        """Show it here in the notebook, in place while it lives.
+        """Display the rows here in the notebook, updated in place.
 
         Parameters
         ----------
         keep
-            Whether it stays as it was at the end, or nothing is left of it.
+            Whether the last state stays; otherwise the output is cleared at the end.
         hint
-            What to say beside it while it lives.
+            A text beside the status until the end.
         """
         self._output.show(keep=keep, hint=hint)
 
 
 def check_source(source: Any) -> Any:
-    """Return an iterator over Results.
-
-    Raises
-    ------
-    OptionError
-        If it is nothing of that kind.
-    """
+    """Return an iterator over Results."""
     if not isinstance(source, (Result, str, bytes, Mapping)):
         if isinstance(source, AsyncIterable):
             return source.__aiter__()
@@ -438,13 +421,7 @@ def check_source(source: Any) -> Any:
 
 
 def check_positive(name: str, value: SupportsIndex) -> int:
-    """Return a whole number above 0.
-
-    Raises
-    ------
-    OptionError
-        If it is none.
-    """
+    """Check a whole number above 0."""
     with suppress(TypeError):
         number = operator.index(value)
         if number > 0 and type(value) is not bool:
@@ -453,42 +430,31 @@ def check_positive(name: str, value: SupportsIndex) -> int:
     raise OptionError(msg)
 
 
-def to_result(came: Any) -> Result:
-    """Return an event as a Result.
-
-    Raises
-    ------
-    OptionError
-        If it is neither one nor the data of one.
-    """
-    if isinstance(came, Result):
-        return came
-    if isinstance(came, dict):
-        return Result(came)
-    msg = f"LiveFrame takes Results or dicts of data; one of type {type(came).__name__} came."
+def to_result(event: object) -> Result:
+    """Convert an event to a Result."""
+    if isinstance(event, Result):
+        return event
+    if isinstance(event, dict):
+        return Result(event)
+    msg = f"LiveFrame takes Results or dicts of data; one of type {type(event).__name__} came."
     raise OptionError(msg)
 
 
 async def iterate_in_thread(source: Any) -> AsyncGenerator[Any, None]:
-    """Yield from a plain iterator, each step in a thread: it may wait for ever."""
+    """Yield from a plain iterator, each step in a thread because it may block."""
     try:
-        while (found := await background.run_in_thread(partial(next, source, END))) is not END:
-            yield found
+        while (event := await background.run_in_thread(partial(next, source, END))) is not END:
+            yield event
     finally:
         if isinstance(source, Generator):
-            with suppress(ValueError):  # it runs still: it is left where it waits
+            with suppress(ValueError):  # it is still blocked in another thread
                 source.close()
 
 
 async def close_iterator(steps: Any) -> None:
-    """End what was iterated, so that it runs its ``finally`` blocks."""
+    """Close an iterator, so that its ``finally`` blocks run."""
     close = getattr(steps, "aclose", None)
     if close is not None:
-        done = close()
-        if isawaitable(done):
-            await done
-
-
-def wrap_html(body: str) -> str:
-    """Return HTML in an element of the package's own classes."""
-    return f'<div class="{HTML_CLASSES}">{body}</div>'
+        closing = close()
+        if isawaitable(closing):
+            await closing

@@ -1,8 +1,7 @@
-"""Something shown in a notebook that changes in place until its end, without a comm."""
+"""Outputs of a notebook that are updated in place, without a comm."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -18,41 +17,41 @@ __all__ = ["MimeBundle", "OutputUpdater", "SavedOutput", "is_in_kernel"]
 
 MimeBundle = dict[str, str]
 EMPTY_BUNDLE = {"text/plain": "", "text/html": ""}
-SECONDS_BETWEEN = 0.1  # two changes; ten a second look smooth
-SECONDS_BETWEEN_LOOKS = 1.0  # where nothing says that something has changed
-SECONDS_TO_END = 5.0
+UPDATE_INTERVAL = 0.1  # seconds; ten updates per second look smooth
+CHECK_INTERVAL = 1.0  # seconds, if no event announces a change
+END_TIMEOUT = 5.0  # seconds
 
 
 class OutputUpdater:
-    """Paints what is shown, in a thread: neither a running cell nor what is painted waits.
+    """Updates outputs in a thread, so that neither a running cell nor the source waits.
 
     Parameters
     ----------
     bundle
-        Returns what to show, with a hint that holds while it lives.
+        Returns the current output; its argument is a hint to show until the end.
     state
-        Returns what differs where there is something new to show.
-    over
-        Set at the end; what is painted then stays.
+        Returns a value that changes with the output.
+    finished
+        Set at the end; the output is then updated once more.
     """
 
     def __init__(
-        self, bundle: Callable[[str], MimeBundle], state: Callable[[], Any], over: Event
+        self, bundle: Callable[[str], MimeBundle], state: Callable[[], object], finished: Event
     ) -> None:
         self.news = Event()
-        self._bundle, self._state, self._finished = bundle, state, over
+        self._bundle, self._state, self._finished = bundle, state, finished
         self._lock = Lock()
         self._shown: list[tuple[Callable[[MimeBundle], None], bool, str]] = []
         self._thread: Thread | None = None
 
     def show(self, *, keep: bool, hint: str) -> None:
-        """Show it here; parameters as for :meth:`gqlnb.LiveFrame.show`."""
+        """Display the output here; parameters as for :meth:`gqlnb.LiveFrame.show`."""
         from IPython.display import display
 
-        # What is left must be what came first, or a test that compares outputs finds another one.
+        # An output that is cleared at the end must start empty: nbval compares the first version.
         first = self._bundle(hint) if keep else EMPTY_BUNDLE
         handle: Any = display(first, raw=True, display_id=True)  # type: ignore[no-untyped-call]
-        if handle is None:  # there is nobody to show it to
+        if handle is None:  # outside of IPython
             return
         with self._lock:
             self._shown.append((partial(handle.update, raw=True), keep, hint))
@@ -64,23 +63,23 @@ class OutputUpdater:
                 self._thread.start()
 
     def wait(self) -> None:
-        """Wait until what is shown is how it ended."""
+        """Wait for the last update."""
         with self._lock:
             thread = self._thread
         if thread is not None:
-            thread.join(SECONDS_TO_END)
+            thread.join(END_TIMEOUT)
 
     def _update_outputs(self) -> None:
-        seen: Any = None
+        seen: object = None
         while not self._finished.is_set():
-            self.news.wait(SECONDS_BETWEEN_LOOKS)
+            self.news.wait(CHECK_INTERVAL)
             self.news.clear()
             shown = list(self._shown)
             state = self._state(), len(shown)
             for update, _, hint in shown if state != seen else []:
                 update(self._bundle(hint))
             seen = state
-            self._finished.wait(SECONDS_BETWEEN)
+            self._finished.wait(UPDATE_INTERVAL)
         last = self._bundle("")
         with self._lock:
             for update, keep, _ in self._shown:
@@ -90,33 +89,33 @@ class OutputUpdater:
 
 
 def is_in_kernel() -> bool:
-    """Tell whether what is shown can be changed later: in a notebook, not in a terminal."""
+    """Return whether outputs can be updated later: in a notebook, not in a terminal."""
     from IPython.core.getipython import get_ipython
 
     return getattr(get_ipython(), "kernel", None) is not None
 
 
 class SavedOutput:
-    """The place below a view; there is none where outputs cannot be changed later."""
+    """An output below a view that is saved with the notebook."""
 
     def __init__(self) -> None:
         self._handle: DisplayHandle | None = None
         self._lock = Lock()
 
     def show(self, html: str) -> bool:
-        """Make the place, as an output of the cell that runs; return False where there is none."""
+        """Display the output; return False where outputs cannot be updated later."""
         if not is_in_kernel():
             return False
         from IPython.display import display
 
-        # The same place again, if the view is shown again: both change together.
+        # A view that is displayed again shares the output: both are updated.
         again: Any = True if self._handle is None else self._handle.display_id
         made: Any = display(build_html_bundle(html), raw=True, display_id=again)  # type: ignore[no-untyped-call]
         self._handle = made
         return True
 
     def put(self, make: Callable[[], str]) -> None:
-        """Put what `make` returns there, from any thread; of two at once the later result stays."""
+        """Update the output with the result of `make`, from any thread, one at a time."""
         if self._handle is None:
             return
         with self._lock:
@@ -124,5 +123,4 @@ class SavedOutput:
 
 
 def build_html_bundle(html: str) -> dict[str, str]:
-    """Return an output of HTML; the text is with the view."""
     return {"text/html": f'<div class="gqlnb-kept {HTML_CLASSES}">{html}</div>'}

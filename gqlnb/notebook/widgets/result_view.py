@@ -1,4 +1,4 @@
-"""A result to look through: its frames as grids, its data as a tree, its errors in words."""
+"""A widget to browse a result: its frames as grids, its data as a tree, its errors as text."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ LABEL = 60  # characters of a tab
 
 
 class ResultView(Widget):
-    """Look through a result, or any frame, however long.
+    """Browse a result, or a frame of any length.
 
-    The grid scrolls, sorts, filters and searches in the kernel, also while a cell runs: click on
+    The grid scrolls, sorts, filters and searches in the kernel, also while a cell runs. Click on
     the name of a column, or press Enter there, to sort; Ctrl-C copies the selected cells.
 
     Parameters
     ----------
     result
         A :class:`gqlnb.Result`, whose frames, data and errors have a tab each; a DataFrame; a
-        Series; an Arrow table, or what gives one (a Polars frame, a DuckDB relation). It is not
-        copied and must not be changed afterwards.
+        Series; an Arrow table; or an object with the Arrow stream interface (a Polars frame, a
+        DuckDB relation). It is not copied and must not be changed afterwards.
 
     Attributes
     ----------
     result : Result or None
-        What was given, if it was a result.
+        The result; None if a frame was given.
 
     Raises
     ------
     OptionError
-        If it is none of these.
+        If `result` is of another type.
 
     Examples
     --------
@@ -78,27 +78,20 @@ class ResultView(Widget):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The frame that is shown first, as it was given; of a result the first of its frames.
+        """The given frame, or the first frame of the result.
 
         Raises
         ------
         FrameError
             If the values of a result do not fit its columns.
         """
-        frame = self._get_first_frame()
-        if isinstance(frame, pd.DataFrame):
-            return frame
-        made: pd.DataFrame = frame.to_pandas(types_mapper=pd.ArrowDtype)
-        return made
-
-    def _get_first_frame(self) -> Frame:
-        return self._frames[0][1]()
+        return to_pandas(self._frames[0][1]())
 
     def __repr__(self) -> str:
         name = type(self).__name__
         if self.result is not None:
             return f"{name}({', '.join(label for label, _ in self._frames)})"
-        rows, columns = self._get_first_frame().shape
+        rows, columns = self._frames[0][1]().shape
         return f"{name}({format_count(rows, 'row')}, {format_count(columns, 'column')})"
 
     def _build_text(self) -> str:
@@ -116,12 +109,11 @@ class ResultView(Widget):
         return render_frame(frame, build_caption(frame, rows))
 
     def _get_first_rows(self) -> tuple[pd.DataFrame, int]:
-        """Return the first rows of the frame, and how many there are in all."""
-        frame = self._get_first_frame()
+        """Return the first rows of the frame, and the number of all rows."""
+        frame = self._frames[0][1]()
         if isinstance(frame, pd.DataFrame):
             return frame.head(ROWS_SHOWN), len(frame)
-        first = frame.slice(0, ROWS_SHOWN).to_pandas(types_mapper=pd.ArrowDtype)
-        return first, frame.num_rows
+        return to_pandas(frame.slice(0, ROWS_SHOWN)), frame.num_rows
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
@@ -143,7 +135,7 @@ class ResultView(Widget):
             return self._sources[at]
 
     def _build_tabs(self) -> list[dict[str, Any]]:
-        """Return the tabs: the frames and the data; the data first where there is no list."""
+        """Return the tabs: frames, then data; the data first if the result has no list."""
         tabs = [
             {"kind": "grid", "tab": at, "label": label}
             for at, (label, _) in enumerate(self._frames)
@@ -155,7 +147,7 @@ class ResultView(Widget):
 
 
 def list_frames(shown: Any) -> list[tuple[str, Callable[[], Frame]]]:
-    """Return the frames of what is shown: a name, and a function that gives the frame."""
+    """Return the frames of a value: the name of each, and a function that builds it."""
     if not isinstance(shown, Result):
         frame = to_frame(shown)
         return [("rows", lambda: frame)]
@@ -168,14 +160,16 @@ def list_frames(shown: Any) -> list[tuple[str, Callable[[], Frame]]]:
     return found
 
 
-def to_frame(shown: Any) -> Frame:
-    """Return what is no result as a frame.
+def to_pandas(frame: Frame) -> pd.DataFrame:
+    """Convert a frame to pandas without changing its types."""
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    converted: pd.DataFrame = frame.to_pandas(types_mapper=pd.ArrowDtype)
+    return converted
 
-    Raises
-    ------
-    OptionError
-        If it is none.
-    """
+
+def to_frame(shown: Any) -> Frame:
+    """Convert a value other than a result to a frame."""
     if isinstance(shown, (pd.DataFrame, pa.Table)):
         return shown
     if isinstance(shown, pd.Series):

@@ -1,4 +1,4 @@
-"""What repeats a star search outside the widget: the text that was sent, and a line of Python."""
+"""One run of the star search: its state, its caption, and the same search as GraphQL and Python."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ __all__ = [
 
 
 def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
-    """Return a GraphQL text that asks for the same rows by itself: its variables have defaults.
+    """Return the sent query with the variables as defaults, so that it runs on its own.
 
     Parameters
     ----------
     frame
-        What the search found.
+        The result of the search.
     limit
-        The rows that were asked for; None for all.
+        The requested number of rows; None for all.
     """
     query = json.dumps(frame.attrs["query"], ensure_ascii=False)
     first = MAX_PAGE_SIZE if limit is None else min(MAX_PAGE_SIZE, limit)
@@ -56,39 +56,35 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
 
 
 def write_python(
-    query: str, limit: int | None, client: Any, names: Mapping[str, Any] | None = None
+    query: str, limit: int | None, client: Any, names: Mapping[str, object] | None = None
 ) -> str:
-    """Return the line of Python that repeats a search.
+    """Return a line of Python that repeats a search.
 
     Parameters
     ----------
     query, limit, client
         As for :func:`gqlnb.stars`.
     names
-        What the notebook calls its objects; a client without a name there is ``client``.
+        The names of the notebook; a client without a name is written as ``client``.
     """
-    asked = f"gqlnb.stars({query!r}, limit={limit!r}, client={write_client(client, names or {})})"
-    return f"import gqlnb; {asked}"
-
-
-def write_client(client: Any, names: Mapping[str, Any]) -> str:
-    """Return an expression for a client: its text without secrets, or its name."""
-    if isinstance(client, str):
-        return format_client(client)
-    known = (name for name, value in names.items() if value is client and name[0] != "_")
-    return next(known, "client")
+    word = format_client(client) if isinstance(client, str) else "client"
+    for name, value in (names or {}).items():
+        if value is client and name[0] != "_" and not isinstance(client, str):
+            word = name
+            break
+    return f"import gqlnb; gqlnb.stars({query!r}, limit={limit!r}, client={word})"
 
 
 def format_client(client: Any) -> str:
-    """Return a client as a repr shows it: of an address no user, password, query or fragment."""
+    """Return the repr of a client; of an address without user, password, query and fragment."""
     if not isinstance(client, str) or ("/" not in client and "@" not in client):
-        return repr(client)  # the name of a connection; an object, which knows what to hide
+        return repr(client)  # the name of a connection, or an object whose repr hides secrets
     try:
         parts = urlsplit(client.strip())
         host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
     except ValueError:
         return repr("...")
-    if "@" in parts.path:  # a password with a slash in it, or no scheme
+    if "@" in parts.path:  # a password with a slash, or an address without scheme
         return repr("...")
     host = f"[{host}]" if ":" in host else host
     scheme = f"{parts.scheme}://" if parts.netloc else ""
@@ -97,7 +93,7 @@ def format_client(client: Any) -> str:
 
 @dataclass(slots=True, eq=False)
 class StarRun:
-    """One search: what was asked, how far it is, how it ended.
+    """One search: its parameters, progress and outcome.
 
     Attributes
     ----------
@@ -106,19 +102,19 @@ class StarRun:
     stopped
         Whether it was cancelled, or a later search took its place.
     finished
-        Set when it ended, one way or the other.
+        Set at the end.
     received, wanted
-        Rows received and rows there will be; `wanted` is None until the endpoint has said.
+        The numbers of received and of expected rows; `wanted` is None until it is known.
     pages
-        Pages received.
+        The number of received pages.
     budget
-        What is left of the endpoint's budget, in words; empty if it has not said.
+        The remaining budget of the endpoint as text; "" if unknown.
     frame, error
-        How it ended; both None while it runs and after it was stopped.
+        The outcome; both are None while it runs and after it was stopped.
     sent_at
-        When the front end last heard of it, in seconds of the monotonic clock.
+        The time of the last message to the front end, in seconds of the monotonic clock.
     send_pending
-        Whether a timer will tell it more.
+        Whether a timer will send the next message.
     """
 
     query: str
@@ -141,7 +137,7 @@ class StarRun:
         error: Exception | None = None,
         stopped: bool = False,
     ) -> bool:
-        """Note how it ended and wake who waits; return False if it had ended before."""
+        """Set the outcome; return False if it had ended before."""
         if self.finished.is_set():
             return False
         self.frame, self.error, self.stopped = frame, error, stopped
@@ -149,12 +145,14 @@ class StarRun:
         return True
 
     def get_frame(self) -> pd.DataFrame:
-        """Return what was found.
+        """Return the rows.
 
         Raises
         ------
+        GqlnbError
+            If the search was cancelled.
         Exception
-            What it ended with otherwise.
+            The error that ended it.
         """
         if self.error is not None:
             raise self.error
@@ -174,7 +172,7 @@ class StarRun:
 
     @property
     def text(self) -> str:
-        """How it goes, in a few words; nothing for a failure, which has words of its own."""
+        """The progress in a few words; "" after a failure, which is shown separately."""
         got, pages = format_count(self.received, "row"), format_count(self.pages, "page")
         match self.phase:
             case "running" if self.wanted is not None:
@@ -187,8 +185,8 @@ class StarRun:
                 return f"{got} in {pages}."
         return ""
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what a view shows of it."""
+    def to_state(self) -> dict[str, object]:
+        """Return the state that a view shows."""
         return {
             "phase": self.phase,
             "text": self.text,
@@ -199,31 +197,33 @@ class StarRun:
 
 
 IDLE = {"phase": "idle", "text": "", "budget": "", "got": 0, "wanted": None}
-"""What a view shows before the first search."""
+"""The state that a view shows before the first search."""
 
 
 def read_limit(value: SupportsIndex | str | None) -> int | None:
-    """Read the number of rows from the text of its box, or check a number.
+    """Read a number of rows from the text of a box, or check a number.
+
+    An empty text, ``"all"`` and None mean no limit.
 
     Raises
     ------
     QueryError
-        If it is no whole number from 1 up; an empty text, ``"all"`` and None mean no limit.
+        If it is not a whole number above 0.
     """
     if value is None or (isinstance(value, str) and value.strip().lower() in {"", "all"}):
         return None
     number = parse_whole_number(value)
-    if number is None or not 1 <= number < 10**15:  # what every JSON reader keeps exact
+    if number is None or not 1 <= number < 10**15:  # exact in every JSON reader
         msg = (
-            f"Number of rows {sanitize_text(repr(value), 80)} is no whole number from 1 up. "
-            "Write for example 100, or nothing for all rows."
+            f"Number of rows {sanitize_text(repr(value), 80)} is not a whole number above 0. "
+            "Enter for example 100, or nothing for all rows."
         )
         raise QueryError(msg)
     return number
 
 
 def parse_whole_number(value: SupportsIndex | str) -> int | None:
-    """Return a whole number, or what a text of digits means; None for anything else."""
+    """Return a whole number or the value of a text of digits, else None."""
     if isinstance(value, str):
         digits = value.strip().replace(",", "").replace("_", "")
         return int(digits) if re.fullmatch(r"[0-9]{1,15}", digits) else None
@@ -234,14 +234,14 @@ def parse_whole_number(value: SupportsIndex | str) -> int | None:
 
 
 def write_caption(frame: pd.DataFrame) -> str:
-    """Return in sentences how much of what a table shows, and where it is from."""
+    """Describe the rows of a table and their source."""
     attrs = frame.attrs
     total, query, source = attrs["total_count"], attrs["query"], attrs["source"]
     parts = [f"{len(frame):,} of the {total:,} repositories that match {query}."]
     if not total:
         parts = [f"No repository matches {query}."]
     if source:
-        # A snapshot is of some repositories on some day: its counts are never GitHub's.
+        # A snapshot covers some repositories at one date, so its counts differ from GitHub's.
         but = ", not GitHub's counts" if "snapshot" in source else ""
         parts.append(f"Source: {source}{but}.")
     return sanitize_text(" ".join([*parts, *attrs["notes"]]), 1000)

@@ -1,7 +1,7 @@
-"""Two pictures of a star search as plain values, which the front end draws and text can say.
+"""Two charts of a star search as plain values, which the front end draws.
 
-The repositories with the most stars, as bars; and how many have how many stars, as a histogram
-whose ranges are equally wide on a logarithmic scale, as stars are spread over many powers of ten.
+A bar chart of the repositories with the most stars, and a histogram of stars. Star counts spread
+over several powers of ten, so the ranges of the histogram have equal widths on a logarithmic scale.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = [
     "find_top",
 ]
 
-TOP = 20  # bars of which each can still have its name beside it
-NAME = 60  # characters of it
-FEWEST, MOST = 8, 12  # ranges: fewer say little, more are hard to read
-# Steps within a power of ten: 1-2-5, then the series R10, R20 and R40 of ISO 3, preferred numbers.
+TOP = 20  # bars; more leave no space for their names
+NAME = 60  # characters of a name
+FEWEST, MOST = 8, 12  # ranges of the histogram: fewer are coarse, more are hard to read
+# Steps within a power of ten: 1-2-5, then the series R10, R20 and R40 of ISO 3 (preferred numbers).
 R10 = (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8)
 R20 = (*R10, 1.12, 1.4, 1.8, 2.24, 2.8, 3.55, 4.5, 5.6, 7.1, 9)
 R40 = (
@@ -48,7 +48,7 @@ SERIES = ((1, 2, 5), R10, R20, R40)
 
 @dataclass(frozen=True, slots=True)
 class StarBar:
-    """One repository: ``owner/name``, and its stars."""
+    """The bar of one repository, named ``owner/name``."""
 
     name: str
     stars: int
@@ -56,7 +56,7 @@ class StarBar:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many repositories have from `low` to `high` stars, both included."""
+    """The number of repositories with `low` to `high` stars, both included."""
 
     low: int
     high: int
@@ -64,7 +64,7 @@ class Bin:
 
 
 def find_top(frame: pd.DataFrame, count: int = TOP) -> list[StarBar]:
-    """Return the repositories with the most stars, those first; of equal ones as they stand."""
+    """Return the repositories with the most stars, in descending order."""
     known = frame.dropna(subset=["stargazers"])
     first = known.sort_values("stargazers", ascending=False, kind="stable").head(count)
     rows = zip(first["owner"], first["name"], first["stargazers"], strict=True)
@@ -74,12 +74,12 @@ def find_top(frame: pd.DataFrame, count: int = TOP) -> list[StarBar]:
 
 
 def build_histogram(counts: ArrayLike) -> list[Bin]:
-    """Return how many of the counts lie in each range, without gaps from the lowest on.
+    """Count the values in adjacent ranges.
 
     Parameters
     ----------
     counts
-        Numbers of stars from 0 up, in any order.
+        Numbers of stars, at least 0, in any order.
     """
     numbers = np.asarray(counts, dtype=np.int64)
     if not numbers.size:
@@ -89,24 +89,25 @@ def build_histogram(counts: ArrayLike) -> list[Bin]:
     places = np.searchsorted(np.asarray(starts), numbers, side="right") - 1
     found = np.bincount(places, minlength=len(starts)).tolist()
     ends = [*(start - 1 for start in starts[1:]), max(most, starts[-1])]
-    return [Bin(*each) for each in zip(starts, ends, found, strict=True)]
+    return [Bin(*row) for row in zip(starts, ends, found, strict=True)]
 
 
 def choose_edges(low: int, high: int) -> list[int]:
-    """Return the first numbers of ranges that hold all from `low` to `high`."""
+    """Return the lower ends of ranges that cover `low` to `high`."""
     if low == high:
         return [low]
     for steps in SERIES:
         found = select_steps(steps, low, high)
         if len(found) >= FEWEST:
             return found
-    # Less than a third of a power of ten: there the scale is as good as linear.
-    step = next(s for s in list_whole_steps() if (high - low) // s < MOST)
+    # Below a third of a power of ten a logarithmic scale is nearly linear: steps 1, 2, 5, 10 ...
+    widths = (digit * 10**power for power in range(15) for digit in (1, 2, 5))
+    step = next(width for width in widths if (high - low) // width < MOST)
     return list(range(low // step * step, high + 1, step))
 
 
 def select_steps(steps: Sequence[float], low: int, high: int) -> list[int]:
-    """Return the steps of each power of ten that are of use between two numbers."""
+    """Return the lower ends from `low` to `high` at given steps of each power of ten."""
     powers = range(floor(log10(max(1, low))), floor(log10(max(1, high))) + 1)
     every = {round(step * 10**power) for power in powers for step in steps}
     ordered = sorted(every | ({0} if low == 0 else set()))
@@ -114,23 +115,17 @@ def select_steps(steps: Sequence[float], low: int, high: int) -> list[int]:
     return ordered[begin : bisect_right(ordered, high)]
 
 
-def list_whole_steps() -> list[int]:
-    """Return 1, 2, 5, 10, 20 and so on."""
-    return [step * 10**power for power in range(15) for step in (1, 2, 5)]
-
-
 def build_charts(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return both as JSON values, each with a sentence for those who do not see it."""
+    """Return both charts as JSON values, each with a description for screen readers."""
     bars = find_top(frame)
     bins = build_histogram(frame["stargazers"].dropna())
     return {
-        "top": {"bars": [asdict(each) for each in bars], "said": describe_bars(bars)},
-        "spread": {"bins": [asdict(each) for each in bins], "said": describe_bins(bins)},
+        "top": {"bars": [asdict(bar) for bar in bars], "said": describe_bars(bars)},
+        "spread": {"bins": [asdict(found) for found in bins], "said": describe_bins(bins)},
     }
 
 
 def describe_bars(bars: Sequence[StarBar]) -> str:
-    """Describe the bars in a sentence."""
     if not bars:
         return "No repositories."
     first, last = bars[0], bars[-1]
@@ -143,11 +138,10 @@ def describe_bars(bars: Sequence[StarBar]) -> str:
 
 
 def describe_bins(bins: Sequence[Bin]) -> str:
-    """Describe the histogram in a sentence."""
     if not bins:
         return "No repositories."
-    first, *others = sorted(bins, key=lambda each: -each.count)
-    number = sum(each.count for each in bins)
+    first, *others = sorted(bins, key=lambda found: -found.count)
+    number = sum(found.count for found in bins)
     said = (
         f"{format_count(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
         f"{format_count(len(bins), 'range')}"
@@ -157,19 +151,18 @@ def describe_bins(bins: Sequence[Bin]) -> str:
     return f"{said}; the most, {first.count:,}, have {format_range(first)} stars."
 
 
-def format_range(each: Bin) -> str:
-    """Return the numbers of a range."""
-    return f"{each.low:,}" if each.low == each.high else f"{each.low:,} to {each.high:,}"
+def format_range(found: Bin) -> str:
+    return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
 
 
 def build_histogram_grid(frame: pd.DataFrame) -> Grid:
-    """Return the histogram as a table of text."""
+    """Build the histogram as a text table."""
     bins = build_histogram(frame["stargazers"].dropna())
-    largest = max((each.count for each in bins), default=1)
+    largest = max((found.count for found in bins), default=1)
     return Grid(
         ["stars", "repositories"],
         [True, True],
-        [[format_range(each), f"{each.count:,}"] for each in bins],
+        [[format_range(found), f"{found.count:,}"] for found in bins],
         [""] * len(bins),
-        [draw_bar(each.count / largest) for each in bins],
+        [draw_bar(found.count / largest) for found in bins],
     )

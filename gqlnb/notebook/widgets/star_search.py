@@ -1,8 +1,8 @@
-"""The star search as a widget: a search in, a table and two pictures of repositories out.
+"""A widget to search repositories by stars, with a table and two charts.
 
-Each click is one message with all its parameters, and it does not matter which thread reads it: a
-composite of ready-made controls was tried, and it searched with an old threshold, as ipykernel 7
-may hand the messages of two comms to two threads, one of them busy.
+Each click sends one message with all parameters, which any thread may handle. A composite of
+ipywidgets controls would search with an old threshold: ipykernel 7 may pass the messages of two
+comms to two threads, one of them busy.
 """
 
 from __future__ import annotations
@@ -46,38 +46,39 @@ if TYPE_CHECKING:
 
 __all__ = ["StarSearch"]
 
-HEARD: Message = {"kind": "heard"}
-SECONDS_BETWEEN_STATES = 0.1  # ten a second look smooth; JupyterLab refuses more than 1,000
+ACKNOWLEDGED: Message = {"kind": "heard"}
+STATE_INTERVAL = 0.1  # seconds; ten per second look smooth, JupyterLab refuses more than 1,000
 
 
 class StarSearch(Widget):
-    """Search repositories by their number of stars, in a widget.
+    """Search repositories by their number of stars.
 
-    The search runs in a thread: a cell may run beside it, and other cells find its outcome in
-    :attr:`frame` and :attr:`error`. :meth:`run` does the same without a front end.
+    The search runs in a thread, also while a cell runs; other cells read its outcome from
+    :attr:`frame` and :attr:`error`. :meth:`run` searches without a front end.
 
     Parameters
     ----------
     query
         The threshold in stars, ``">N"``, ``">=N"``, ``"N..M"``, ``"N"``, or a number N, which means
-        ``">N"``; in a text also other terms of GitHub's search, as :func:`gqlnb.stars` takes them:
+        ``">N"``. A text may have other terms of GitHub's search, as for :func:`gqlnb.stars`:
         ``">1000 language:python sort:forks"``.
     limit
-        Most rows to fetch, at least 1; None for all that match.
+        The largest number of rows to fetch, at least 1; None for all that match.
     client
-        What to ask: the name of a connection (``"demo"``, the stand-in with its embedded snapshot,
-        or ``"github"``), a client, or whatever a client can be made for. It stays in the kernel.
+        The name of a connection (``"demo"``, the stand-in with its embedded snapshot, or
+        ``"github"``), a client, or anything that a client can be created for. It stays in the
+        kernel.
 
     Attributes
     ----------
     query : str
     limit : int or None
-        What the next :meth:`start` or :meth:`run` asks for; a click in the widget sets both.
+        The parameters of the next :meth:`start` or :meth:`run`; a click in the widget sets both.
 
     Raises
     ------
     QueryError
-        If `query` cannot be read or `limit` is no number of rows.
+        If `query` cannot be parsed or `limit` is not a number of rows.
 
     Examples
     --------
@@ -102,11 +103,11 @@ class StarSearch(Widget):
         limit: SupportsIndex | None = 100,
         client: Any = "demo",
     ) -> None:
-        # All of it before the comm opens: its first message may come in another thread.
+        # Set before the comm opens: its first message may arrive in another thread.
         self._client = client
         self._current_run: StarRun | None = None
         self._frame: pd.DataFrame | None = None
-        self._frame_copy: pd.DataFrame | None = None  # the frame may be changed by whoever has it
+        self._frame_copy: pd.DataFrame | None = None  # users may change the frame itself
         self._result_message: dict[str, Any] | None = None
         self._source: GridSource | None = None
         self._callback_errors: str | None = None
@@ -124,25 +125,22 @@ class StarSearch(Widget):
 
     @property
     def frame(self) -> pd.DataFrame | None:
-        """The last complete result; None before the first."""
+        """The rows of the last complete search; None before the first."""
         return self._frame
 
     @property
     def error(self) -> str | None:
-        """What went wrong with the last search, or with what was done on its result, in words.
-
-        None if nothing did.
-        """
+        """The error of the last search or of a callback, as text; None if there was none."""
         with self._lock:
             run, wrong = self._current_run, self._callback_errors
         return describe_error(run.error) if run is not None and run.error is not None else wrong
 
     def start(self) -> None:
-        """Begin to search in a thread, instead of the search that runs, if one does."""
+        """Start a search in a thread; a running search is stopped."""
         self._start_thread(self.query, self.limit)
 
     def run(self) -> pd.DataFrame:
-        """Search here and now.
+        """Search and wait for the result.
 
         Returns
         -------
@@ -152,9 +150,9 @@ class StarSearch(Widget):
         Raises
         ------
         GqlnbError
-            If the search fails, or is cancelled meanwhile.
+            If the search fails or is cancelled.
         Exception
-            What a function of :meth:`on_result` raised; the result is in :attr:`frame`.
+            An exception of a function of :meth:`on_result`; the result is in :attr:`frame`.
         """
         run = self._begin_run(self.query, self.limit)
         try:
@@ -170,7 +168,7 @@ class StarSearch(Widget):
         return found
 
     def cancel(self) -> None:
-        """Stop the search that runs, if one does; :attr:`frame` stays what it was."""
+        """Stop the running search, if any; :attr:`frame` is unchanged."""
         with self._lock:
             if self._current_run is not None and self._current_run.end(stopped=True):
                 self._send_status()
@@ -181,33 +179,33 @@ class StarSearch(Widget):
         Parameters
         ----------
         timeout
-            Seconds to wait at most; None for no end.
+            The longest wait in seconds; None for no limit.
 
         Returns
         -------
         bool
-            Whether the search has ended; how is in :attr:`frame` and :attr:`error`.
+            Whether the search has ended; :attr:`frame` and :attr:`error` have the outcome.
         """
         with self._lock:
             run = self._current_run
         return run is None or run.finished.wait(timeout)
 
     def on_result(self, function: OnResult, *, remove: bool = False) -> OnResult:
-        """Have a function called with the frame of each complete result.
+        """Register a function to call with the frame of each complete search.
 
         Parameters
         ----------
         function
-            Called as ``function(frame)`` where the search ran: in a thread after a click, in the
-            caller's after :meth:`run`. What it raises is shown in the widget and is in
-            :attr:`error`; :meth:`run` raises it. The result and the other functions are safe.
+            Called as ``function(frame)`` in the thread of the search: after :meth:`run` that of the
+            caller. Its exceptions are shown in the widget and in :attr:`error`, and are raised by
+            :meth:`run`; they affect neither the result nor other functions.
         remove
-            Whether to call it no more instead.
+            Whether to remove the function instead.
 
         Returns
         -------
         function
-            The same, so that this may be used as a decorator.
+            The function, so that this method can be used as a decorator.
         """
         with self._lock:
             if function in self._callbacks:
@@ -217,8 +215,8 @@ class StarSearch(Widget):
         return function
 
     def close(self) -> None:
-        """Stop the search that runs and take the widget out of all its views."""
-        if self.comm is not None:  # what was never opened has no search either
+        """Stop the running search and close all views."""
+        if self.comm is not None:  # a widget that was never opened has no search
             self.cancel()
         super().close()
 
@@ -227,7 +225,7 @@ class StarSearch(Widget):
         return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={asked})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view; its HTML beside it, where the results that will come take its place."""
+        """Return the view, and display its HTML in an output that later results replace."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None and self._saved_output.show(self._build_html()):
             del bundle[0]["text/html"]
@@ -240,7 +238,8 @@ class StarSearch(Widget):
             return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
         note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
         bins = build_histogram_grid(frame)
-        return f"{render_frame(frame, f'{write_caption(frame)}{note}')}{bins.to_html() if bins.rows else ''}"
+        table = render_frame(frame, f"{write_caption(frame)}{note}")
+        return f"{table}{bins.to_html() if bins.rows else ''}"
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
@@ -250,10 +249,10 @@ class StarSearch(Widget):
                 self._send_status(found=True)
             case {"kind": "cancel"}:
                 self.cancel()
-                return HEARD
+                return ACKNOWLEDGED
             case {"kind": "run", "query": str(query), "limit": str(limit)}:
                 self._start_from_view(query, limit)
-                return HEARD
+                return ACKNOWLEDGED
             case {"kind": "grid"}:
                 self._run_in_thread(partial(self._answer_grid, message), message)
         return None
@@ -267,23 +266,28 @@ class StarSearch(Widget):
         return source.answer(message)
 
     def _start_from_view(self, query: str, limit: str) -> None:
-        """Search for what stands in the boxes."""
+        """Search with the texts of the boxes."""
         try:
-            asked, most = str(parse_star_query(query)), read_limit(limit)
+            parsed, most = str(parse_star_query(query)), read_limit(limit)
         except QueryError as error:
             self._fail_run(self._begin_run(sanitize_text(query, 80), None), error)
             return
-        self.query, self.limit = asked, most
-        self._start_thread(asked, most)
+        self.query, self.limit = parsed, most
+        self._start_thread(parsed, most)
 
     def _start_thread(self, query: str, limit: int | None) -> None:
         run = self._begin_run(query, limit)
-        Thread(
-            target=self._run_in_background, args=[run], name="gqlnb-star-search", daemon=True
-        ).start()
+
+        def search() -> None:
+            self._execute_run(run)
+            if run.frame is not None:
+                self._saved_output.put(self._build_html)
+                self._call_callbacks(run)
+
+        Thread(target=search, name="gqlnb-star-search", daemon=True).start()
 
     def _begin_run(self, query: str, limit: int | None) -> StarRun:
-        """Put a new search in the place of the one before, which stops if it still runs."""
+        """Create a run that replaces the current one, which is stopped."""
         run = StarRun(query, limit)
         with self._lock:
             if self._current_run is not None:
@@ -292,38 +296,30 @@ class StarSearch(Widget):
             self._send_status()
         return run
 
-    def _run_in_background(self, run: StarRun) -> None:
-        """Carry out a search in a thread of its own, with all that follows from its result."""
-        self._execute_run(run)
-        if run.frame is not None:
-            self._saved_output.put(self._build_html)
-            self._call_callbacks(run)
-
     def _execute_run(self, run: StarRun) -> None:
-        """Carry out a search, in the thread that calls."""
         try:
-            with open_client(self._client) as asked:
+            with open_client(self._client) as client:
 
                 def on_page(got: int, wanted: int, _total: int) -> bool:
                     with self._lock:
                         if run.finished.is_set():
                             return False
                         run.received, run.wanted, run.pages = got, wanted, run.pages + 1
-                        run.budget = str(asked.budget)
+                        run.budget = str(client.budget)
                         self._send_state_soon(run)
                     return True
 
-                frame = collect_stars(run.query, limit=run.limit, client=asked, on_page=on_page)
+                frame = collect_stars(run.query, limit=run.limit, client=client, on_page=on_page)
             copied = frame.copy()
             found, source = self._describe_result(run, copied), GridSource(copied)
-        except Exception as error:  # whatever it is: a thread has nobody else to tell
+        except Exception as error:  # the view and .error report it
             self._fail_run(run, error)
             return
         with self._lock:
             if run.finished.is_set():
                 return
             found["number"] = 1 + (self._result_message["number"] if self._result_message else 0)
-            # Before it ends: who waits for the end looks at these next.
+            # Before the end: a thread in wait() reads these next.
             self._frame, self._frame_copy, run.received = frame, copied, len(frame)
             self._result_message, self._source = found, source
             self._twin = found["caption"]
@@ -331,7 +327,7 @@ class StarSearch(Widget):
             self._send_status(found=True)
 
     def _describe_result(self, run: StarRun, frame: pd.DataFrame) -> dict[str, Any]:
-        """Return what a view shows of a result beside its rows."""
+        """Return the parts of a result that a view shows besides the rows."""
         return {
             "caption": write_caption(frame),
             "rows": len(frame),
@@ -341,27 +337,26 @@ class StarSearch(Widget):
         }
 
     def _call_callbacks(self, run: StarRun) -> list[Exception]:
-        """Call who waits for results; show what they raise, and return it."""
+        """Call the registered functions; show their exceptions and return them."""
         with self._lock:
             callbacks = list(self._callbacks)
         wrong = []
         for function in callbacks:
             try:
                 function(run.get_frame())
-            except Exception as error:  # it is the user's: the search is done all the same
+            except Exception as error:  # the user's function; the search itself succeeded
                 wrong.append(error)
                 self._report_callback_error(run, function, error)
         return wrong
 
     def _report_callback_error(self, run: StarRun, function: OnResult, error: Exception) -> None:
-        """Show what a function of the user's raised, unless another search has begun."""
+        """Show the exception of a function, unless another search has started."""
         name = sanitize_text(getattr(function, "__name__", type(function).__name__), 80)
-        said = f"The result is here, but {name}, called with it, raised {describe_exception(error)}"
+        text = f"The result is here, but {name}, called with it, raised {describe_exception(error)}"
         with self._lock:
             if self._current_run is run:
-                self._callback_errors = (
-                    f"{self._callback_errors}\n{said}" if self._callback_errors else said
-                )
+                before = f"{self._callback_errors}\n" if self._callback_errors else ""
+                self._callback_errors = f"{before}{text}"
                 self._send_status()
 
     def _fail_run(self, run: StarRun, error: Exception) -> None:
@@ -370,8 +365,8 @@ class StarSearch(Widget):
                 self._send_status()
 
     def _send_state_soon(self, run: StarRun) -> None:
-        """Send the state now, or as soon as the last one is old enough: the next page may hang."""
-        wait = run.sent_at + SECONDS_BETWEEN_STATES - time.monotonic()
+        """Send the state now, or with a timer after the interval: the next page may be late."""
+        wait = run.sent_at + STATE_INTERVAL - time.monotonic()
         if wait <= 0:
             self._send_status()
         elif not run.send_pending:
@@ -381,7 +376,7 @@ class StarSearch(Widget):
             timer.start()
 
     def _send_status(self, *, found: bool = False) -> None:
-        """Send the state to every view, with the result if asked; under the lock, to keep order."""
+        """Send the state to all views, in order because of the lock."""
         with self._lock:
             run = self._current_run
             message = {"kind": "state", **(run.to_state() if run else IDLE), "error": self.error}

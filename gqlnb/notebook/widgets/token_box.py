@@ -1,9 +1,8 @@
-"""A box to type a token into, in a notebook.
+"""A widget to enter a token.
 
-What is typed goes to the kernel as the binary part of one custom message. It is in no trait, so
-that no widget state, and no notebook saved with it, ever holds it; and not in the JSON of the
-message either, which the kernel keeps as the parent of what it sends next and writes to its log
-when it logs in detail.
+The token is sent to the kernel as the binary part of one custom message. It is not a trait, so it
+is never in widget state or in a notebook saved with it. It is not in the JSON of the message
+either, which the kernel keeps as the parent of its next messages and writes to its debug log.
 """
 
 from __future__ import annotations
@@ -29,18 +28,23 @@ _HERE = Path(__file__).parent
 
 
 class TokenBox(Widget):
-    """Type a token into a notebook without leaving it there.
+    """Enter a token in a notebook without saving it there.
 
-    The box shows dots, empties itself when Enter is pressed, and hands the token to the kernel, in
-    whose memory alone it is: not in the notebook, its outputs, the state of its widgets or the
-    history. Give the box to a client: ``gqlnb.connect("github", token=box)``.
+    The box shows dots and is emptied when Enter is pressed. The token exists only in the memory of
+    the kernel: not in the notebook, its outputs, widget state or history. Pass the box to a client:
+    ``gqlnb.connect("github", token=box)``.
 
     Parameters
     ----------
     label
-        The words before the box.
+        The label of the box.
     scheme
-        The word before the token in the header, as for :class:`gqlnb.Token`.
+        The authentication scheme in the header, as for :class:`gqlnb.Token`.
+
+    Attributes
+    ----------
+    label : str
+        The label of the box.
 
     Examples
     --------
@@ -55,35 +59,36 @@ class TokenBox(Widget):
     label = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, label: str = "Token", *, scheme: str = "Bearer") -> None:
-        # All of it before the comm opens: its first message may come in another thread.
+        # Set before the comm opens: its first message may arrive in another thread.
         self._held: Token | None = None
         self._scheme = scheme
         super().__init__(label=label)
 
     @property
     def token(self) -> Token:
-        """What was typed last.
+        """The token that was entered last.
 
         Raises
         ------
         AuthError
-            If nothing was typed yet.
+            If no token has been entered yet.
         """
         held = self._held
         if held is None:
+            label = sanitize_text(self.label, 40)
             msg = (
-                f"Nothing was typed into the box {sanitize_text(self.label, 40)!r} yet. Type the token "
-                "there and press Enter, then run this cell again."
+                f"Nothing was typed into the box {label!r} yet. Type the token there and press "
+                "Enter, then run this cell again."
             )
             raise AuthError(msg)
         return held
 
     def forget(self) -> None:
-        """Empty the box; clients that were made with its token keep it."""
+        """Forget the token; clients that were created with it keep it."""
         self._hold_token(None)
 
     def close(self) -> None:
-        """Forget the token and take the widget out of all its views."""
+        """Forget the token and close all views."""
         self._held = None
         super().close()
 
@@ -95,7 +100,6 @@ class TokenBox(Widget):
         return f"<p>{escape(self.label)}: run this notebook to type one.</p>"
 
     def _handle_view_message(self, message: Message, buffers: Sequence[memoryview], /) -> None:
-        """Do what the front end asks, in whichever thread its message came."""
         match message:
             case {"kind": "hello"}:
                 self._send_status()
@@ -103,7 +107,7 @@ class TokenBox(Widget):
                 try:
                     typed = Token(bytes(buffers[0]).decode("utf-8", "replace"), self._scheme)
                 except AuthError as error:
-                    self._send_status(str(error))  # what was held before is held still
+                    self._send_status(str(error))  # the former token stays
                 else:
                     self._hold_token(typed)
 
@@ -113,5 +117,5 @@ class TokenBox(Widget):
             self._send_status()
 
     def _send_status(self, error: str = "") -> None:
-        """Send every view whether there is a token, and what was wrong with the last one typed."""
+        """Send to all views whether there is a token, and the error of the last input."""
         self.send({"kind": "state", "held": self._held is not None, "error": error})

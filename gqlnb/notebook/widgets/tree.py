@@ -1,14 +1,14 @@
-"""JSON data as a tree asks for them: the children of one value at a time, and where words are.
+"""JSON data for a tree view: the children of one value at a time, and search.
 
-The front end is ``tree.js``. A value is named by the positions that lead to it, so that keys may
-be anything.
+The front end is ``tree.js``. A value is addressed by positions instead of keys, because keys of
+mappings may be of any type.
 """
 
 from __future__ import annotations
 
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.renderer import describe_value
@@ -18,52 +18,58 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeSource"]
 
-LINE = 200  # characters of a value; its beginning
-FEW = 8  # children of a value that its line shows
-CHILDREN = 200  # of one answer at most; the front end asks for 100
-FOUND = 200  # places of one search
-COPIED = 2_000_000  # characters of JSON; more is a file's task
+LINE = 200  # characters of a value on its line
+FEW = 8  # children in the line of a value
+CHILDREN = 200  # limit of one message; the front end requests 100
+FOUND = 200  # limit of places of one search
+COPIED = 2_000_000  # characters of JSON in the clipboard; larger data belong in a file
 ENCODER = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
 class TreeSource:
-    """Data that are looked at; they must not be changed meanwhile.
+    """Answers the messages of a tree view.
 
     Parameters
     ----------
     data
-        A function that gives them: they may be costly to decode, and nobody may look.
+        Returns the data, which must not change. It is called on the first message, since decoding
+        may be slow.
     """
 
-    def __init__(self, data: Callable[[], Any]) -> None:
+    def __init__(self, data: Callable[[], object]) -> None:
         self._data = data
 
-    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a tree.
 
         Raises
         ------
         QueryError
-            If it asks for what there is not, or for too much.
+            If the value does not exist, or is too large to copy.
         """
         match message:
             case {"ask": "root"}:
                 return {"item": {**build_item("", self._data()), "step": ""}}
             case {"ask": "children", "at": list(at), "start": int(start), "end": int(end)}:
-                count = min(end - start, CHILDREN)
-                pairs = islice(
-                    iterate_children(self.get_value(at)), max(0, start), max(0, start) + count
-                )
+                first = max(0, start)
+                last = first + min(end - start, CHILDREN)
+                pairs = islice(iterate_children(self.get_value(at)), first, last)
                 return {"items": [build_item(key, value) for key, value in pairs]}
             case {"ask": "find", "words": str(words)}:
                 return find_words(self._data(), words)
             case {"ask": "copy", "at": list(at)}:
                 return {"text": to_json(self.get_value(at))}
-        msg = "The tree asked for what there is not. Run the cell again."
+        msg = "The tree sent an unknown message. Run the cell again."
         raise QueryError(msg)
 
-    def get_value(self, at: Sequence[Any]) -> Any:
-        """Return the value at the end of some positions."""
+    def get_value(self, at: Sequence[object]) -> object:
+        """Return the value at a path of positions.
+
+        Raises
+        ------
+        QueryError
+            If there is no such value.
+        """
         value = self._data()
         for position in at:
             step = isinstance(position, int) and next(
@@ -76,23 +82,21 @@ class TreeSource:
         return value
 
 
-def iterate_children(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the keys and values in a mapping or list."""
+def iterate_children(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, (list, tuple)):
         yield from enumerate(value)
 
 
-def build_item(key: Any, value: Any) -> dict[str, Any]:
-    """Return a value as one line of the tree.
+def build_item(key: object, value: object) -> dict[str, object]:
+    """Return one line of the tree.
 
     Returns
     -------
     dict
-        ``key``, as text; ``step``, which leads to it in Python; ``get_kind`` (``"object"``,
-        ``"array"`` and those of leaves); ``text``, the beginning of it; ``size``, how many
-        children it has.
+        ``key`` as text; ``step``, its subscript in Python; ``kind`` (:func:`get_kind`); ``text``,
+        the beginning of the value; ``size``, the number of children.
     """
     return {
         "key": sanitize_text(key, LINE),
@@ -103,16 +107,15 @@ def build_item(key: Any, value: Any) -> dict[str, Any]:
     }
 
 
-def get_kind(value: Any) -> str:
-    """Return what JSON calls a value."""
+def get_kind(value: object) -> str:
     if value is None:
         return "null"
     kinds = {bool: "boolean", int: "number", float: "number", str: "string", dict: "object"}
     return kinds.get(type(value), "array" if isinstance(value, (list, tuple)) else "other")
 
 
-def format_line(value: Any) -> str:
-    """Return a leaf as JSON writes it, and of what has children the leaves that it begins with."""
+def format_line(value: object) -> str:
+    """Return a leaf as JSON, or the first leaves of an object or array."""
     if isinstance(value, dict):
         pairs = islice(value.items(), FEW)
         shown = ", ".join(
@@ -122,14 +125,14 @@ def format_line(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         few = value[:FEW]
         if any(isinstance(inner, (dict, list, tuple)) for inner in few):
-            return ""  # how many there are says all
+            return ""  # the view shows the size
         shown = ", ".join(format_leaf(inner, 40) for inner in few)
         return f"[{shown}{', …' if len(value) > FEW else ''}]"
     return format_leaf(value, LINE)
 
 
-def format_leaf(value: Any, limit: int) -> str:
-    """Return a leaf as JSON writes it, and of what has children no more than its brackets."""
+def format_leaf(value: object, limit: int) -> str:
+    """Return a leaf as JSON, or the brackets of an object or array."""
     if isinstance(value, dict):
         return "{…}" if value else "{}"
     if isinstance(value, (list, tuple)):
@@ -138,15 +141,15 @@ def format_leaf(value: Any, limit: int) -> str:
         value = value[:limit] + "…"
     try:
         return sanitize_text(ENCODER.encode(value), 2 * limit)
-    except ValueError:  # a number of more digits than Python writes
+    except ValueError:  # an integer with more digits than Python converts
         return f"<{type(value).__name__}>"
 
 
-def find_words(data: Any, words: str) -> dict[str, Any]:
-    """Return where words stand in keys or values, in any case; the first places in their order."""
+def find_words(data: object, words: str) -> dict[str, object]:
+    """Search keys and values for words in any case; return the first places in order."""
     wanted = words.strip().casefold()
     places: list[list[int]] = []
-    stack: list[tuple[list[int], Iterator[tuple[Any, Any]]]] = [([], iterate_children(data))]
+    stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], iterate_children(data))]
     numbers = [0]
     while stack and wanted:
         at, left = stack[-1]
@@ -167,8 +170,7 @@ def find_words(data: Any, words: str) -> dict[str, Any]:
     return {"places": places, "more": False}
 
 
-def has_words(step: tuple[Any, Any], wanted: str) -> bool:
-    """Tell whether a key or a leaf has these words in it."""
+def has_words(step: tuple[object, object], wanted: str) -> bool:
     key, value = step
     if isinstance(key, str) and wanted in key.casefold():
         return True
@@ -177,19 +179,12 @@ def has_words(step: tuple[Any, Any], wanted: str) -> bool:
     return not isinstance(value, (dict, list, tuple)) and wanted in format_line(value).casefold()
 
 
-def to_json(value: Any) -> str:
-    """Return a value as JSON.
-
-    Raises
-    ------
-    QueryError
-        If that is too much for a clipboard.
-    """
+def to_json(value: object) -> str:
+    """Convert a value to JSON."""
     parts = []
     size = 0
-    for part in json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value).iterencode(
-        value
-    ):
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
+    for part in encoder.iterencode(value):
         parts.append(part)
         size += len(part)
         if size > COPIED:

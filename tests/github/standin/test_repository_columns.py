@@ -9,9 +9,9 @@ from gqlnb.github.standin.github_schema import load_snapshot_population
 from gqlnb.github.standin.repository_columns import (
     Owners,
     Population,
-    find_matches,
     make_sort_key,
     scatter_numbers,
+    select_rows,
     sort_rows,
 )
 
@@ -170,8 +170,8 @@ def test_ids_rise_with_the_time_of_making():
 def test_a_search_reaches_a_thousand_and_counts_all():
     """The rows stop at the cap, the number does not, in every order."""
     for text in ("", "sort:forks", "-language:nothing sort:updated-asc"):
-        found = find_matches(load_snapshot_population(), parse_expression(text))
-        assert (len(found.items), found.total) == (1000, 3449)
+        rows, total = select_rows(load_snapshot_population(), parse_expression(text))
+        assert (len(rows), total) == (1000, 3449)
 
 
 def test_a_population_counts_and_tabulates():

@@ -218,7 +218,7 @@ def test_shift_tab_on_an_option(kernel):
     """The line of the help that is about it."""
     code = "%%graphql here --dry-run\n{ hello }"
     reply = kernel.inspect(code, 20, reply=True, timeout=60)["content"]
-    assert "show what would be sent" in reply["data"]["text/markdown"]
+    assert "show the request that would be sent" in reply["data"]["text/markdown"]
 
 
 def test_shift_tab_in_python_is_pythons(kernel):

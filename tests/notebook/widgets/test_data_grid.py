@@ -133,14 +133,14 @@ def test_filters_words_and_sorting_work_together(source: GridSource) -> None:
 @pytest.mark.parametrize("text", ["many", ">", "1 2x", "1..x", "=1=", "1e"])
 def test_a_number_that_is_none_is_said(source: GridSource, text: str) -> None:
     """With what could be written instead."""
-    with pytest.raises(QueryError, match=r"of column 'stars' is no number\. Write N, >N"):
+    with pytest.raises(QueryError, match=r"of column 'stars' is not a number\. Write N, >N"):
         rows(source, filters={"2": text})
 
 
 @pytest.mark.parametrize("text", [">2024-99", "2024-02..9999-99", ">5", "..", "=x"])
 def test_a_date_that_is_none_is_said(source: GridSource, text: str) -> None:
     """With what could be written instead."""
-    with pytest.raises(QueryError, match="in the filter of column 'when' is no date"):
+    with pytest.raises(QueryError, match="in the filter of column 'when' is not a date"):
         rows(source, filters={"4": text})
 
 

@@ -14,7 +14,7 @@ from gqlnb.client.paging.pager import ADVICE as PAGES_ADVICE
 from gqlnb.client.urls import SERVE_HINT
 from gqlnb.document.json_codec import dump_json
 from gqlnb.errors import advise_if_strict, sanitize_text
-from gqlnb.result.lazy_schema import detach_schema_loader
+from gqlnb.result.result import detach_schema_loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable

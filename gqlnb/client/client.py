@@ -32,8 +32,7 @@ from gqlnb.client.schema_store import SchemaStore
 from gqlnb.client.subscriptions import DEFAULT_RECONNECTS, open_subscription
 from gqlnb.errors import OptionError, TargetError, sanitize_text
 from gqlnb.redact import hide_locals
-from gqlnb.result.frame_warnings import warn_incomplete
-from gqlnb.result.result import build_frame
+from gqlnb.result.result import build_frame, warn_incomplete
 
 if TYPE_CHECKING:
     import os

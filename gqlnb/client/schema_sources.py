@@ -26,7 +26,7 @@ from gqlnb.errors import (
     sanitize_text,
 )
 from gqlnb.result.checked_decoder import CheckedDecoder
-from gqlnb.result.expected_data import ExpectedValue
+from gqlnb.result.shape import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -252,7 +252,7 @@ class IntrospectionReader(CheckedDecoder):
     """Decodes a response to introspection, type by type."""
 
     def __init__(self) -> None:
-        super().__init__(ExpectedValue("anything"))
+        super().__init__(Shape(type_text="anything"))
 
     def decode_response(self, body: bytes) -> dict[str, Any] | None:
         """Return the members of a response with a schema; None for any other."""

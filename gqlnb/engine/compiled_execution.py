@@ -28,7 +28,7 @@ from gqlnb.engine.execution_budget import (
 )
 from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value, check_arguments
 from gqlnb.errors import QueryError
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, build_data_result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -199,7 +199,7 @@ def execute_within(
 def execute_by_core(
     budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Any]
 ) -> Any:
-    """Execute by graphql-core, whose executor counts fields if there is a budget."""
+    """Execute by graphql-core, with an executor that counts fields if there is a budget."""
     if budget is not None:
         executor = build_counting_executor(budget, options.get(EXECUTOR_OPTION))
         options = {**options, EXECUTOR_OPTION: executor}
@@ -351,7 +351,7 @@ def run_document(
     outcome = execute(schema, document.ast, root, context, given, document.name)
     if type(outcome) is ExecutionResult:
         if outcome.errors is None:
-            return Result.from_execution(outcome.data, document, IN_PROCESS, given)
+            return build_data_result(outcome.data, document, IN_PROCESS, given)
         return build_result(outcome, document, given)
     return await_result(outcome, document, given)
 
@@ -375,7 +375,7 @@ def build_result(
     """
     errors = outcome.errors or []
     if not errors and not outcome.extensions:
-        return Result.from_execution(outcome.data, document, IN_PROCESS, variables)
+        return build_data_result(outcome.data, document, IN_PROCESS, variables)
     if outcome.data is None and errors and all(map(is_request_error, errors)):
         problems = describe_errors(document, variables or {}, errors)
         raise QueryError(text=document.text, problems=problems)

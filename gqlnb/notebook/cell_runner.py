@@ -27,7 +27,7 @@ from gqlnb.notebook.cell_variables import (
 )
 from gqlnb.notebook.display import Note, format_count, show, to_json_text
 from gqlnb.notebook.saved_cells import HistoryEntry, check_fragments, has_operation
-from gqlnb.result.lazy_schema import detach_schema_loader
+from gqlnb.result.result import detach_schema_loader
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gqlnb.notebook.notebook_state import NotebookState
     from gqlnb.result.result import Result
 
-    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, Any] | str | None
+    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, object] | str | None
 
 __all__ = ["CellRunner", "convert_result"]
 
@@ -80,7 +80,7 @@ class CellRunner:
         state: NotebookState,
         options: Namespace,
         text: str,
-        names: MutableMapping[str, Any],
+        names: MutableMapping[str, object],
         above: int | None,
     ) -> None:
         self._state = state
@@ -122,8 +122,8 @@ class CellRunner:
         saved = self._state.snippets.find_operation(name)
         if saved is None:
             msg = (
-                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has an "
-                "operation of that name. %graphql snippets lists them."
+                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has "
+                "an operation of that name. %graphql snippets lists them."
             )
             raise OptionError(msg)
         self._lines_above, self._line_label = 0, "line"
@@ -216,7 +216,7 @@ class CellRunner:
         if self._options.save is not None:
             self._state.snippets.save(self._options.save, self._text)
 
-    def _collect_variables(self, document: Document) -> dict[str, Any]:
+    def _collect_variables(self, document: Document) -> dict[str, object]:
         """Return the values of the variables, and warn about names that may be misspelled."""
         options, by_name, shell = self._options, self._settings.by_name, self._state.shell
         variables = collect_variables(
@@ -230,7 +230,7 @@ class CellRunner:
                 self._similar_names_shown = True
         return variables
 
-    def _check_without_sending(self, document: Document, variables: Mapping[str, Any]) -> object:
+    def _check_without_sending(self, document: Document, variables: Mapping[str, object]) -> object:
         """Check text and variables; return a dry run or an explanation if one is requested."""
         from gqlnb.notebook.output_options import prepare_dry_run
 
@@ -251,7 +251,7 @@ class CellRunner:
         )
         raise OptionError(msg)
 
-    def _follow_subscription(self, document: Document, variables: Mapping[str, Any]) -> object:
+    def _follow_subscription(self, document: Document, variables: Mapping[str, object]) -> object:
         from gqlnb.notebook.subscription_cell import follow_subscription
 
         options, shell = self._options, self._state.shell
@@ -269,8 +269,7 @@ class CellRunner:
             raise outcome.error
         return outcome.value
 
-    def _execute(self, document: Document, variables: Mapping[str, Any]) -> Result:
-        """Run the operation and record it in the history."""
+    def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         outcome = "interrupted"
         try:
             result = self._fetch_result(variables)
@@ -288,7 +287,7 @@ class CellRunner:
         entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
         self._state.history.add(entry)
 
-    def _fetch_result(self, variables: Mapping[str, Any]) -> Result:
+    def _fetch_result(self, variables: Mapping[str, object]) -> Result:
         client, options = self._target.client, self._options
         if not options.paginate:
             return client.execute(self._full_text, variables, operation=options.operation)
@@ -312,7 +311,9 @@ class CellRunner:
                 explain_partial_pages(error, name, word if is_object else repr(self._target.name))
             raise
 
-    def _execute_and_convert(self, document: Document, variables: Mapping[str, Any]) -> CellValue:
+    def _execute_and_convert(
+        self, document: Document, variables: Mapping[str, object]
+    ) -> CellValue:
         options, start = self._options, perf_counter()
         result = self._execute(document, variables)
         self._save_snippet()
@@ -346,7 +347,7 @@ class CellRunner:
             show(Note(format_errors(result), wrong=True))
         return convert_result(result, self._kind, strict=not self._options.no_strict)
 
-    def _show_controls(self, document: Document, variables: Mapping[str, Any]) -> None:
+    def _show_controls(self, document: Document, variables: Mapping[str, object]) -> None:
         from gqlnb.notebook.cell_variables import (
             Interaction,
             build_control,
@@ -356,7 +357,7 @@ class CellRunner:
         controlled = list(dict.fromkeys(self._options.interact))
         check_interact_variables(document, controlled)
 
-        def run_with_values(values: Mapping[str, Any]) -> object:
+        def run_with_values(values: Mapping[str, object]) -> object:
             try:
                 result = self._execute(document, {**variables, **values})
             except QueryError as error:
@@ -426,13 +427,7 @@ def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
 
 
 def read_file(name: str) -> str:
-    """Read the text of ``--file``.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
-    """
+    """Read the text of ``--file``."""
     try:
         return Path(name).expanduser().read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -52,7 +52,7 @@ class ClientCache:
         The names of the notebook.
     """
 
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
+    def __init__(self, namespace: Mapping[str, object]) -> None:
         self._namespace = namespace
         self._by_address: dict[Hashable, Client] = {}
         self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
@@ -67,7 +67,7 @@ class ClientCache:
         headers: Mapping[str, str] | None = None,
         *,
         fresh: bool = False,
-        names: Mapping[str, Any] | None = None,
+        names: Mapping[str, object] | None = None,
     ) -> CellTarget:
         """Return the client of a connection, of an object of the notebook, or of an address.
 

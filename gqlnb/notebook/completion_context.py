@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completion.magic_line import LineVocabulary, NameSource, get_actions
@@ -94,7 +94,7 @@ class CompletionProvider:
         return self._state.snippets.get_type_conditions()
 
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line, and the position where it applies.
+        """Return the vocabulary of a line and the position from which it applies.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class CompletionProvider:
             yield from ((it.name, it.description) for it in connections.list_connections())
 
     def _list_results(self) -> Iterator[tuple[str, str]]:
-        """Yield the results and frames of the notebook, whose names may be reused."""
+        """Yield results and frames, as names that an output may replace."""
         for name, value in self._iterate_namespace():
             if type(value).__name__ in RESULT_TYPES:
                 yield name, type(value).__name__
@@ -178,7 +178,7 @@ class CompletionProvider:
         for name in schema.type_map if schema is not None else ():
             yield name, "type"
 
-    def _iterate_namespace(self) -> Iterator[tuple[str, Any]]:
+    def _iterate_namespace(self) -> Iterator[tuple[str, object]]:
         shell = self._state.shell
         for name, value in [*shell.user_ns.items()]:
             if not name.startswith("_") and name not in shell.user_ns_hidden:

@@ -138,13 +138,6 @@ def get_cell_parser() -> LineParser:
 
 
 def check_name(name: str) -> str:
-    """Check a name for a variable of the notebook.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is not a valid Python name.
-    """
     if not NAME.fullmatch(name):
         msg = f"{sanitize_text(name, 40)!r} is not a Python name."
         raise ArgumentTypeError(msg)
@@ -152,13 +145,7 @@ def check_name(name: str) -> str:
 
 
 def parse_max_results(text: str) -> int:
-    """Read the number of ``--max-results``.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is not a whole number above 0.
-    """
+    """Read the number of ``--max-results``."""
     digits = text.replace("_", "")
     if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
         msg = f"takes a whole number above 0, not {sanitize_text(text, 40)!r}."
@@ -340,7 +327,6 @@ DEFAULT_HITS = 20  # a screenful
 
 
 def parse_row_limit(text: str) -> int | None:
-    """Read a number of rows; None for ``all``."""
     return None if text == "all" else int(text)
 
 

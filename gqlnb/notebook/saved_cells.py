@@ -230,7 +230,6 @@ def parse_or_none(text: str) -> DocumentNode | None:
 
 
 def find_spreads(node: object) -> Iterator[str]:
-    """Yield the names of the fragments that are spread below a node."""
     from graphql import FragmentSpreadNode, SelectionSetNode
 
     waiting: list[SelectionSetNode | None] = [getattr(node, "selection_set", None)]

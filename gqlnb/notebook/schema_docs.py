@@ -75,7 +75,6 @@ class Member(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The place that the row links to."""
         if not self.owner:
             return self.name
         if isinstance(self.definition, GraphQLArgument):
@@ -91,7 +90,6 @@ class Member(NamedTuple):
         return [[self.name]] if self.owner else [[self.name, self.name]]
 
     def to_message(self) -> Row:
-        """Return the row for the view."""
         return {
             "place": self.place,
             "code": self.write_code(),
@@ -176,7 +174,6 @@ class SchemaPage:
         return describe_element(self.definition, DESCRIPTION)  # type: ignore[arg-type]
 
     def _iterate_text_sections(self, most: int) -> Iterator[tuple[str, list[tuple[str, str]], str]]:
-        """Yield heading, entries, and a line about the entries that are left out."""
         for section in self.sections:
             if section.heading and section.members:
                 more = len(section.members) - most
@@ -460,7 +457,6 @@ class SchemaDocs:
         )
 
     def _list_sections(self, kind: GraphQLNamedType, suffix: str = "") -> tuple[PageSection, ...]:
-        """List the values, fields and possible types of a type."""
         word = "Values" if isinstance(kind, GraphQLEnumType) else "Fields"
         sections = [PageSection(f"{word}{suffix}", f"{word}{suffix}", list_members(kind))]
         if isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):
@@ -517,17 +513,14 @@ def split_place(place: str) -> tuple[str, str, str]:
 
 
 def list_types(kinds: Sequence[GraphQLNamedType]) -> list[Member]:
-    """List types as the members of a section."""
     return [Member("", kind.name, kind) for kind in kinds]
 
 
 def list_inputs(owner: str, arguments: Mapping[str, GraphQLArgument]) -> list[Member]:
-    """List arguments as the members of a section."""
     return [Member(owner, name, argument) for name, argument in arguments.items()]
 
 
 def list_members(kind: GraphQLNamedType) -> list[Member]:
-    """List fields or values as the members of a section."""
     return [Member(kind.name, name, it) for name, it in get_members(kind).items()]
 
 
@@ -564,7 +557,6 @@ def write_link(link: TypeLink) -> Row:
 
 
 def join_pieces(pieces: Pieces) -> str:
-    """Return the text of pieces."""
     return "".join(piece[0] for piece in pieces)
 
 

@@ -129,7 +129,6 @@ class IndexEntry(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The place, as in :class:`SearchHit`."""
         place = f"{self.owner}.{self.field}" if self.field else self.owner
         return f"{place}({self.argument})" if self.argument else place
 

@@ -46,7 +46,7 @@ def follow_subscription(
     settings: CellSettings,
     kind: str,
     path: Path | None,
-    user_ns: MutableMapping[str, Any],
+    user_ns: MutableMapping[str, object],
 ) -> SubscriptionOutcome:
     """Follow a subscription until it ends; an interrupt is a regular end.
 
@@ -165,7 +165,6 @@ class LiveFrameExport:
 
     @property
     def data(self) -> list[Any]:
-        """The data of each event."""
         return [result.data for result in self._live.results]
 
     def frame(self, *, strict: bool = False) -> pd.DataFrame:  # noqa: ARG002 - never strict
@@ -173,7 +172,6 @@ class LiveFrameExport:
         return self._live.frame
 
     def arrow(self, *, strict: bool = False) -> pa.Table:  # noqa: ARG002 - never strict
-        """Return the rows as an Arrow table."""
         import pyarrow as pa
 
         return pa.Table.from_pandas(self._live.frame, preserve_index=False)

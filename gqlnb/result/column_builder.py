@@ -1,4 +1,4 @@
-"""Columns: values of one place, as Arrow arrays and as pandas arrays of the declared dtype."""
+"""Columns: the values of one place as Arrow arrays, pandas arrays and text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.document import duration, scalars
+from gqlnb.document.known_scalars import NUMBER, UNKNOWN
+from gqlnb.document.scalar_values import OtherFormError, WiderError
 from gqlnb.errors import StrictError, describe_path, sanitize_text
+from gqlnb.result.decoder import remove_decimals
 from gqlnb.result.list_cells import (
     build_list_array,
     build_text_converter,
@@ -27,7 +30,6 @@ from gqlnb.result.list_cells import (
     has_node,
     merge_edge,
     nest_items,
-    replace_decimals,
 )
 from gqlnb.result.shape import Shape
 from gqlnb.result.tables import ResultColumn
@@ -35,7 +37,7 @@ from gqlnb.result.tables import ResultColumn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.document.scalars import Scalar
+    from gqlnb.document.known_scalars import Scalar
 
 __all__ = ["ColumnBuilder", "ColumnValueError"]
 
@@ -46,10 +48,10 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "int64": pa.int64(),
     "float64": pa.float64(),
     "bool": pa.bool_(),
-    "moment": pa.timestamp("us", "UTC"),
-    "instant": pa.timestamp("ns", "UTC"),
-    "local moment": pa.timestamp("us"),
-    "local instant": pa.timestamp("ns"),
+    "timestamp[us, UTC]": pa.timestamp("us", "UTC"),
+    "timestamp[ns, UTC]": pa.timestamp("ns", "UTC"),
+    "timestamp[us]": pa.timestamp("us"),
+    "timestamp[ns]": pa.timestamp("ns"),
     "date32": pa.date32(),
     "time64[us]": pa.time64("us"),
     "zoned time": pa.large_string(),  # Arrow's times have no zone
@@ -60,7 +62,7 @@ PLAIN_TYPES = frozenset({type(None), str, int, bool, dict, list})
 MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
 VALUE_SHOWN = 80
-DURATION_NAMES = frozenset({"span", "seconds"})
+DURATION_NAMES = frozenset({"duration", "seconds"})
 Path = tuple[str | int, ...]
 
 
@@ -69,46 +71,58 @@ class ColumnValueError(StrictError):
 
     Parameters
     ----------
-    fact
-        What it is and in which row; a clause.
     column
         The column.
-    row
-        The number of the row in its table; None where that is not known.
-    path
-        The response path of the value, where it was looked for.
-
-    Attributes
-    ----------
+    table
+        The name of its table.
     reason
-        The part of `fact` after the number of the row.
+        The fault, as a clause about the value: ``"is 'x' (...)"``.
+    row
+        The number of the row in the table; None if unknown.
+    path
+        The response path of the value; None if unknown.
     """
 
     def __init__(
-        self, fact: str, column: ResultColumn, row: int | None = None, path: Path | None = None
+        self,
+        column: ResultColumn,
+        table: str,
+        reason: str,
+        row: int | None = None,
+        path: Path | None = None,
     ) -> None:
-        super().__init__(f"{fact}{describe_path(path or ())}.")
-        self.fact = fact
+        of = f" of {table!r}" if table else ""
+        clause = reason if row is None else f"row {row:,} {reason}"
+        super().__init__(
+            f"Column {column.name!r}{of} does not hold values of type {column.shape.type}: "
+            f"{clause}{describe_path(path or ())}."
+        )
         self.column = column
+        self.table = table
+        self.reason = reason
         self.row = row
-        self.reason = ""
 
 
 class ColumnBuilder:
-    """One column of a table while it is filled, and then what it holds.
+    """A column that is filled with values, and then converted.
 
     Parameters
     ----------
     column
-        What it is in the table.
+        The column of the plan.
     table
-        The name of the table, for messages.
-    keeps_values
-        Whether values are kept as they came, because one of them does not fit.
+        The name of its table, for messages.
+    kept
+        Whether values are kept unchanged, because one of them does not fit.
     decimals
-        Whether JSON numbers came as decimals, which are floats where values are kept as they came.
+        Whether decimals stand for JSON numbers; unchanged values have floats instead.
     form
-        The form of the scalar where no value shows one; empty for that of its name.
+        The form of the scalar for a column of nulls; empty for the one that its name implies.
+
+    Attributes
+    ----------
+    remark
+        A sentence about the values for the user; may be empty.
     """
 
     def __init__(
@@ -123,13 +137,11 @@ class ColumnBuilder:
         self.column = column
         self.table = table
         self.has_list_cells = column.shape.lists > 0
-        self.kind = (
-            scalars.UNKNOWN if kept or self.has_list_cells else scalars.get_scalar(column.shape)
-        )
+        self.kind = UNKNOWN if kept or self.has_list_cells else scalars.get_scalar(column.shape)
         self.keeps_values = kept
         self.has_json = decimals and (kept or bool(self.has_list_cells and column.shape.children))
-        self._form = form if form in self.kind.others else ""
-        self.remark = ""  # what a person should know of the values; a sentence
+        self._form = form if form in self.kind.other_forms else ""
+        self.remark = ""
         if column.shape.mixed_kinds and not self.has_list_cells:
             self.remark = (
                 f"Column {column.name!r} holds {column.shape.mixed_kinds}, each as it came."
@@ -138,11 +150,11 @@ class ColumnBuilder:
         self._values: list[Any] = []
         self._pandas_array: Any = None
         self._durations: pa.Array | None = None
-        self._item_column: ColumnBuilder | None = None  # of lists in cells, one after another
+        self._item_column: ColumnBuilder | None = None  # the items of lists in cells
 
     @property
     def holds_objects(self) -> bool:
-        """Whether the column holds Python values, rather than Arrow arrays."""
+        """Whether values are collected as Python objects, not in Arrow arrays."""
         return self.kind.dtype == "object" or self.kind.arrow is None
 
     def add_values(self, values: list[Any], start: int, *, checked: bool) -> None:
@@ -151,43 +163,43 @@ class ColumnBuilder:
         Parameters
         ----------
         values
-            One for each row, None for null.
+            One value for each row, None for null.
         start
-            The number of the first of these rows in its table.
+            The number of the first of these rows in the table.
         checked
-            Whether their types are known to be those that the scalar has in JSON.
+            Whether they are known to have the JSON types of the scalar.
 
         Raises
         ------
-        UnfitError
-            If one does not fit; the message names column, row and value.
+        ColumnValueError
+            If a value does not fit; the message names column, row and value.
         """
         if self.has_json:
-            values = [*map(replace_decimals, values)]
+            values = [*map(remove_decimals, values)]
         if self.has_list_cells and not self.keeps_values:
             cells = self._build_cells(values, start)
             self._values += cells if checked else [c and _replace_missing(c) for c in cells]
         elif not self.holds_objects:
             try:
                 self._arrays.append(self._build_array(values, start, checked=checked))
-            except scalars.WiderError as error:
+            except WiderError as error:
                 self._widen_type(start, error)
                 self.add_values(values, start, checked=checked)
-            except scalars.OtherFormError as error:
+            except OtherFormError as error:
                 self._change_form(error.form, start)
                 self.add_values(values, start, checked=checked)
         else:
             known = values if checked or self.keeps_values else _replace_missing(values)
-            fix = self.kind.fix
+            fix = self.kind.convert
             try:
                 self._values += known if fix is None else self._fix_values(known, fix, start)
-            except scalars.OtherFormError as error:
+            except OtherFormError as error:
                 self._change_form(error.form, start)
                 self.add_values(values, start, checked=checked)
 
     def _change_form(self, form: str, count: int) -> None:
-        """Go on as another form of the scalar; all values so far, so many, are null."""
-        name, other = self.column.shape.type, self.kind.others[form]
+        """Switch to another form of the scalar, after `count` values that are all null."""
+        name, other = self.column.shape.type, self.kind.other_forms[form]
         self.kind = other.scalar
         self._values, self._arrays = [], []
         if self.holds_objects:
@@ -202,7 +214,7 @@ class ColumnBuilder:
             )
 
     def _widen_type(self, start: int, cause: ValueError) -> None:
-        """Go on as the wider form of the scalar, which a row from `start` on needs."""
+        """Switch to the wider form of the scalar, which a row from `start` on needs."""
         self.kind = self.kind.wider or self.kind
         if self.holds_objects:
             self._values = [value for array in self._arrays for value in array.to_pylist()]
@@ -221,14 +233,14 @@ class ColumnBuilder:
             return
         value = array[row - sum(map(len, self._arrays[:number]))]
         reason = f"in row {start:,} or a later one, {cause}, and {made} does not hold both"
-        what = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
-        raise self._build_error(what, row)
+        fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
+        raise self._build_error(fault, row)
 
     def _build_array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
         made = ARROW_TYPES[kind.arrow or ""]
         try:
-            if kind.exact and (checked or kind.exact.issuperset(_get_types(values))):
+            if kind.exact_types and (checked or kind.exact_types.issuperset(_get_types(values))):
                 if (
                     kind.arrow == "int64"
                     and (numbers := _build_integer_array(values, kind.stored)) is not None
@@ -238,45 +250,44 @@ class ColumnBuilder:
                     return pa.array(values, made, from_pandas=True)
                 return pa.array(values, ARROW_TYPES[kind.stored]).cast(made)
         except CONVERSION_ERRORS:
-            pass  # one by one, then, to make them right or to say which is wrong
+            pass  # converted one by one below, to fix them or to find the first that does not fit
         right = _replace_missing(values)
-        right = right if kind.fix is None else self._fix_values(right, kind.fix, start)
+        right = right if kind.convert is None else self._fix_values(right, kind.convert, start)
         try:
             return pa.array(right, made)
         except CONVERSION_ERRORS as error:
             reason = sanitize_text(error, 120)
         place = _find_first_misfit(right, lambda value: pa.array([value], made))
-        shown = sanitize_text(repr(values[place]), VALUE_SHOWN)
-        what = f"is {shown} ({reason})"
-        raise self._build_error(what, start + place)
+        fault = f"is {_format_value(values[place])} ({reason})"
+        raise self._build_error(fault, start + place)
 
     def _fix_values(self, values: list[Any], fix: Callable[[Any], Any], start: int) -> list[Any]:
         made: list[Any] = []
         try:
             for value in values:
-                made.append(None if value is None else fix(value))  # noqa: PERF401 - its number
-        except Exception as error:  # a parser may be a person's own
-            if isinstance(error, scalars.WiderError) and self.kind.wider is not None:
+                # Its length is the number of the failing value, unlike with a comprehension.
+                made.append(None if value is None else fix(value))  # noqa: PERF401
+        except Exception as error:  # a registered parser may raise anything
+            if isinstance(error, WiderError) and self.kind.wider is not None:
                 raise
             reason = sanitize_text(error, 160)
-            if isinstance(error, scalars.OtherFormError):
-                if error.form in self.kind.others and self._is_null(values[: len(made)]):
+            if isinstance(error, OtherFormError):
+                if error.form in self.kind.other_forms and self._is_null(values[: len(made)]):
                     raise
                 reason += ", unlike values before it" * (not self._is_null(values[: len(made)]))
         else:
             return made
-        wrong = sanitize_text(repr(values[len(made)]), VALUE_SHOWN)
         because = f" ({reason})" if reason else ""
-        what = f"is {wrong}{because}"
-        raise self._build_error(what, start + len(made))
+        fault = f"is {_format_value(values[len(made)])}{because}"
+        raise self._build_error(fault, start + len(made))
 
     def _is_null(self, values: list[Any]) -> bool:
-        """Return whether these values, and all that were added before, are null."""
+        """Return whether these values and all values before are null."""
         arrays = all(array.null_count == len(array) for array in self._arrays)
         return arrays and all(value is None for value in chain(self._values, values))
 
     def _build_cells(self, values: list[Any], start: int) -> list[Any]:
-        """Return lists as they are kept in cells: of a connection, the nodes of its edges."""
+        """Return lists as cells; of a connection, the nodes of its edges."""
         made: list[Any] = []
         node = self.column.node
         drops = self.column.in_connection and self.column.shape.composite
@@ -284,9 +295,8 @@ class ColumnBuilder:
             if value is None:
                 made.append(None)
             elif not isinstance(value, (list, tuple)):
-                shown = sanitize_text(repr(value), VALUE_SHOWN)
-                what = f"is {shown}, no list"
-                raise self._build_error(what, start + len(made))
+                fault = f"is {_format_value(value)}, not a list"
+                raise self._build_error(fault, start + len(made))
             elif node is not None:
                 edges = [edge for edge in value if has_node(edge, node)]
                 made.append([merge_edge(edge, self.column) for edge in edges])
@@ -296,24 +306,18 @@ class ColumnBuilder:
                 made.append(list(value))
         return made
 
-    def _build_error(self, what: str, row: int | None = None) -> ColumnValueError:
-        name, kind = self.column.name, self.column.shape.type
-        where = f" of {self.table!r}" if self.table else ""
-        told = what if row is None else f"row {row:,} {what}"
-        fact = f"Column {name!r}{where} does not hold values of type {kind}: {told}"
-        error = ColumnValueError(fact, self.column, row)
-        error.reason = what
-        return error
+    def _build_error(self, reason: str, row: int | None = None) -> ColumnValueError:
+        return ColumnValueError(self.column, self.table, reason, row)
 
-    # -- what it holds
+    # -- conversion
 
     def close(self) -> None:
-        """Make the array of a dtype that a person has chosen, when all values are there.
+        """Convert values whose dtype depends on all of them, once all were added.
 
         Raises
         ------
-        UnfitError
-            If pandas refuses one.
+        ColumnValueError
+            If pandas does not accept a value for a registered dtype.
         """
         if self.has_list_cells and not self.keeps_values:
             self._convert_items()
@@ -330,42 +334,42 @@ class ColumnBuilder:
             return
         for row, value in enumerate(self._values):
             if self._find_refusal([value]) is not None:
-                what = f"is {sanitize_text(repr(value), VALUE_SHOWN)} ({reason})"
-                raise self._build_error(what, row)
+                fault = f"is {_format_value(value)} ({reason})"
+                raise self._build_error(fault, row)
         raise self._build_error(reason)
 
     def _convert_items(self) -> None:
-        """Make the items of lists in cells the values that a column of their scalar holds.
+        """Convert the items of lists in cells like the values of a column of their scalar.
 
-        All of them are read as one column, so that the first one says with or without a zone for
-        all. Objects stay mappings of JSON values, and so do items that are JSON as they are.
+        They are read as one column, so that the first item decides for all, as about a time zone.
+        Objects and items of JSON scalars are not converted.
         """
         shape = get_cell_shape(self.column)
         leaf = Shape(shape.type, 0, shape.values, like=shape.like)
         if shape.children or not scalars.needs_conversion(scalars.get_scalar(leaf)):
             return
         items: list[Any] = []
-        ends: list[int] = []  # for each row, how many items there are up to its own
+        ends: list[int] = []  # for each row, the number of items up to and including its own
         for row, value in enumerate(self._values):
             try:
                 items.extend(flatten_lists(value, shape.lists))
             except TypeError:
-                what = f"is {sanitize_text(repr(value), VALUE_SHOWN)}, with an item that is no list"
-                raise self._build_error(what, row) from None
+                fault = f"is {_format_value(value)}, with an item that is not a list"
+                raise self._build_error(fault, row) from None
             ends.append(len(items))
         column = ColumnBuilder(ResultColumn(self.column.name, leaf, nullable=True), self.table)
         try:
             column.add_values(items, 0, checked=False)
             column.close()
         except ColumnValueError as error:
-            number, what = error.row or 0, error.reason
+            number, reason = error.row or 0, error.reason
         else:
             self.remark = self.remark or column.remark
             self._item_column = column
             made = iter(column.to_list())
             self._values = [nest_items(value, shape.lists, made) for value in self._values]
             return
-        raise self._build_error(what, bisect_right(ends, number))
+        raise self._build_error(reason, bisect_right(ends, number))
 
     def to_list(self) -> list[Any]:
         """Return the values as a list, None for null."""
@@ -377,7 +381,7 @@ class ColumnBuilder:
         return self._values
 
     def _find_refusal(self, values: list[Any]) -> str | None:
-        """Return why pandas makes no array of values; None after it made one of them all."""
+        """Convert values by pandas; return its error message, or None on success."""
         made = np.empty(len(values), dtype=object)
         made[:] = values
         dtype: Any = self.kind.dtype
@@ -408,42 +412,40 @@ class ColumnBuilder:
             try:
                 return pa.array(self.to_pandas(), from_pandas=True)
             except CONVERSION_ERRORS:
-                pass  # a dtype that Arrow does not have
+                pass  # a dtype without an Arrow type
         return self._build_plain_array(self._get_arrow_type())
 
     def _get_arrow_type(self) -> pa.DataType | None:
-        """Return the Arrow type of Python values; None where they show it."""
+        """Return the Arrow type of Python values; None to infer it."""
         if self.kind.arrow in ARROW_TYPES:
             return ARROW_TYPES[self.kind.arrow or ""]
         if self.keeps_values:
             return None
         if self.has_list_cells:
             return get_cell_type(get_cell_shape(self.column))
-        unknown = self.kind == scalars.UNKNOWN or self.kind.arrow in DURATION_NAMES
-        return ARROW_TYPES["large_string"] if unknown else None  # one type, whatever the values are
+        unknown = self.kind == UNKNOWN or self.kind.arrow in DURATION_NAMES
+        return ARROW_TYPES["large_string"] if unknown else None  # not inferred
 
     def _build_plain_array(self, kind: pa.DataType | None) -> pa.Array:
-        """Return Python values as an array of a type; as text where they do not fit into it."""
+        """Return Python values as an array of a type, or as text if they do not fit."""
         for values in self._list_candidates(kind):
             try:
                 made = pa.array(values(), kind)
             except CONVERSION_ERRORS:
                 continue
-            text = made.type in {pa.string(), pa.null()}  # the type of text is the same everywhere
+            text = made.type in {pa.string(), pa.null()}  # always large_string, as elsewhere
             return made.cast(ARROW_TYPES["large_string"]) if text else made
         return pa.array(_convert_to_texts(self._values), ARROW_TYPES["large_string"])
 
     def _list_candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[Any]]]:
-        """Return what makes the values that an array of a type may be made of, the best first."""
-        if (
-            self.has_list_cells and not self.keeps_values
-        ):  # JSON in them is text of one kind whatever it is
+        """Return functions that return values to try as an array of a type, the best first."""
+        if self.has_list_cells and not self.keeps_values:
             shape = get_cell_shape(self.column)
             fit = build_text_converter(shape, _convert_to_text, _encode_json)
             made = [lambda: self._values, lambda: [*map(fit, self._values)]]
-            return made[has_json(shape) :]
+            return made[has_json(shape) :]  # JSON values are always text
         if kind is None and any(map(_is_nested, self._values)):
-            return []  # a struct made of objects would say of each what only others have
+            return []  # a struct type would add the keys of other objects to each object
         return [lambda: self._values]
 
     def to_pandas(self) -> Any:
@@ -459,9 +461,9 @@ class ColumnBuilder:
         return made
 
     def _convert_durations(self) -> None:
-        """Make the array of lengths of time; the values stay as they came where one is not fixed.
+        """Convert durations; keep the values if one has no fixed length, such as a month.
 
-        Numbers alone are numbers, where the unit is not known.
+        Numbers without a known unit become floats.
         """
         name, values = self.column.shape.type, self._values
         count = (
@@ -479,13 +481,13 @@ class ColumnBuilder:
             return
         found = "not all of a fixed length that fits, so their columns keep them as they came"
         if _get_types(values) <= {int, float, Decimal}:
-            self.kind, self._values = scalars.NUMBER, []
+            self.kind, self._values = NUMBER, []
             self._arrays = [pa.array([v if v is None else float(v) for v in values], pa.float64())]
             found = "numbers in a unit that is not known, so their columns are Float64"
         self.remark = f"Values of the scalar {name!r} are {found}."
 
     def to_text_array(self) -> Any:
-        """Return the column as one for a file of text: JSON and lists are JSON text there."""
+        """Return the column as an array for a text file, with JSON values and lists as JSON."""
         if self.kind.arrow == "json" or (self.has_list_cells and not self.keeps_values):
             made = [None if value is None else _encode_json(value) for value in self._values]
         elif any(map(_is_nested, self._values)):
@@ -495,14 +497,13 @@ class ColumnBuilder:
         return np.array(made, dtype=object)
 
     def _join_arrays(self) -> pa.Array:
-        """Return the pieces as one array."""
         if len(self._arrays) != 1:
             empty = pa.array([], ARROW_TYPES[self.kind.arrow or ""])
             self._arrays = [pa.concat_arrays(self._arrays or [empty])]
         return self._arrays[0]
 
     def _encode_enum(self, texts: pa.Array) -> pa.DictionaryArray:
-        """Return the values of an enum by their place in the schema, unknown ones last."""
+        """Return an enum as a dictionary array in the order of the schema, unknown values last."""
         known = pa.array(self.column.shape.values, pa.large_string())
         codes = pc.index_in(texts, value_set=known)
         if codes.null_count > texts.null_count:
@@ -513,7 +514,6 @@ class ColumnBuilder:
 
 
 def _convert_to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
-    """Return an Arrow array as a pandas array of the dtype of its scalar."""
     if shape.values:
         codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
         return pd.Categorical.from_codes(codes, categories=array.dictionary.to_pylist())
@@ -533,13 +533,14 @@ def _is_nested(value: Any) -> bool:
 
 
 def _convert_to_texts(values: list[Any]) -> list[str | None]:
-    """Return text as it is, and anything else as JSON."""
     return [None if value is None else _convert_to_text(value) for value in values]
 
 
 def _convert_to_text(value: Any) -> str:
     found = value if isinstance(value, str) else _encode_json(value)
-    if found[:1] == '"' and not isinstance(value, str):  # a Decimal, an object of a parser
+    if found[:1] == '"' and not isinstance(
+        value, str
+    ):  # JSON has no type for it, such as a Decimal
         found = str(value)
     return found.encode(errors="backslashreplace").decode()
 
@@ -552,16 +553,16 @@ def _encode_json(value: Any) -> str:
 
 
 def _encode_other(value: Any) -> Any:
-    """Return a value that JSON has not as one that it has."""
+    """Convert a value that msgspec does not encode."""
     if _is_missing(value):
         return None
-    if isinstance(value, timedelta):  # before datetime's: msgspec takes neither of pandas
+    if isinstance(value, timedelta):  # Timedelta of pandas, like its Timestamp below
         return duration.format_duration(duration.to_nanoseconds(value))
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _replace_missing(values: list[Any]) -> list[Any]:
-    """Return values with None for the missing ones of NumPy and pandas: NaN, NaT and NA."""
+    """Return values with None for NaN, NaT and NA."""
     if PLAIN_TYPES.issuperset(map(type, values)):
         return values
     return [None if _is_missing(value) else value for value in values]
@@ -576,7 +577,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _build_integer_array(values: list[Any], stored: str | None) -> pa.Array | None:
-    """Return integers, none of which is null, in half of Arrow's time; None for any others."""
+    """Return an array of integers without nulls, in half of Arrow's time; None for other values."""
     try:
         numbers = np.fromiter(values, np.int64, len(values))
     except (TypeError, OverflowError):
@@ -591,13 +592,17 @@ def _build_integer_array(values: list[Any], stored: str | None) -> pa.Array | No
 
 
 def _find_first_misfit(values: Any, convert: Callable[[Any], Any]) -> int:
-    """Return the number of the first value that can't be converted; 0 where none alone is."""
+    """Return the number of the first value that cannot be converted; 0 if each one can be."""
     for number, value in enumerate(values):
         try:
             convert(value)
         except CONVERSION_ERRORS:
             return number
     return 0
+
+
+def _format_value(value: object) -> str:
+    return sanitize_text(repr(value), VALUE_SHOWN)
 
 
 def _get_types(values: list[Any]) -> set[type]:

@@ -1,10 +1,9 @@
-"""From the bytes of an answer to the objects a plan reads, without a dict for every row.
+"""Decoding the bytes of an answer into rows, without a dict for every row.
 
-A response is decoded in two steps. The first finds its members and the outline of its data, which
-is everything that stands in no list; the items of the lists are in it as pieces of JSON. The pieces
-are decoded some thousands at a time into msgspec structs that hold what a plan reads and nothing
-else, are turned into columns, and make way for the next. What does not fit the types of the shape
-is decoded without them.
+A response is decoded in two steps. The first finds its members and the outline of its data:
+everything outside of lists, with the items of lists as raw pieces of JSON. The pieces are then
+decoded some thousands at a time into msgspec structs with the fields that a plan reads, turned into
+columns, and freed. Items that do not fit the types of the shape are decoded as dicts.
 """
 
 from __future__ import annotations
@@ -13,36 +12,45 @@ import codecs
 from collections.abc import Set
 from decimal import Decimal
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypedDict, Union
+from typing import TYPE_CHECKING, Any, NotRequired, Optional, Required, TypedDict, Union
 
 import msgspec
 
 from gqlnb.document import scalars
+from gqlnb.document.json_codec import strip_bom
 from gqlnb.result.tables import NODE, ObjectPlan, ResultTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gqlnb.result.result import Result
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import ReadPlan, ResultColumn
 
+    ObjectField = tuple[str, Any, bool]  # response name, msgspec type, whether it is required
+    Buffer = bytes | msgspec.Raw
+
 __all__ = [
+    "DECODING_ERRORS",
     "DecimalData",
     "Envelope",
+    "QuickCheckError",
     "RowDecoders",
-    "build_decimal_data",
+    "build_dict_type",
+    "build_struct_type",
     "decode_envelope",
     "decode_untyped",
     "find_span",
     "get_row_decoders",
-    "hide_decimals",
+    "has_exact_scalars",
     "join_pieces",
-    "keep_exact_bytes",
+    "remove_decimals",
     "restore_decimals",
 ]
 
-UTF8_CHUNK = 1 << 16  # bytes looked through at a time for what is no UTF-8
+UTF8_CHUNK = 1 << 16  # bytes
+# List levels that are decoded with types where no schema is known; deeper ones are rare.
+UNTYPED_LIST_LEVELS = 2
+DECODING_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _UNTYPED_DECODER = msgspec.json.Decoder()
 _UNSET = msgspec.UNSET
 UntypedColumns = Set["ResultColumn"]
@@ -56,23 +64,23 @@ class Envelope:
     body
         The response.
     has_data
-        Whether there is a member ``decode_data``, null or not.
+        Whether there is a member ``data``, null or not.
     has_valid_data
-        Whether it is an object or null, as it has to be.
+        Whether it is an object or null, as required.
     outline
-        The data, the items of lists as pieces of JSON; ``msgspec.UNSET`` where no shape is known or
-        the data are of another.
+        The data, with the items of lists as pieces of JSON; ``msgspec.UNSET`` if no shape is known
+        or the data do not have it.
     errors, extensions
-        Those members as they came; None where they are missing.
+        Those members unchanged; None if missing.
     make_data
-        Makes the data of a response that was checked; None for one that was not.
+        Decodes the data of a response that was checked; None for one that was not.
     prepared
-        A plan, and what was read by it while the response was checked; None where nothing was.
+        A plan and the tables that were read by it while the response was checked, or None.
     has_exact_numbers
-        Whether numbers are in it that a float does not hold, so that frames read the bytes even
-        after the data were made.
+        Whether it may hold numbers that a float does not, so that frames read the bytes even
+        after the data were decoded.
     lock
-        Held while the data are made, so that they are made once.
+        Held while the data are decoded, so that this happens once.
     """
 
     __slots__ = (
@@ -80,58 +88,56 @@ class Envelope:
         *("outline", "prepared", "has_valid_data"),
     )
 
-    def __init__(self, body: bytes, found: Any) -> None:
+    def __init__(self, body: bytes, members: Any) -> None:
         self.body = body
-        self.has_data = found.data is not _UNSET
-        raw = type(found.data) is msgspec.Raw
-        self.has_valid_data = not raw or bytes(memoryview(found.data)[:1]) in {b"{", b"n"}
-        self.outline = _UNSET if raw else found.data
-        self.errors = found.errors
-        self.extensions = found.extensions
+        self.has_data = members.data is not _UNSET
+        is_raw = type(members.data) is msgspec.Raw
+        self.has_valid_data = not is_raw or bytes(memoryview(members.data)[:1]) in {b"{", b"n"}
+        self.outline = _UNSET if is_raw else members.data
+        self.errors = members.errors
+        self.extensions = members.extensions
         self.has_exact_numbers = False
         self.make_data: Callable[[], Any] | None = None
         self.prepared: tuple[ReadPlan, Any] | None = None
         self.lock = RLock()
 
     def decode_data(self) -> Any:
-        """Return the data as dicts, lists and scalars, once.
+        """Return the data as dicts, lists and scalars; to be called once.
 
-        The bytes are not held any longer, unless they are more exact.
+        The bytes are freed, unless frames need them for exact numbers.
 
         Raises
         ------
         ValueError
-            If they are not JSON after all.
+            If the data are not valid JSON.
         """
         self.prepared = None
         if self.make_data is not None and not self.has_exact_numbers:
-            self.outline = _UNSET  # not a piece for each row beside the dicts
-        made = decode_untyped(self.body)["data"] if self.make_data is None else self.make_data()
+            self.outline = _UNSET  # frees the pieces before the dicts are made
+        data = decode_untyped(self.body)["data"] if self.make_data is None else self.make_data()
         if not self.has_exact_numbers:
             self.body, self.outline = b"", _UNSET
         self.make_data = None
-        return made
+        return data
 
     def decode_exact_outline(self, shape: Shape) -> Any:
         """Return the outline with decimals for the numbers that a float may not hold."""
-        typed = shape.cache.get("exact response")
-        if typed is None:
-            typed = _build_response_decoder(
-                _build_outline_type(shape, exact=True) | None | msgspec.UnsetType
-            )
-            typed = shape.cache.setdefault("exact response", typed)
+        decoder = shape.cache.get("exact response")
+        if decoder is None:
+            data = _build_outline_type(shape, exact=True) | None | msgspec.UnsetType
+            decoder = shape.cache.setdefault("exact response", _build_response_decoder(data))
         try:
-            return typed.decode(self.body).data
+            return decoder.decode(self.body).data
         except msgspec.ValidationError:  # text that is not a number
             return self.outline
 
     def take_prepared(self, plan: ReadPlan) -> Any:
-        """Return what was read by this plan, for the first who asks; None where nothing was."""
+        """Return the tables read by this plan to the first caller; None otherwise."""
         with self.lock:
             if self.prepared is None or self.prepared[0] is not plan:
                 return None
-            found, self.prepared = self.prepared[1], None
-            return found
+            tables, self.prepared = self.prepared[1], None
+            return tables
 
 
 def _build_response_decoder(data: Any) -> msgspec.json.Decoder[Any]:
@@ -150,16 +156,18 @@ def decode_envelope(body: bytes, shape: Shape | None = None) -> Envelope:
     body
         The response as JSON; a byte order mark is skipped.
     shape
-        The shape of its data, if that is known.
+        The shape of its data, if known.
 
     Raises
     ------
     ValueError
-        If the body is no JSON object in UTF-8: ``msgspec.DecodeError`` or ``UnicodeDecodeError``.
-        All of it is looked at for being UTF-8, because the decoder looks at what it keeps only.
+        If the body is not a JSON object in UTF-8: ``msgspec.DecodeError`` or
+        ``UnicodeDecodeError``.
     """
-    body = body.removeprefix(codecs.BOM_UTF8)
+    body = strip_bom(body)
     if not body.isascii():
+        # msgspec validates only the text that it decodes. In pieces, because a decoded copy of a
+        # large body would take up to four times its size.
         decoder = codecs.getincrementaldecoder("utf-8")()
         view = memoryview(body)
         for start in range(0, len(body), UTF8_CHUNK):
@@ -167,50 +175,57 @@ def decode_envelope(body: bytes, shape: Shape | None = None) -> Envelope:
     if shape is not None:
         typed = shape.cache.get("response")
         if typed is None:
-            typed = _build_response_decoder(_build_outline_type(shape) | None | msgspec.UnsetType)
-            typed = shape.cache.setdefault("response", typed)
+            data = _build_outline_type(shape) | None | msgspec.UnsetType
+            typed = shape.cache.setdefault("response", _build_response_decoder(data))
         try:
-            made = Envelope(body, typed.decode(body))
+            envelope = Envelope(body, typed.decode(body))
         except msgspec.ValidationError:  # objects or lists where the shape has none
             pass
         else:
-            made.has_exact_numbers = has_exact_scalars(shape)
-            return made
+            envelope.has_exact_numbers = has_exact_scalars(shape)
+            return envelope
     return Envelope(body, _RAW_DATA_DECODER.decode(body))
 
 
-def has_exact_scalars(shape: Shape) -> bool:
-    """Return whether there are numbers at or below a shape whose digits a float may not hold."""
-    found: bool | None = shape.cache.get(("exact", scalars.get_version()))
-    if found is None:
-        found = Decimal in scalars.get_scalar(shape).wire or any(
-            map(has_exact_scalars, shape.children.values())
-        )
-        shape.cache["exact", scalars.get_version()] = found
-    return found
+def decode_untyped(raw: Buffer) -> Any:
+    """Return the value of JSON bytes as dicts, lists and scalars."""
+    return _UNTYPED_DECODER.decode(raw)
 
 
-def keep_exact_bytes(result: Result) -> None:
-    """Let frames of a result be read from its bytes, where numbers in its data are not exact.
+def join_pieces(pieces: Sequence[Buffer]) -> bytes:
+    """Return pieces of JSON as one JSON list."""
+    return b"[%b]" % b",".join(pieces)
 
-    JSON numbers of the scalars that are decimals are floats in the data, as everywhere in Python.
+
+def find_span(body: bytes, pieces: Sequence[Buffer]) -> tuple[int, int]:
+    """Return the begin and end offsets of pieces in the body that they were decoded from.
+
+    Parameters
+    ----------
+    body
+        The response.
+    pieces
+        Items of one list, at least one.
     """
-    shape, response = result.get_shape(), result.response
-    body = getattr(response, "body", b"")
-    plain = getattr(response, "members", None) is None and "_came" not in vars(result)
-    if shape is None or not body or not plain or not has_exact_scalars(shape):
-        return
-    data = result.data
-    came = decode_envelope(body, shape)
-    came.make_data = lambda: data
-    result.with_lazy_data(came)
+    begin = _get_address(pieces[0]) - _get_address(body)
+    return begin, _get_address(pieces[-1]) - _get_address(body) + memoryview(pieces[-1]).nbytes
+
+
+def _get_address(buffer: Buffer) -> int:
+    import numpy as np
+
+    address: int = np.frombuffer(buffer, np.uint8).__array_interface__["data"][0]
+    return address
+
+
+# -- exact numbers
 
 
 class DecimalData:
-    """Data that were put together from answers, with decimals for the numbers of exact scalars.
+    """Data merged from several answers, with decimals for the numbers of exact scalars.
 
-    A result takes it in place of an :class:`Envelope`: its frames read the decimals, and its data
-    are those of every answer, in which such numbers are floats.
+    It takes the place of an :class:`Envelope` in a result: frames read the decimals, while
+    ``result.data`` has floats, like the data of a single answer.
 
     Parameters
     ----------
@@ -220,7 +235,7 @@ class DecimalData:
         Their shape.
     """
 
-    has_exact_numbers = False  # there are no bytes that would be more exact
+    has_exact_numbers = False  # no bytes that would be more exact
 
     def __init__(self, outline: Any, shape: Shape) -> None:
         self.outline = outline
@@ -228,80 +243,175 @@ class DecimalData:
         self._shape = shape
 
     def decode_data(self) -> Any:
-        """Return the data with floats for the decimals; a copy where there are any."""
-        return _replace_exact_decimals(self.outline, self._shape)
+        """Return the data with floats for the decimals."""
+        return remove_decimals(self.outline, self._shape)
 
     def take_prepared(self, _plan: ReadPlan) -> None:
-        """Return what was read by a plan before: nothing."""
+        """Return None: no tables were read in advance."""
         return
 
 
-def restore_decimals(result: Result) -> bool:
-    """Put decimals in the data of a result, for numbers whose digits a float may not hold.
+def has_exact_scalars(shape: Shape) -> bool:
+    """Return whether there are numbers at or below a shape whose digits a float may not hold."""
+    found: bool | None = shape.cache.get(("exact", scalars.get_version()))
+    if found is None:
+        found = Decimal in scalars.get_scalar(shape).json_types or any(
+            map(has_exact_scalars, shape.children.values())
+        )
+        shape.cache["exact", scalars.get_version()] = found
+    return found
+
+
+def _get_exact_children(shape: Shape) -> dict[str, Shape]:
+    """Return the children of an object that are exact scalars, or lead to them."""
+    key = "exact children", scalars.get_version()
+    found: dict[str, Shape] | None = shape.cache.get(key)
+    if found is None:
+        found = {name: child for name, child in shape.children.items() if has_exact_scalars(child)}
+        shape.cache[key] = found
+    return found
+
+
+def restore_decimals(data: Any, shape: Shape, body: bytes) -> bool:
+    """Replace the floats of exact scalars in data, in place, by the decimals in their bytes.
 
     Returns
     -------
     bool
         Whether there were any: JSON numbers with a point or an exponent, of an exact scalar.
     """
-    shape = result.get_shape()
-    if shape is None or not has_exact_scalars(shape):
-        return False
-    return _restore_from_bytes(result.data, shape, _get_body(result))
-
-
-def _restore_from_bytes(data: Any, shape: Shape, body: bytes) -> bool:
-    """Put the decimals that bytes hold in place of the floats in their data."""
     if not body:
         return False
     key = "decimals", scalars.get_version()
     decoder = shape.cache.get(key)
     if decoder is None:
         members = [("data", _build_decimal_type(shape) | None, None)]
-        kind = msgspec.defstruct("Response", members)
-        decoder = msgspec.json.Decoder(kind, float_hook=Decimal)
+        response = msgspec.defstruct("Response", members)
+        decoder = msgspec.json.Decoder(response, float_hook=Decimal)
         decoder = shape.cache.setdefault(key, decoder)
     try:
-        found = decoder.decode(body).data
+        exact = decoder.decode(body).data
     except msgspec.ValidationError:  # an error of the answer stands where an object should
         return False
-    return _overlay_decimals(data, found)
+    return _overlay_decimals(data, exact)
 
 
-def _get_body(result: Result) -> bytes:
-    """Return the bytes that a result was read from; none where it holds values of this process."""
-    came = vars(result).get("_came")
-    if isinstance(came, Envelope) and came.body:
-        return came.body
-    if getattr(result.response, "members", None) is not None:
-        return b""
-    body: bytes = getattr(result.response, "body", b"")
-    return body.removeprefix(codecs.BOM_UTF8)
+def _overlay_decimals(value: Any, exact: Any) -> bool:
+    """Copy the decimals in `exact` to the same places of `value`; return whether any were."""
+    items: Any = ()
+    if isinstance(value, list) and isinstance(exact, list):
+        items = enumerate(exact)
+    elif isinstance(value, dict) and isinstance(exact, dict):
+        items = exact.items()
+    changed = False
+    for key, item in items:
+        if type(item) is Decimal:
+            value[key] = item
+            changed = True
+        elif type(item) in {dict, list}:
+            changed |= _overlay_decimals(value[key], item)
+    return changed
 
 
-def build_decimal_data(result: Result) -> Any:
-    """Return the data of a result with decimals, as far as :func:`restore_decimals` finds any.
+def remove_decimals(value: Any, shape: Shape | None = None) -> Any:
+    """Return a copy of data with floats for decimals.
 
-    The data of the result stay as they are.
+    With a shape, only of exact scalars: a parser registered for another scalar may return decimals
+    of its own.
     """
-    shape = result.get_shape()
-    if shape is None or not has_exact_scalars(shape):
-        return result.data
-    data = _replace_exact_decimals(result.data, shape)
-    _restore_from_bytes(data, shape, _get_body(result))
-    return data
-
-
-def hide_decimals(result: Result) -> Result:
-    """Return a result whose data have decimals as one whose frames alone show them."""
-    shape = result.get_shape()
+    if type(value) is Decimal:
+        return float(value)
+    if isinstance(value, list):
+        return [remove_decimals(item, shape) for item in value]
+    if not isinstance(value, dict):
+        return value
     if shape is None:
-        return result
-    return result.with_lazy_data(DecimalData(result.data, shape))
+        return {name: remove_decimals(item) for name, item in value.items()}
+    exact = _get_exact_children(shape)
+    return {
+        name: remove_decimals(item, exact[name]) if name in exact else item
+        for name, item in value.items()
+    }
+
+
+# -- msgspec types, built from shapes and plans
+#
+# msgspec checks types, nulls and required fields in C while it decodes. Three families: dicts of
+# everything that was selected, structs of the same (they take less memory, for checking alone), and
+# structs with the fields that a plan reads.
+
+
+class QuickCheckError(Exception):
+    """Items that do not fit their shape, or cannot be checked while they are read."""
+
+
+def build_dict_type(shape: Shape) -> Any:
+    """Return the type of dicts that fit a shape; other fields are left out."""
+    return _build_checked_type(shape, _build_typed_dict)
+
+
+def build_struct_type(shape: Shape) -> Any:
+    """Return the type of structs that fit a shape, with fields ``g0``, ``g1`` ... for its children.
+
+    Fields of fragments that are missing are ``msgspec.UNSET``.
+    """
+    return _build_checked_type(shape, _build_numbered_struct)
+
+
+def _build_checked_type(shape: Shape, build_object: Callable[[list[ObjectField]], Any]) -> Any:
+    made: Any = Any
+    if shape.composite:
+        made = single = build_object(
+            [
+                (name, _build_checked_type(child, build_object), child.is_required)
+                for name, child in shape.children.items()
+            ]
+        )
+        for _ in range(UNTYPED_LIST_LEVELS if shape.may_be_lists else 0):
+            made = single | _list_of(Optional[made])  # noqa: UP045 - `made` may be Any
+    elif shape.json_types is not None:
+        made = Union[*shape.json_types]
+    for level in range(shape.lists, -1, -1):
+        made = Optional[made] if shape.is_nullable_at(level) else made  # noqa: UP045
+        made = _list_of(made) if level else made
+    return made
+
+
+def _list_of(item: Any) -> Any:
+    return list.__class_getitem__(item)  # `list[item]` would be a type expression to mypy
+
+
+def _build_typed_dict(fields: list[ObjectField]) -> Any:
+    make: Any = TypedDict
+    return make("Object", {n: Required[t] if needed else NotRequired[t] for n, t, needed in fields})
+
+
+def _build_numbered_struct(fields: list[ObjectField]) -> Any:
+    members = [
+        (f"g{number}", kind) if needed else (f"g{number}", kind, _UNSET)
+        for number, (_, kind, needed) in enumerate(fields)
+    ]
+    names = {f"g{number}": name for number, (name, _, _) in enumerate(fields)}
+    return msgspec.defstruct("Object", members, rename=names, gc=False, kw_only=True)
+
+
+def _build_outline_type(shape: Shape, *, exact: bool = False) -> Any:
+    members: dict[str, Any] = {}
+    for name, child in shape.children.items():
+        if child.lists:
+            members[name] = list[msgspec.Raw] | None
+        elif child.composite:
+            members[name] = _build_outline_type(child, exact=exact) | None
+        elif exact and Decimal in scalars.get_scalar(child).json_types:
+            members[name] = Decimal | None
+        else:
+            members[name] = Any
+    make: Any = TypedDict
+    return make("Object", members, total=False)
 
 
 def _build_decimal_type(shape: Shape) -> Any:
-    """Return the type of an object with those members alone that lead to exact scalars."""
+    """Return the type of an object reduced to the members that lead to exact scalars."""
     members: dict[str, Any] = {}
     for name, child in _get_exact_children(shape).items():
         made: Any = _build_decimal_type(child) | None if child.composite else Any
@@ -312,185 +422,120 @@ def _build_decimal_type(shape: Shape) -> Any:
     return make("Object", members, total=False)
 
 
-def _get_exact_children(shape: Shape) -> dict[str, Shape]:
-    """Return the members of an object that are exact scalars, or lead to them."""
-    key = "exact children", scalars.get_version()
-    found: dict[str, Shape] | None = shape.cache.get(key)
-    if found is None:
-        found = {name: child for name, child in shape.children.items() if has_exact_scalars(child)}
-        shape.cache[key] = found
-    return found
-
-
-def _overlay_decimals(value: Any, exact: Any) -> bool:
-    """Put the decimals of a value in place of the floats in another; return if any were."""
-    changed = False
-    if isinstance(value, list) and isinstance(exact, list):
-        for number, item in enumerate(exact):
-            if type(item) is Decimal:
-                value[number] = item
-                changed = True
-            elif type(item) in {dict, list}:
-                changed |= _overlay_decimals(value[number], item)
-    elif isinstance(value, dict) and isinstance(exact, dict):
-        for name, item in exact.items():
-            if type(item) is Decimal:
-                value[name] = item
-                changed = True
-            elif type(item) in {dict, list}:
-                changed |= _overlay_decimals(value[name], item)
-    return changed
-
-
-def _replace_exact_decimals(value: Any, shape: Shape) -> Any:
-    """Return data with floats for decimals, of exact scalars alone."""
-    if type(value) is Decimal:
-        return float(value)
-    if isinstance(value, list):
-        return [_replace_exact_decimals(item, shape) for item in value]
-    if not isinstance(value, dict):
-        return value
-    exact = _get_exact_children(shape)
-    return {
-        name: _replace_exact_decimals(item, exact[name]) if name in exact else item
-        for name, item in value.items()
-    }
-
-
-def decode_untyped(raw: Any) -> Any:
-    """Return the value of JSON bytes as dicts, lists and scalars."""
-    return _UNTYPED_DECODER.decode(raw)
-
-
 class RowDecoders:
-    """What decodes the items of the outermost lists by a plan.
+    """Decoders of the items of the outermost lists, by a plan.
+
+    Items become structs whose fields ``f0``, ``f1`` ... are the members of the plan's places.
 
     Parameters
     ----------
     plan
         The plan.
-    kept
-        The columns whose values are decoded as they came, whatever their type.
+    untyped
+        The columns whose values are decoded unchanged, whatever their type.
+    checked
+        Whether items must fit the shape: all fields, their types and nulls. Otherwise fields may be
+        missing or null, and only the types of scalars are checked.
     """
 
-    def __init__(self, plan: ReadPlan, kept: UntypedColumns = frozenset()) -> None:
-        self._items = {
-            table: msgspec.json.Decoder(list[_build_item_type(table, kept)])  # type: ignore[misc]
-            for table in plan.root.inner_tables
-        }
+    def __init__(
+        self, plan: ReadPlan, untyped: UntypedColumns = frozenset(), *, checked: bool = False
+    ) -> None:
+        self._untyped = untyped
+        self._checked = checked
+        self._decoders: dict[ResultTable, msgspec.json.Decoder[list[Any]]] = {}
+        for table in plan.root.inner_tables:
+            shape = plan.shape
+            for name in table.path:
+                shape = shape.children[name]
+            item = self._build_item_type(table, shape, 1)
+            self._decoders[table] = msgspec.json.Decoder(_list_of(item))
 
-    def decode_items(self, table: ResultTable, pieces: Sequence[Any]) -> list[Any]:
-        """Return items as structs whose members are those of the plan's places, ``f0``, ``f1``...
+    def decode_items(self, table: ResultTable, pieces: Sequence[Buffer]) -> list[Any]:
+        """Return the items of an outermost list as structs.
 
         Raises
         ------
         msgspec.ValidationError
-            If one is not of the declared type.
+            If an item does not have the declared types.
+        QuickCheckError
+            Instead, if items are checked.
         """
-        made: list[Any] = self._items[table].decode(join_pieces(pieces))
-        return made
+        if not self._checked:
+            return self._decoders[table].decode(join_pieces(pieces))
+        try:
+            return self._decoders[table].decode(join_pieces(pieces))
+        except DECODING_ERRORS:
+            pass
+        raise QuickCheckError
+
+    def _build_item_type(self, table: ResultTable, shape: Shape, level: int) -> Any:
+        """Return the type of the items of a table's list, which are inside `level` lists."""
+        if table.edge is not None:
+            return self._build_struct(table.edge, table, shape, level)
+        return self._build_row_type(table, shape, level)
+
+    def _build_row_type(self, table: ResultTable, shape: Shape, level: int) -> Any:
+        if isinstance(table.row, int):
+            return self._build_value_type(table.columns[table.row], shape, level)
+        if isinstance(table.row, ResultTable):
+            items = _list_of(self._build_item_type(table.row, shape, level + 1))
+            return self._add_null(items, shape, level)
+        return self._build_struct(table.row, table, shape, level)
+
+    def _build_struct(self, place: ObjectPlan, table: ResultTable, shape: Shape, level: int) -> Any:
+        numbers = {name: number for number, (name, _) in enumerate(place.members)}
+        fields: list[tuple[str, str, Any]] = []
+        for index, (name, child) in enumerate(shape.children.items()):
+            if name in numbers:
+                target = place.members[numbers[name]][1]
+                kind = self._build_member_type(target, table, child)
+                fields.append((f"f{numbers[name]}", name, kind))
+            elif self._checked:
+                fields.append((f"g{index}", name, build_struct_type(child)))
+        members = [(key, t) if self._checked else (key, t, None) for key, _, t in fields]
+        names = {key: name for key, name, _ in fields}
+        # Numbered names serve response names that are not Python names. Rows hold no reference
+        # cycles, so the garbage collector need not track them.
+        struct = msgspec.defstruct("Object", members, rename=names, gc=False)
+        return self._add_null(struct, shape, level)
+
+    def _build_member_type(
+        self, target: int | ObjectPlan | ResultTable, table: ResultTable, shape: Shape
+    ) -> Any:
+        if target == NODE:
+            return self._build_row_type(table, shape, 0)
+        if isinstance(target, int):
+            return self._build_value_type(table.columns[target], shape, 0)
+        if isinstance(target, ObjectPlan):
+            return self._build_struct(target, table, shape, 0)
+        return self._add_null(_list_of(self._build_item_type(target, shape, 1)), shape, 0)
+
+    def _build_value_type(self, column: ResultColumn, shape: Shape, level: int) -> Any:
+        wire = scalars.get_scalar(column.shape).json_types
+        if self._checked:
+            kinds = [t for t in wire if shape.json_types is None or t in shape.json_types]
+            if not kinds:
+                raise LookupError
+            return self._add_null(Union[*kinds], shape, level)
+        if column in self._untyped:
+            return Any
+        if column.shape.lists:
+            if Decimal not in wire or column.shape.children:
+                return Any
+            made: Any = Decimal | None
+            for _ in range(column.shape.lists):
+                made = list[made] | None
+            return made
+        return Union[*wire, None] if wire else Any
+
+    def _add_null(self, made: Any, shape: Shape, level: int) -> Any:
+        return made if self._checked and not shape.is_nullable_at(level) else made | None
 
 
-def get_row_decoders(plan: ReadPlan) -> RowDecoders:
-    """Return what decodes by a plan; made once."""
-    if plan.decoders is None:
-        plan.decoders = RowDecoders(plan)
-    made: RowDecoders = plan.decoders
-    return made
-
-
-def join_pieces(pieces: Sequence[Any]) -> bytes:
-    """Return pieces of JSON as one JSON list."""
-    return b"[%b]" % b",".join(pieces)
-
-
-def find_span(body: bytes, pieces: Sequence[Any]) -> tuple[int, int]:
-    """Return where pieces stand in the body that they were decoded from.
-
-    Parameters
-    ----------
-    body
-        The response.
-    pieces
-        Items of one list, at least one.
-
-    Returns
-    -------
-    (int, int)
-        The offset of the first byte, and of the one after the last.
-    """
-    begin = _get_address(pieces[0]) - _get_address(body)
-    return begin, _get_address(pieces[-1]) - _get_address(body) + memoryview(pieces[-1]).nbytes
-
-
-def _get_address(buffer: Any) -> int:
-    import numpy as np
-
-    found: int = np.frombuffer(buffer, np.uint8).__array_interface__["data"][0]
+def get_row_decoders(plan: ReadPlan, *, checked: bool = False) -> RowDecoders:
+    """Return the row decoders of a plan, which are made once."""
+    found: RowDecoders | None = plan.decoders.get(checked)
+    if found is None:
+        found = plan.decoders[checked] = RowDecoders(plan, checked=checked)
     return found
-
-
-def _build_outline_type(shape: Shape, *, exact: bool = False) -> Any:
-    members: dict[str, Any] = {}
-    for name, child in shape.children.items():
-        if child.lists:
-            members[name] = list[msgspec.Raw] | None
-        elif child.composite:
-            members[name] = _build_outline_type(child, exact=exact) | None
-        elif exact and Decimal in scalars.get_scalar(child).wire:
-            members[name] = Decimal | None
-        else:
-            members[name] = Any
-    made: Any = TypedDict
-    return made("Object", members, total=False)
-
-
-def _build_item_type(table: ResultTable, kept: UntypedColumns) -> Any:
-    return (
-        _build_struct_type(table.edge, table, kept)
-        if table.edge is not None
-        else _build_row_type(table, kept)
-    )
-
-
-def _build_row_type(table: ResultTable, kept: UntypedColumns) -> Any:
-    if isinstance(table.row, int):
-        return _build_value_type(table.columns[table.row], kept)
-    if isinstance(table.row, ResultTable):
-        return list[_build_item_type(table.row, kept)] | None  # type: ignore[misc]
-    return _build_struct_type(table.row, table, kept)
-
-
-def _build_struct_type(place: ObjectPlan, table: ResultTable, kept: UntypedColumns) -> Any:
-    """Return a struct for the members of a place; numbered names serve all shapes alike."""
-    members = [
-        (f"f{number}", _build_member_type(target, table, kept), None)
-        for number, (_, target) in enumerate(place.members)
-    ]
-    names = {f"f{number}": name for number, (name, _) in enumerate(place.members)}
-    # Rows hold no circles, so the collector need not follow them.
-    return msgspec.defstruct("Object", members, rename=names, gc=False) | None
-
-
-def _build_member_type(
-    target: int | ObjectPlan | ResultTable, table: ResultTable, kept: UntypedColumns
-) -> Any:
-    if target == NODE:
-        return _build_row_type(table, kept)
-    if isinstance(target, int):
-        return _build_value_type(table.columns[target], kept)
-    if isinstance(target, ObjectPlan):
-        return _build_struct_type(target, table, kept)
-    return list[_build_item_type(target, kept)] | None  # type: ignore[misc]
-
-
-def _build_value_type(column: ResultColumn, kept: UntypedColumns) -> Any:
-    wire = scalars.get_scalar(column.shape).wire
-    if column in kept:
-        return Any  # nothing of the kind, so that it is kept as it came
-    if column.shape.lists:
-        made: Any = Decimal | None if Decimal in wire and not column.shape.children else Any
-        for _ in range(column.shape.lists if made is not Any else 0):
-            made = list[made] | None
-        return made
-    return Union[*wire, None] if wire else Any

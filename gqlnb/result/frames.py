@@ -1,4 +1,4 @@
-"""From an answer to DataFrames and Arrow tables: one per list level, or the one a person means."""
+"""DataFrames, Arrow tables and files of an answer: of one list, of every list, of its errors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gqlnb.errors import FrameError, advise_if_strict, sanitize_text
+from gqlnb.result.renderer import Preview, format_error_path
 from gqlnb.result.shape import find_connection_path
 from gqlnb.result.table_reader import read_tables
 from gqlnb.result.tables import (
@@ -24,7 +25,7 @@ from gqlnb.result.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,40 +33,79 @@ if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
     from gqlnb.result.table_reader import AnswerData, TableRows
 
+    PandasArray = pd.api.extensions.ExtensionArray | NDArray[np.object_]
+    ErrorPath = tuple[str | int, ...]
 
 __all__ = [
     "FrameColumn",
     "Frames",
-    "Preview",
     "assemble_frame",
     "build_arrow_table",
+    "build_errors_frame",
     "build_list_frame",
     "build_preview",
     "choose_table",
     "explode_rows",
     "read_columns",
     "shorten_column_names",
+    "write_csv",
+    "write_parquet",
 ]
 
 FRAMES_ADVICE = (
     "Take result.tables(strict=False), or add --no-strict to a cell, to keep what does not fit as "
     "it came."
 )
+PANDAS_ATTRS = b"PANDAS_ATTRS"  # the key under which pandas saves `attrs` in Parquet metadata
+
+
+class FrameColumn(Protocol):
+    """A column of a frame, in its forms."""
+
+    def to_pandas(self) -> PandasArray:
+        """Return the column as a pandas array, or a NumPy array of objects."""
+
+    def to_arrow(self) -> pa.Array:
+        """Return the column as an Arrow array."""
+
+    def to_text_array(self) -> PandasArray:
+        """Return the column as an array for a text file."""
+
+
+class _ListRead(NamedTuple):
+    """The frame of a list, before its columns are assembled."""
+
+    columns: dict[str, FrameColumn]
+    attrs: dict[str, Any]
+    rows: TableRows
+    tables: Mapping[str, TableRows]
+
+
+def _read_list(
+    answer: AnswerData, path: str | None, inner: Sequence[str] = (), *, strict: bool
+) -> _ListRead:
+    """Read a list; lists in its rows stay in cells, except for the names in `inner`."""
+    name = choose_table(answer, path).name
+    plan = get_read_plan(answer.shape, frozenset({name, *inner}), name)
+    tables, outline = read_tables(answer, plan, strict=strict)
+    rows = tables[name]
+    attrs = _build_attrs(answer, outline, plan.wanted[name], rows)
+    return _ListRead(_collect_columns(rows, tables, answer), attrs, rows, tables)
 
 
 def build_list_frame(
     answer: AnswerData, path: str | None = None, *, explode: str | None = None, strict: bool = True
 ) -> pd.DataFrame:
-    """Return the frame of a list, the one list of the answer by default.
+    """Return the frame of a list, by default of the only one.
 
     Parameters
     ----------
     answer
         The data and their shape.
     path
-        The name of the list; None where there is at most one that stands in no other.
+        The name of the list; None if at most one list is not inside another.
     explode
-        The name of a list in its rows: a row for each of its items; None for a cell each.
+        The name of a list in its rows whose items become rows; None to keep it in cells.
     strict
         As for :func:`gqlnb.result.table_reader.read_tables`.
 
@@ -79,78 +119,38 @@ def build_list_frame(
     FrameError
         If there is no such list, one must be chosen, or a value does not fit its column.
     """
-    chosen = choose_table(answer, path)
-    chain = _find_list_chain(chosen, explode) if explode is not None else []
-    wanted = frozenset({chosen.name, *chain})
-    plan = get_read_plan(answer.shape, wanted, chosen.name)
-    tables, outline = read_tables(answer, plan, strict=strict)
-    rows = tables[chosen.name]
-    parts = _collect_columns(rows, tables, answer)
-    arrays = {name: part.to_pandas() for name, part in parts.items()}
-    count = rows.count
-    if chain:
-        arrays, count = explode_rows(arrays, rows, [tables[name] for name in chain])
-    made = assemble_frame(arrays, count)
-    made.attrs.update(_build_attrs(answer, outline, plan.wanted[chosen.name], rows))
-    return made
+    inner = [] if explode is None else _find_list_chain(choose_table(answer, path), explode)
+    read = _read_list(answer, path, inner, strict=strict)
+    arrays = {name: column.to_pandas() for name, column in read.columns.items()}
+    count = read.rows.count
+    if inner:
+        arrays, count = explode_rows(arrays, read.rows, [read.tables[name] for name in inner])
+    frame = assemble_frame(arrays, count)
+    frame.attrs.update(read.attrs)
+    return frame
 
 
 def build_arrow_table(
     answer: AnswerData, path: str | None = None, *, strict: bool = True
 ) -> pa.Table:
-    """Return the frame of a list as an Arrow table; parameters as for :func:`build_list_frame`."""
-    parts, _ = read_columns(answer, path, strict=strict)
-    return pa.table({name: part.to_arrow() for name, part in parts.items()})
+    """Return a list as an Arrow table; parameters and errors are those of `build_list_frame`."""
+    columns = _read_list(answer, path, strict=strict).columns
+    return pa.table({name: column.to_arrow() for name, column in columns.items()})
 
 
 def read_columns(
     answer: AnswerData, path: str | None = None, *, strict: bool = True
 ) -> tuple[dict[str, FrameColumn], dict[str, Any]]:
-    """Return the columns of the frame of a list, by name, and what its ``attrs`` hold.
+    """Return the columns of a list by name, and the ``attrs`` of its frame.
 
     Parameters and errors are those of :func:`build_list_frame`.
     """
-    chosen = choose_table(answer, path)
-    plan = get_read_plan(answer.shape, frozenset({chosen.name}), chosen.name)
-    tables, outline = read_tables(answer, plan, strict=strict)
-    rows = tables[chosen.name]
-    attrs = _build_attrs(answer, outline, plan.wanted[chosen.name], rows)
-    return _collect_columns(rows, tables, answer), attrs
-
-
-class FrameColumn(Protocol):
-    """A column of a frame, in its forms."""
-
-    def to_pandas(self) -> Any:
-        """Return it as a pandas array."""
-
-    def to_arrow(self) -> pa.Array:
-        """Return it as an Arrow array."""
-
-    def to_text_array(self) -> Any:
-        """Return it as a pandas array for a file of text."""
-
-
-class Preview(NamedTuple):
-    """The first rows of an answer of one list of objects.
-
-    Attributes
-    ----------
-    frame
-        As many rows as were asked for, columns and dtypes as ever.
-    rows
-        How many there are in all; null ones beyond those that were read are counted with them.
-    beside
-        What was asked for beside the list, by dotted name.
-    """
-
-    frame: pd.DataFrame
-    rows: int
-    beside: dict[str, Any]
+    read = _read_list(answer, path, strict=strict)
+    return read.columns, read.attrs
 
 
 def build_preview(answer: AnswerData, limit: int | None = None) -> Preview | None:
-    """Return the first `limit` rows of the one list of objects; None where there is no such list.
+    """Return the first `limit` rows of the only list of objects; None if there is none.
 
     Raises
     ------
@@ -165,20 +165,20 @@ def build_preview(answer: AnswerData, limit: int | None = None) -> Preview | Non
     tables, outline = read_tables(answer, plan, limit=limit)
     rows, table = tables[name], plan.wanted[name]
     items = follow_path(outline, table.path)
-    made = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
+    frame = assemble_frame({c.column.name: c.to_pandas() for c in rows.columns}, rows.count)
     count = len(items) if isinstance(items, (list, tuple)) else 0
-    return Preview(made, count - rows.dropped, _collect_values_beside(answer, outline, table))
+    return Preview(frame, count - rows.dropped, _collect_values_beside(answer, outline, table))
 
 
 class Frames(Mapping[str, pd.DataFrame]):
-    """The tidy frames of an answer by the name of their list; read when one is first asked for.
+    """The tidy frames of an answer by the name of their list, read on first access.
 
     Parameters
     ----------
     answer
         The data and their shape.
     finish
-        Called with each frame that is asked for, to mark it.
+        Called with each frame that is returned, to mark it.
     strict
         As for :func:`gqlnb.result.table_reader.read_tables`.
     """
@@ -194,20 +194,20 @@ class Frames(Mapping[str, pd.DataFrame]):
         self._finish = finish
         self._strict = strict
         self._names = list(get_read_plan(answer.shape).wanted)
-        self._made: dict[str, pd.DataFrame] = {}
+        self._frames: dict[str, pd.DataFrame] = {}
         self._reads_singly = False
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._names:
             raise FrameError(_describe_missing_list(name, self._answer))
-        if not self._made and not self._reads_singly:
+        if not self._frames and not self._reads_singly:
             try:
-                self._made = self._read_frames(None)
+                self._frames = self._read_frames(None)
             except FrameError:
-                self._reads_singly = True  # what is wrong in one list is no matter of the others
-        if name not in self._made:
-            self._made |= self._read_frames(frozenset({name}))
-        frame = self._made[name]
+                self._reads_singly = True  # an error in one list must not hide the others
+        if name not in self._frames:
+            self._frames |= self._read_frames(frozenset({name}))
+        frame = self._frames[name]
         self._finish(frame)
         return frame
 
@@ -216,22 +216,20 @@ class Frames(Mapping[str, pd.DataFrame]):
         plan = get_read_plan(answer.shape, wanted)
         with advise_if_strict(FRAMES_ADVICE):
             tables, outline = read_tables(answer, plan, strict=self._strict)
-        made = {}
+        frames = {}
         for name, table in plan.wanted.items():
             rows = tables[name]
-            parts = _collect_columns(rows, tables, answer)
-            frame = assemble_frame(
-                {key: part.to_pandas() for key, part in parts.items()}, rows.count
-            )
+            columns = _collect_columns(rows, tables, answer)
+            frame = assemble_frame({key: c.to_pandas() for key, c in columns.items()}, rows.count)
             frame.attrs.update(_build_attrs(answer, outline, table, rows))
-            made[name] = frame
-        return made
+            frames[name] = frame
+        return frames
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the frame of a list, or `default` where there is none of that name."""
+        """Return the frame of a list, or `default` if there is no list of that name."""
         return self[name] if name in self._names else default
 
     def __iter__(self) -> Iterator[str]:
@@ -251,7 +249,7 @@ class Frames(Mapping[str, pd.DataFrame]):
 
 
 def choose_table(answer: AnswerData, path: str | None) -> ResultTable:
-    """Return the list of that name, or the only one; the data where there is none."""
+    """Return the list of that name, or the only one; the data if there is no list."""
     root = get_read_plan(answer.shape).root
     if path is None and root.name == DATA_TABLE:
         return root
@@ -262,13 +260,14 @@ def choose_table(answer: AnswerData, path: str | None) -> ResultTable:
         return found
     if path is not None:
         raise FrameError(_describe_missing_list(path, answer))
-    msg = f"The answer holds {len(root.inner_tables)} lists. Choose one with path=: {_describe_lists(answer)}."
+    count, listed = len(root.inner_tables), _describe_lists(answer)
+    msg = f"The answer holds {count} lists. Choose one with path=: {listed}."
     raise FrameError(msg)
 
 
 def _describe_missing_list(path: str, answer: AnswerData) -> str:
-    listed = _describe_lists(answer)
-    return f"The answer has no list at {sanitize_text(path, 80)!r}. It has: {listed or 'no list at all'}."
+    shown, listed = sanitize_text(path, 80), _describe_lists(answer) or "no list at all"
+    return f"The answer has no list at {shown!r}. It has: {listed}."
 
 
 def _describe_lists(answer: AnswerData) -> str:
@@ -283,7 +282,7 @@ def _describe_lists(answer: AnswerData) -> str:
 
 
 def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:
-    """Return the names of the lists that lead from a list to one in its rows, that one included."""
+    """Return the names of the lists that lead from a list to one in its rows, inclusive."""
     known = {t.name: t for t in chosen.walk() if t is not chosen}
     table = known.get(f"{chosen.name}.{explode}")
     if table is None:
@@ -302,15 +301,14 @@ def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:
     return names
 
 
-# -- what stands beside the rows
+# -- values beside the rows
 
 
 def _collect_values_beside(answer: AnswerData, outline: Any, table: ResultTable) -> dict[str, Any]:
-    """Return what was asked for beside the rows of a frame.
+    """Return the values selected beside the rows of a frame, by dotted response name.
 
-    JSON values by dotted response name, in the order of selection: the scalars beside a list, and
-    all of a connection but its rows. Empty where the frame is not of a list. Other lists are left
-    out: they have frames of their own.
+    JSON values in the order of selection: the scalars beside a list, and everything in a connection
+    but its rows. Empty if the frame is not of a list. Other lists have frames of their own.
     """
     if table.parent is None:
         return {}
@@ -319,109 +317,104 @@ def _collect_values_beside(answer: AnswerData, outline: Any, table: ResultTable)
         ".".join(name): value
         for name, value in _iter_values_beside(outline, answer.shape, (), place)
     }
-    made: dict[str, Any] = json.loads(json.dumps(found, default=answer.convert_to_json))
-    return made
+    values: dict[str, Any] = json.loads(json.dumps(found, default=answer.convert_to_json))
+    return values
 
 
 def _iter_values_beside(
     value: Any, shape: Shape, path: tuple[str, ...], place: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the values below `path` that stand in no list, nor beside another list's rows."""
+    """Yield the values below `path` that are not in lists or beside the rows of another list."""
     for name, child in shape.children.items():
         here = (*path, name)
         if not isinstance(value, dict) or name not in value:
             continue  # a fragment on another type
         item = value[name]
-        mine = here == place[: len(here)]
+        is_own = here == place[: len(here)]
         if child.lists:
             if here == place and item is None:
                 yield here, None
         elif child.composite and isinstance(item, dict):
-            if mine or not find_connection_path(child):
+            if is_own or not find_connection_path(child):
                 yield from _iter_values_beside(item, child, here, place)
-        elif mine or find_connection_path(child) is None:
+        elif is_own or find_connection_path(child) is None:
             yield here, item
 
 
 def _build_attrs(
     answer: AnswerData, outline: Any, table: ResultTable, rows: TableRows
 ) -> dict[str, Any]:
-    others = _collect_values_beside(answer, outline, table)
+    beside = _collect_values_beside(answer, outline, table)
     total = None
     if table.total_name is not None and table.outermost is table:
-        total = others.get(".".join((*table.path[:-1], table.total_name)))
-    return {"total_count": total, "dropped": rows.dropped, "beside": others}
+        total = beside.get(".".join((*table.path[:-1], table.total_name)))
+    return {"total_count": total, "dropped": rows.dropped, "beside": beside}
 
 
 # -- assembling
 
 
 class _KeyColumn:
-    """A column that says in which row of another table a row stands."""
+    """A column with the id or the number of the row of another table that contains each row."""
 
-    def __init__(self, filled: ColumnBuilder | None, rows: NDArray[np.int64]) -> None:
-        self.column = filled
+    def __init__(self, column: ColumnBuilder | None, rows: NDArray[np.int64]) -> None:
+        self.column = column
         self.rows = rows
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> PandasArray:
         if self.column is None:
             return pd.array(self.rows, dtype="Int64")
-        return self.column.to_pandas().take(self.rows)
+        array: PandasArray = self.column.to_pandas().take(self.rows)
+        return array
 
     def to_arrow(self) -> pa.Array:
         numbers = pa.array(self.rows, pa.int64())
         return numbers if self.column is None else self.column.to_arrow().take(numbers)
 
-    def to_text_array(self) -> Any:
-        return (
-            self.to_pandas() if self.column is None else self.column.to_text_array().take(self.rows)
-        )
+    def to_text_array(self) -> PandasArray:
+        if self.column is None:
+            return self.to_pandas()
+        array: PandasArray = self.column.to_text_array().take(self.rows)
+        return array
 
     def is_complete(self) -> bool:
-        """Tell whether no row is without the value."""
+        """Return whether every row has an id."""
         return self.column is not None and not pd.isna(self.column.to_pandas())[self.rows].any()
 
 
 def _collect_columns(
     rows: TableRows, tables: Mapping[str, TableRows], answer: AnswerData
-) -> dict[str, Any]:
-    """Return the columns of a frame by name: keys, then what the rows hold."""
-    return {**_build_keys(rows, tables, answer), **{c.column.name: c for c in rows.columns}}
+) -> dict[str, FrameColumn]:
+    """Return the columns of a frame by name: keys of the containing rows first, outermost first.
 
-
-def _build_keys(
-    rows: TableRows, tables: Mapping[str, TableRows], answer: AnswerData
-) -> dict[str, Any]:
-    """Return the columns that lead from a row to the rows it stands in, the outermost first.
-
-    Each is the id of that row, if ids tell the rows of a list from each other, else its number.
+    A key is the id of a row if ids are unique within their list, else its number.
     """
-    found: list[tuple[str, _KeyColumn]] = []
+    found: list[tuple[str, _KeyColumn]] = []  # innermost first
     table, at = rows.table, np.arange(rows.count)
     while table.parent is not None and table.parent.parent is not None:
         at = tables[table.name].parents[at]
         table = table.parent
         key = _KeyColumn(tables[table.name].key, at)
         if table.key is not None and key.is_complete():
-            found.insert(0, (f"{table.short_name}.{table.key.name}", key))
+            found.append((f"{table.short_name}.{table.key.name}", key))
             continue
-        found.insert(0, (f"{table.short_name}_index", _KeyColumn(None, at)))
+        found.append((f"{table.short_name}_index", _KeyColumn(None, at)))
         if table.key is not None:
             answer.renumbered.add(table.name)
-    taken = {each.column.name for each in rows.columns}
-    made: list[tuple[str, _KeyColumn]] = []
-    for name, key in reversed(found):  # lists of one name: the nearest has it, then its parent's
+    taken = {column.column.name for column in rows.columns}
+    keys: list[tuple[str, FrameColumn]] = []
+    for name, key in found:  # of lists with the same name, the nearest gets the plain name
         unique = name
         while unique in taken:
             unique = f"parent.{unique}"
         taken.add(unique)
-        made.append((unique, key))
-    return dict(reversed(made))
+        keys.append((unique, key))
+    return {**dict(reversed(keys)), **{c.column.name: c for c in rows.columns}}
 
 
-def assemble_frame(arrays: Mapping[str, Any], count: int) -> pd.DataFrame:
-    """Return arrays of that many values as a DataFrame, each with the dtype that it has."""
-    # pandas 3 would look into object arrays for text, which is no dtype of the schema's.
+def assemble_frame(arrays: Mapping[str, PandasArray], count: int) -> pd.DataFrame:
+    """Return arrays of `count` values as a DataFrame that keeps their dtypes."""
+    # pandas 3 would infer a string dtype for object arrays of text.
     columns = {
         name: pd.Series(array, dtype=object) if isinstance(array, np.ndarray) else array
         for name, array in arrays.items()
@@ -430,22 +423,23 @@ def assemble_frame(arrays: Mapping[str, Any], count: int) -> pd.DataFrame:
 
 
 def shorten_column_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose column names are the shortest ends of theirs that only one has."""
-    names = [str(name) for name in frame.columns]
-    ends = Counter(end for name in names for end in _list_name_ends(name))
-    short = [next((e for e in _list_name_ends(name) if ends[e] == 1), name) for name in names]
+    """Return a frame with each column name shortened to its shortest unique suffix."""
+    suffixes = {}
+    for name in map(str, frame.columns):
+        parts = name.split(".")
+        suffixes[name] = [".".join(parts[-count:]) for count in range(1, len(parts) + 1)]
+    counts = Counter(suffix for found in suffixes.values() for suffix in found)
+    short = [
+        next((suffix for suffix in suffixes[str(name)] if counts[suffix] == 1), str(name))
+        for name in frame.columns
+    ]
     return frame.set_axis(short, axis=1)
 
 
-def _list_name_ends(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[-count:]) for count in range(1, len(parts) + 1)]
-
-
 def explode_rows(
-    arrays: Mapping[str, Any], rows: TableRows, chain: Sequence[TableRows]
-) -> tuple[dict[str, Any], int]:
-    """Join a table with a list in its rows, and on with one in that.
+    arrays: Mapping[str, PandasArray], rows: TableRows, chain: Sequence[TableRows]
+) -> tuple[dict[str, PandasArray], int]:
+    """Join a table with a list in its rows, and further with lists in the rows of that list.
 
     Parameters
     ----------
@@ -459,32 +453,32 @@ def explode_rows(
     Returns
     -------
     (dict, int)
-        The columns, those of a list below its name in the row, and how many rows there are. A row
-        whose list is empty or null is kept once, its columns of the list missing.
+        The columns, with those of a list below its name, and the number of rows. A row whose list
+        is empty or null is kept once, with missing values in the columns of the list.
     """
     start = len(rows.table.name) + 1
-    names = {each.table.name[start:] for each in chain}
-    made = {name: array for name, array in arrays.items() if name not in names}
+    names = {inner.table.name[start:] for inner in chain}
+    joined = {name: array for name, array in arrays.items() if name not in names}
     at = np.arange(rows.count)  # for each row so far, its row in the table joined last
     for inner in chain:
         repeated, below = _join_lists(at, inner)
-        made = {name: _take_elements(array, repeated) for name, array in made.items()}
+        joined = {name: _take_elements(array, repeated) for name, array in joined.items()}
         prefix = inner.table.name[start:]
-        for filled in inner.columns:
-            name = prefix if isinstance(inner.table.row, int) else f"{prefix}.{filled.column.name}"
-            while name in made:
+        for column in inner.columns:
+            name = prefix if isinstance(inner.table.row, int) else f"{prefix}.{column.column.name}"
+            while name in joined:
                 name = f"item.{name}"
-            made[name] = _take_elements(filled.to_pandas(), below)
+            joined[name] = _take_elements(column.to_pandas(), below)
         at = below
-    return made, len(at)
+    return joined, len(at)
 
 
 def _join_lists(
     at: NDArray[np.int64], inner: TableRows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each row of the join the number of its row so far, and of its row of the list.
+    """Return, for each row of the join, the numbers of its row so far and of its row of the list.
 
-    The latter is -1 where the list is empty or null.
+    The latter is -1 if the list is empty or null.
     """
     parents = inner.parents
     sizes = np.bincount(parents, minlength=int(at.max(initial=-1)) + 2)
@@ -497,10 +491,119 @@ def _join_lists(
     return repeated, below
 
 
-def _take_elements(array: Any, rows: NDArray[np.int64]) -> Any:
-    """Return the elements of those numbers, missing ones for -1."""
+def _take_elements(array: PandasArray, rows: NDArray[np.int64]) -> PandasArray:
+    """Return the elements with those numbers, missing values for -1."""
     if isinstance(array, pd.api.extensions.ExtensionArray):
         return array.take(rows, allow_fill=True)
-    made = np.empty(len(rows), dtype=object)  # of None, as such columns have it, not NaN
-    made[rows >= 0] = array[rows[rows >= 0]]
-    return made
+    taken = np.empty(len(rows), dtype=object)  # None, not NaN, as elsewhere in such columns
+    taken[rows >= 0] = array[rows[rows >= 0]]
+    return taken
+
+
+# -- files
+
+
+def write_parquet(
+    columns: Mapping[str, FrameColumn], attrs: Mapping[str, Any], file: Any, **options: Any
+) -> None:
+    """Write columns as Parquet with their Arrow types, and metadata for pandas.
+
+    Parameters
+    ----------
+    columns
+        The columns by name.
+    attrs
+        The ``attrs`` of the frame, JSON values.
+    file
+        A path, or a file open for bytes.
+    **options
+        Passed to ``pyarrow.parquet.write_table``.
+    """
+    import pyarrow.parquet as pq
+
+    arrays = {name: column.to_arrow() for name, column in columns.items()}
+    for name, array in arrays.items():
+        if pa.types.is_date32(array.type):  # pandas would read objects; frames have timestamps
+            arrays[name] = array.cast(pa.timestamp("us"))
+    empty = assemble_frame({name: column.to_pandas()[:0] for name, column in columns.items()}, 0)
+    metadata = pa.Schema.from_pandas(empty, preserve_index=False).metadata or {}
+    metadata = {**metadata, PANDAS_ATTRS: json.dumps(attrs).encode()}
+    pq.write_table(pa.table(arrays).replace_schema_metadata(metadata), file, **options)
+
+
+def write_csv(columns: Mapping[str, FrameColumn], file: Any = None, **options: Any) -> str | None:
+    """Write columns as CSV, with lists and JSON values as JSON; return the text if no `file`.
+
+    Parameters
+    ----------
+    columns
+        The columns by name.
+    file
+        A path, or a file open for text.
+    **options
+        Passed to ``pandas.DataFrame.to_csv``.
+    """
+    arrays = {name: column.to_text_array() for name, column in columns.items()}
+    frame = assemble_frame(arrays, max(map(len, arrays.values()), default=0))
+    text: str | None = frame.to_csv(file, **{"index": False, **options})
+    return text
+
+
+# -- errors
+
+ERROR_DTYPES = {
+    "message": "string",
+    "path": "string",
+    "frame": "string",
+    "row": "Int64",
+    "line": "Int64",
+    "column": "Int64",
+}
+
+
+def build_errors_frame(errors: Sequence[Mapping[str, Any]], answer: AnswerData) -> pd.DataFrame:
+    """Return errors as a DataFrame: message, path, list and row, line and column."""
+    paths = [_get_error_path(error) for error in errors]
+    found = _find_error_rows(answer, {path for path in paths if path}) if any(paths) else {}
+    rows = []
+    for error, path in zip(errors, paths, strict=True):
+        # The row of the innermost list on the path.
+        end = next((end for end in range(len(path), 0, -1) if type(path[end - 1]) is int), 0)
+        places = error.get("locations")
+        place = places[0] if isinstance(places, (list, tuple)) and places else None
+        place = place if isinstance(place, Mapping) else {}
+        rows.append(
+            (
+                str(error.get("message", "no message")),
+                format_error_path(error),
+                *(found.get(path[:end], (None, None)) if end else (None, None)),
+                _parse_position(place.get("line")),
+                _parse_position(place.get("column")),
+            )
+        )
+    return pd.DataFrame(rows, columns=list(ERROR_DTYPES)).astype(ERROR_DTYPES)
+
+
+def _get_error_path(error: Mapping[str, Any]) -> ErrorPath:
+    path = error.get("path")
+    if isinstance(path, (list, tuple)) and all(isinstance(part, (str, int)) for part in path):
+        return tuple(path)
+    return ()
+
+
+def _find_error_rows(answer: AnswerData, paths: set[ErrorPath]) -> dict[ErrorPath, tuple[str, int]]:
+    """Return the list and the row of each item that is on one of the paths."""
+    starts = {path[: end + 1] for path in paths for end, p in enumerate(path) if type(p) is int}
+    found: dict[ErrorPath, tuple[str, int]] = {}
+    for table in get_read_plan(answer.shape).root.walk() if starts else ():
+        if table.parent is None:
+            continue
+        for row, (place, _) in enumerate(iter_rows_with_paths(table, answer.data())):
+            if place in starts:
+                found[place] = (table.name, row)
+    return found
+
+
+def _parse_position(value: object) -> int | None:
+    """Return a line or column; None for an invalid value from an endpoint."""
+    return value if isinstance(value, int) and 0 < value < 2**31 else None

@@ -1,8 +1,7 @@
-"""Lists that stay in one cell each: what an item is, and their Arrow type."""
+"""Lists that are kept in one cell each: their shape, Arrow type and text."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ __all__ = [
     "has_node",
     "merge_edge",
     "nest_items",
-    "replace_decimals",
 ]
 
 CELL_TYPES = {
@@ -37,7 +35,7 @@ CELL_TYPES = {
 
 
 def get_cell_shape(column: ResultColumn) -> Shape:
-    """Return the shape of the cells of a column: lists of nodes with what their edges say."""
+    """Return the shape of the cells of a column; of edges, nodes merged with the edge fields."""
     shape = column.shape
     if column.node is None:
         return shape
@@ -54,12 +52,12 @@ def get_cell_shape(column: ResultColumn) -> Shape:
 
 
 def has_node(edge: Any, node: str) -> bool:
-    """Tell whether an edge has a node."""
+    """Return whether a value is an edge with a node."""
     return isinstance(edge, dict) and edge.get(node) is not None
 
 
 def merge_edge(edge: dict[str, Any], column: ResultColumn) -> Any:
-    """Return a node with what its edge says beside it, such as the size of a language."""
+    """Return a node with the fields beside it in its edge, such as the size of a language."""
     node = column.node or ""
     row = edge[node]
     if len(edge) == 1 or not isinstance(row, dict):
@@ -73,24 +71,13 @@ def _name_edge_field(name: str, taken: Any) -> str:
     return f"edge.{name}" if name in taken else name
 
 
-def replace_decimals(value: Any) -> Any:
-    """Return a JSON-like value with floats for decimals, at any depth."""
-    if type(value) is Decimal:
-        return float(value)
-    if isinstance(value, list):
-        return [replace_decimals(item) for item in value]
-    if isinstance(value, dict):
-        return {name: replace_decimals(item) for name, item in value.items()}
-    return value
-
-
 def flatten_lists(value: Any, levels: int) -> Iterable[Any]:
-    """Return the items of a list of that many levels, those of a null list being none.
+    """Return the items of a list of that many levels; a null list has no items.
 
     Raises
     ------
     TypeError
-        If something else stands where a list should.
+        If a value in place of a list is not a list.
     """
     if value is None and levels:
         return ()
@@ -102,7 +89,7 @@ def flatten_lists(value: Any, levels: int) -> Iterable[Any]:
 
 
 def nest_items(value: Any, levels: int, items: Iterator[Any]) -> Any:
-    """Return a list as it is, with the next of other `items` for those of :func:`flatten_lists`."""
+    """Return a list with the next of `items` in place of those of :func:`flatten_lists`."""
     if value is None:
         return None
     if levels == 1:
@@ -118,9 +105,9 @@ def build_list_array(values: Sequence[Any], levels: int, items: pa.Array) -> pa.
     values
         Lists of that many levels, or None.
     levels
-        How many levels of lists stand around an item, at least one.
+        The number of list levels around an item, at least one.
     items
-        The items, as :func:`flatten_lists` has them for all values together.
+        The items of all values, in the order of :func:`flatten_lists`.
     """
     if levels > 1:
         inner = [item for value in values for item in value or ()]
@@ -131,7 +118,7 @@ def build_list_array(values: Sequence[Any], levels: int, items: pa.Array) -> pa.
 
 
 def get_cell_type(shape: Shape) -> pa.DataType:
-    """Return the type of values in a cell, which are JSON values: moments are text there."""
+    """Return the type of values in a cell, which are JSON values: timestamps are text."""
     made = CELL_TYPES.get(_get_leaf_type(shape), pa.large_string())
     if shape.children:
         made = pa.struct([(name, get_cell_type(child)) for name, child in shape.children.items()])
@@ -143,11 +130,11 @@ def get_cell_type(shape: Shape) -> pa.DataType:
 def _get_leaf_type(shape: Shape) -> str:
     """Return the name of the Arrow type of a leaf in a cell; empty for text."""
     kind = scalars.get_scalar(shape)
-    return kind.arrow or "" if kind.exact and kind.stored != "large_string" else ""
+    return kind.arrow or "" if kind.exact_types and kind.stored != "large_string" else ""
 
 
 def has_json(shape: Shape) -> bool:
-    """Tell whether there are values in a cell that may be any JSON."""
+    """Return whether a cell may contain values that are any JSON."""
     if shape.children:
         return any(map(has_json, shape.children.values()))
     return scalars.get_scalar(shape).arrow == "json"
@@ -156,14 +143,14 @@ def has_json(shape: Shape) -> bool:
 def build_text_converter(
     shape: Shape, written: Callable[[Any], str], json: Callable[[Any], str]
 ) -> Any:
-    """Return what makes text of the values in a cell that are text in Arrow.
+    """Return a converter from cell values to the values stored in Arrow, mostly text.
 
     Parameters
     ----------
     shape
         The shape of the cell.
     written, json
-        What makes text of any value, and of one of a scalar that holds any JSON.
+        Functions that convert any value to text, and a value of a JSON scalar.
     """
     fit: Callable[[Any], Any]
     if shape.children:
@@ -181,7 +168,7 @@ def build_text_converter(
 
 
 def _build_object_converter(below: Mapping[str, Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Return what does to the members of an object what is given for each of them."""
+    """Return a converter of objects, given one for each member."""
 
     def convert_object(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -196,7 +183,7 @@ def _keep_value(value: Any) -> Any:
 
 
 def _build_list_converter(fit: Callable[[Any], Any], lists: int) -> Callable[[Any], Any]:
-    """Return what does to all values in that many levels of lists what `fit` does to one."""
+    """Return a converter of the values in that many levels of lists, given one of a value."""
     below = _build_list_converter(fit, lists - 1) if lists else fit
 
     def convert_lists(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The report of paging: how many items came of how many, in how many requests, and why it ended."""
+"""The report of paging: counts of items and requests, and the reason why it ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gqlnb.errors import sanitize_text
 __all__ = ["COMPLETE", "MORE_PAGES_FOLLOW", "Report"]
 
 COMPLETE = "complete"
-MORE_PAGES_FOLLOW = "more pages follow"  # of the pages of an iterator, all but the last
+MORE_PAGES_FOLLOW = "more pages follow"  # on all pages of an iterator but the last
 NOTES_SHOWN = 5
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -24,24 +24,24 @@ class Report:
     Attributes
     ----------
     got
-        Items of the outermost lists, duplicates apart.
+        The number of items in the outermost lists, without duplicates.
     expected
-        How many there are, as the endpoint last said in a count such as ``totalCount``, which is
-        asked for where the schema has one; None if there is none.
+        The total number according to the last count of the endpoint, such as ``totalCount``, which
+        is requested if the schema has one; None otherwise.
     duplicates
-        Items left out because they had come already, nested ones included.
+        The number of items left out because they were received before, nested ones included.
     requests
-        Requests sent, those that failed included.
+        The number of requests sent, failed ones included.
     ended
-        ``"complete"`` if the endpoint said that there are no more, else why there may be more;
-        ``"more pages follow"`` on the pages of an iterator but the last.
+        ``"complete"`` if the endpoint reported the end, else the reason why there may be more;
+        ``"more pages follow"`` on all pages of an iterator but the last.
     notes
-        A sentence for each thing worth knowing: which lists did not go on, and why.
+        Sentences: which lists were not continued, and why.
     cursors
-        Of the lists that did not come to their end, the position to go on from, by dotted path; at
-        most some hundred.
+        The position from which to continue each unfinished list, by dotted path; at most some
+        hundred.
     doubts
-        The reasons why completeness is not proved, a sentence each; they are in `notes` too.
+        The reasons why completeness is not proved, as sentences; they are also in `notes`.
     """
 
     got: int
@@ -55,28 +55,28 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether it is proved that everything came."""
+        """Whether it is proved that all items were received."""
         return self.ended == COMPLETE and not self.doubts
 
     @property
     def counts(self) -> str:
-        """The items that came, of how many, and the requests, as text."""
+        """The numbers of items and requests as text."""
         of = "" if self.expected is None else f" of {self.expected:,}"
         sent = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
         return f"{self.got:,}{of} items in {sent}"
 
     def __str__(self) -> str:
-        said = [self.counts]
+        parts = [self.counts]
         if self.duplicates:
-            said.append(f"{self.duplicates:,} duplicates left out")
+            parts.append(f"{self.duplicates:,} duplicates left out")
         if self.ended != COMPLETE:
-            said.append(f"ended: {sanitize_text(self.ended, 200)}")
+            parts.append(f"ended: {sanitize_text(self.ended, 200)}")
         elif self.doubts:
-            said.append("not proved complete")
-        return ", ".join(said)
+            parts.append("not proved complete")
+        return ", ".join(parts)
 
     def format_lines(self) -> list[str]:
-        """Return what is shown below a result."""
+        """Return the lines shown below a result."""
         more = len(self.notes) - NOTES_SHOWN
         rest = [f"  … and {more} more notes: see result.report"] if more > 0 else []
         return [
@@ -86,7 +86,7 @@ class Report:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the report as JSON values."""
         return {
             "got": self.got,
             "expected": self.expected,

@@ -1,4 +1,4 @@
-"""A frame as a table of short texts, for people: in a terminal, and as HTML."""
+"""Results and frames as short text and static HTML, for a terminal and a notebook."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ import unicodedata
 from dataclasses import dataclass
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from gqlnb.errors import INVISIBLE_CATEGORIES, GqlnbError, describe_exception, sanitize_text
-from gqlnb.result.frame_warnings import format_error_count
+from gqlnb.errors import (
+    INVISIBLE_CATEGORIES,
+    GqlnbError,
+    describe_exception,
+    format_path,
+    measure_width,
+    sanitize_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import pandas as pd
+
+    from gqlnb.result.paging_report import Report
+
+    Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
 
 __all__ = [
     "ERRORS_SHOWN",
@@ -25,6 +35,7 @@ __all__ = [
     "NOT_AMOUNTS",
     "ROWS_SHOWN",
     "Grid",
+    "Preview",
     "build_caption",
     "build_grid",
     "clip_items",
@@ -32,6 +43,7 @@ __all__ = [
     "draw_bar",
     "format_cell",
     "format_error",
+    "format_error_count",
     "format_error_path",
     "format_errors",
     "render_bundle",
@@ -40,34 +52,101 @@ __all__ = [
     "render_text",
 ]
 
-ROWS_SHOWN = 20  # a screenful; the frame has the rest
+ROWS_SHOWN = 20  # a screenful
 COLUMNS_SHOWN = 20
 IN_TEXT, IN_HTML = 60, 200  # characters of a cell
 BAR_WIDTH = 20  # characters of the longest bar
-ALIKE_SHARE = 0.8  # of the largest: bars from there on look the same
-MISSING = "<NA>"  # as pandas shows it
-# ASCII alone, without what would end an attribute; a text with anything else is no link.
+ALIKE_SHARE = 0.8  # of the maximum: bars between the two look the same
+MISSING = "<NA>"  # as in pandas
+# ASCII without characters that would end an attribute; a text with any other is not a link.
 LINK = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
-NOT_AMOUNTS = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)  # not amounts
+# Columns of numbers that are not amounts, so that bars would be meaningless.
+NOT_AMOUNTS = re.compile(r"(^|[._])(id|number|year)$|[a-z]Id$", re.IGNORECASE)
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+ERRORS_SHOWN = 10  # like the server's limit
+ITEMS_SHOWN = 20  # of a list or mapping within JSON
+LINES_SHOWN = 60  # of JSON; larger data are easier to read as frames
+MAX_LINE = 100  # characters up to which a list of leaves is on one line
+MAX_DEPTH = 30  # levels of JSON
+VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON
+# Bytes of JSON up to which JupyterLab shows a tree: a notebook stores twice as many.
+MAX_TREE_BYTES = 100_000
+MIN_TREE_LINES = 20  # lines of JSON that fit on a screen, where a tree does not help
+
+NOTE_STYLE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
+# Classes that keep both generations of MathJax from interpreting text between dollar signs.
+HTML_CLASSES = "gqlnb tex2jax_ignore mathjax_ignore"
+# Characters that a tree would show unescaped: control characters, whether JSON escapes them or
+# not, and those that change the direction of text.
+UNSAFE_IN_TREE = re.compile(
+    r"\\u00[01]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class Preview(NamedTuple):
+    """The first rows of an answer with one list of objects.
+
+    Attributes
+    ----------
+    frame
+        The first rows.
+    rows
+        The total number of rows; null items after the first rows are included.
+    beside
+        The values selected beside the list, by dotted name.
+    """
+
+    frame: pd.DataFrame
+    rows: int
+    beside: dict[str, Any]
+
+
+class Renderable(Protocol):
+    """The parts of a result that are shown."""
+
+    @property
+    def data(self) -> Any:
+        """The data."""
+
+    @property
+    def errors(self) -> Sequence[Mapping[str, Any]]:
+        """The errors beside it."""
+
+    @property
+    def causes(self) -> Sequence[BaseException | None]:
+        """The exceptions behind the errors."""
+
+    @property
+    def selections(self) -> Sequence[str]:
+        """The location of each error's field in the text; empty if unknown."""
+
+    @property
+    def report(self) -> Report | None:
+        """The report of paging."""
+
+    def preview(self, rows: int | None = None) -> Preview | None:
+        """Return the first rows of the only list of objects; None if there is none."""
+
+
+# -- tables
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What is shown of a frame.
+    """The visible part of a frame.
 
     Attributes
     ----------
     names
         The names of its columns.
     right
-        Which of them stand at the right, as numbers do.
+        Which of them are aligned to the right, as numbers are.
     rows
-        The cells, row by row, cut and free of control characters.
+        The cells, row by row, shortened and without control characters.
     index
         The labels of the rows.
     bars
-        For each row a bar as long as its one number is large; empty if that would say nothing.
+        For each row a bar proportional to its only number; empty if bars would not help.
     """
 
     names: list[str]
@@ -87,7 +166,7 @@ class Grid:
         return "\n".join("  ".join(line).rstrip() for line in zip(*filled, strict=True))
 
     def to_html(self) -> str:
-        """Return the table as HTML: no script, no style sheet, no colour of its own."""
+        """Return the table as HTML without scripts, style sheets and colours."""
         names = [*self.names, ""] if self.bars else self.names
         right = [*self.right, False] if self.bars else self.right
         head = "".join(render_cell("th", name, end) for name, end in zip(names, right, strict=True))
@@ -105,7 +184,7 @@ class Grid:
 
 
 def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
-    """Return the first rows and columns of a frame, cells of `limit` characters at most."""
+    """Return the first rows and columns of a frame, with cells of at most `limit` characters."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     shown = frame.iloc[:ROWS_SHOWN, :COLUMNS_SHOWN]
@@ -122,9 +201,9 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
 
 
 def build_caption(frame: pd.DataFrame, rows: int | None = None) -> str:
-    """Return how many rows and columns there are, and how many of them are shown.
+    """Return the numbers of rows and columns in words, with the numbers shown.
 
-    `rows` is their number where the frame holds only the first of them.
+    `rows` is the total number if the frame holds only the first rows.
     """
     count, width = len(frame) if rows is None else rows, len(frame.columns)
     parts = ["1 row" if count == 1 else f"{count:,} rows"]
@@ -151,23 +230,20 @@ def format_cell(value: Any, limit: int) -> str:
 
 
 def clip_items(value: Any) -> Any:
-    """Return the beginning of a list or mapping: what is cut off anyway need not be written."""
+    """Return the beginning of a list or mapping, more than a cell shows of it."""
     if isinstance(value, dict):
         return {str(key): value[key] for key in list(value)[:ROWS_SHOWN]}
     return list(value)[: ROWS_SHOWN * 5]
 
 
 def describe_value(value: Any) -> str:
-    """Return what is no JSON value as text, without the address that its repr may hold."""
-    said = str(value)
-    return f"<{type(value).__name__}>" if " at 0x" in said else said
+    """Return a value that JSON does not have as text, without a memory address."""
+    text = str(value)
+    return f"<{type(value).__name__}>" if " at 0x" in text else text
 
 
 def draw_bars(numbers: pd.Series[Any]) -> list[str]:
-    """Return bars for a column of numbers; none where they would say nothing.
-
-    Amounts that are much alike, below zero or without end have none.
-    """
+    """Return bars for a column of numbers; empty if they are similar, negative or infinite."""
     values = numbers.astype("Float64").fillna(-1).tolist()
     known = [value for value, there in zip(values, numbers.notna(), strict=True) if there]
     if len(known) < 2 or min(known) < 0 or not 0 < max(known) < float("inf"):
@@ -178,34 +254,20 @@ def draw_bars(numbers: pd.Series[Any]) -> list[str]:
 
 
 def draw_bar(share: float) -> str:
-    """Return a bar, in eighths of a character; what is more than nothing shows, a gap does not."""
+    """Return a bar in eighths of a character, at least one for a positive share."""
     whole, rest = divmod(max(round(share * BAR_WIDTH * 8), int(share > 0)), 8)
     return ("█" * whole + EIGHTHS[rest]).rstrip()
 
 
 def pad_cells(cells: Sequence[str], right: bool) -> list[str]:
-    """Return cells of equal width in columns of a terminal."""
+    """Return cells padded to equal width."""
     wide = max(map(measure_width, cells))
-    return [
-        " " * (wide - measure_width(text)) + text
-        if right
-        else text + " " * (wide - measure_width(text))
-        for text in cells
-    ]
-
-
-def measure_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    gaps = [" " * (wide - measure_width(text)) for text in cells]
+    return [gap + text if right else text + gap for gap, text in zip(gaps, cells, strict=True)]
 
 
 def render_cell(tag: str, text: str, right: bool) -> str:
-    """Return a cell of an HTML table, with a link if it is nothing but the address of a page."""
+    """Return a cell of an HTML table, as a link if its text is a URL."""
     body = escape(text, quote=True)
     if tag == "td" and LINK.fullmatch(text):
         body = f'<a href="{body}" target="_blank" rel="noopener noreferrer">{body}</a>'
@@ -213,62 +275,7 @@ def render_cell(tag: str, text: str, right: bool) -> str:
     return f'<{tag} style="text-align:{"right" if right else "left"}{faint}">{body}</{tag}>'
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pandas as pd
-
-    from gqlnb.result.frames import Preview
-    from gqlnb.result.paging_report import Report
-
-    Bundle = dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]
-
-ERRORS_SHOWN = 10  # the same cap as the server's
-ITEMS_SHOWN = 20  # of a list or mapping within JSON
-LINES_SHOWN = 60  # of JSON; more is seen better as frames
-MAX_LINE = 100  # characters up to which a list of leaves stands on one line
-MAX_DEPTH = 30  # levels of JSON
-VALUE_SHOWN = 200  # characters of a value beside the table, or within JSON; the data have the rest
-MAX_TREE_BYTES = (
-    100_000  # bytes of JSON up to which JupyterLab gets a tree: a notebook stores twice as many
-)
-MIN_TREE_LINES = 20  # lines of JSON that are seen at once, so that a tree is no help
-
-NOTE_STYLE = "border-left:4px solid #f59e0b;padding:2px 10px;margin:4px 0"
-# Classes that keep MathJax, in its two generations, from reading what stands between two dollars.
-HTML_CLASSES = "gqlnb tex2jax_ignore mathjax_ignore"
-# What a tree would show as it is: control characters, written by JSON or not, and those that turn
-# the direction of text.
-UNSAFE_IN_TREE = re.compile(
-    r"\\u00[01]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
-class Renderable(Protocol):
-    """What is shown of a result."""
-
-    @property
-    def data(self) -> Any:
-        """The data."""
-
-    @property
-    def errors(self) -> Sequence[Mapping[str, Any]]:
-        """The errors beside it."""
-
-    @property
-    def causes(self) -> Sequence[BaseException | None]:
-        """The exceptions behind the errors."""
-
-    @property
-    def selections(self) -> Sequence[str]:
-        """Where in the text the field of each error is selected, where that is said."""
-
-    @property
-    def report(self) -> Report | None:
-        """What paging did."""
-
-    def preview(self, rows: int | None = None) -> Preview | None:
-        """Return the first rows of the one list of objects, None where there is no such list."""
+# -- results
 
 
 def render_text(result: Renderable) -> str:
@@ -277,15 +284,15 @@ def render_text(result: Renderable) -> str:
 
 
 def render_bundle(result: Renderable) -> Bundle:
-    """Return a result as MIME bundle.
+    """Return a result as a MIME bundle.
 
     Returns
     -------
     dict, or (dict, dict) with metadata
-        ``text/sanitize_text`` and ``text/html`` always. The HTML is escaped, has neither script nor style
-        sheet, and thus looks the same in a notebook that is not trusted. ``application/json``,
-        which JupyterLab shows as a tree in place of both, where there is no table, no error, and
-        more than a screenful that is not too large to be stored.
+        Always ``text/plain`` and ``text/html``. The HTML is escaped and has neither scripts nor
+        style sheets, so that it looks the same in an untrusted notebook. Also
+        ``application/json``, which JupyterLab shows as a tree instead of both, if there are neither
+        a table nor errors, and the data are larger than a screen and small enough to be stored.
     """
     table = _get_preview(result)
     bundle: dict[str, Any] = {
@@ -325,24 +332,20 @@ def _list_page_lines(result: Renderable) -> list[str]:
 
 
 def render_note(lines: Sequence[str], style: str = NOTE_STYLE) -> str:
-    """Return lines as an HTML note, by default an orange one; nothing for none."""
+    """Return lines as an HTML note, by default an orange one; empty without lines."""
     return f'<div style="{style}">{"<br>".join(map(escape, lines))}</div>' if lines else ""
 
 
 def render_frame(frame: pd.DataFrame, note: str = "") -> str:
-    """Return the first rows of a frame as an escaped HTML table, with a note below.
-
-    The note says by default how many rows there are, and how many are shown.
-    """
+    """Return the first rows of a frame as an escaped HTML table, with a note or caption below."""
     below = escape(note or build_caption(frame))
     return f'{build_grid(frame, IN_HTML).to_html()}<p style="opacity:.7;margin:2px 0">{below}</p>'
 
 
 def _get_preview(result: Renderable) -> Preview | None:
-    """Return the first rows and what stands beside them, for an answer of one list of objects."""
     try:
         return result.preview(ROWS_SHOWN)
-    except GqlnbError:  # values that fit no column: JSON shows them all
+    except GqlnbError:  # values that do not fit their column: JSON shows them all
         return None
 
 
@@ -351,7 +354,7 @@ def _render_paragraph(lines: Sequence[str]) -> str:
 
 
 def _list_lines_beside(others: Mapping[str, Any]) -> list[str]:
-    """Return what was asked for beside the rows, a line ``name: value`` each."""
+    """Return the values beside the rows as lines ``name: value``."""
     shown = [
         f"{sanitize_text(name, 120)}: {_format_value(value)}"
         for name, value in islice(others.items(), ROWS_SHOWN)
@@ -369,7 +372,7 @@ def _format_value(value: Any) -> str:
 
 
 def iter_json_lines(value: Any) -> Iterator[str]:
-    """Yield the lines of JSON text: long values and lists are cut, odd characters are blanks."""
+    """Yield lines of JSON text, with long values cut and control characters replaced by blanks."""
     found = _iter_value_lines(value, "", "", "")
     yield from islice(found, LINES_SHOWN)
     if next(found, None) is not None:
@@ -377,64 +380,50 @@ def iter_json_lines(value: Any) -> Iterator[str]:
 
 
 def _iter_value_lines(value: Any, head: str, indent: str, comma: str) -> Iterator[str]:
-    """Yield the lines of one value; `head` stands before it and `comma` behind it."""
-    line = _format_on_one_line(value, len(indent) // 2)
+    """Yield the lines of one value, with `head` before it and `comma` after it."""
+    if not isinstance(value, (dict, list, tuple)):
+        yield f"{indent}{head}{_format_leaf(value)}{comma}"
+        return
+    depth = len(indent) // 2
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    items: list[tuple[str, Any]]
+    if isinstance(value, dict):
+        items = [(f"{_format_leaf(str(k))}: ", v) for k, v in islice(value.items(), ITEMS_SHOWN)]
+    else:
+        items = [("", item) for item in value[:ITEMS_SHOWN]]
+    more = len(value) - len(items)
+    rest = [f"… {more:,} more"] if more else []
+    line = f"{opening}…{closing}" if depth >= MAX_DEPTH else None
+    is_flat = not any(isinstance(item, (dict, list, tuple)) for _, item in items)
+    # The answer itself has a line for each of its fields.
+    if not value or (line is None and is_flat and (opening == "[" or depth)):
+        leaves = [name + _format_leaf(item) for name, item in items]
+        line = f"{opening}{', '.join([*leaves, *rest])}{closing}"
+        line = line if len(line) <= MAX_LINE else None
     if line is not None:
         yield f"{indent}{head}{line}{comma}"
         return
-    pairs: list[tuple[str, Any]]
-    if isinstance(value, dict):
-        opening, closing = "{", "}"
-        pairs = [(f"{_format_leaf(str(k))}: ", v) for k, v in islice(value.items(), ITEMS_SHOWN)]
-    else:
-        opening, closing = "[", "]"
-        pairs = [("", item) for item in value[:ITEMS_SHOWN]]
     yield f"{indent}{head}{opening}"
-    more = len(value) - len(pairs)
-    for number, (name, item) in enumerate(pairs, 1):
-        yield from _iter_value_lines(
-            item, name, f"{indent}  ", "," if more or number < len(pairs) else ""
-        )
-    if more:
-        yield f"{indent}  … {more:,} more"
+    for number, (name, item) in enumerate(items, 1):
+        separator = "," if more or number < len(items) else ""
+        yield from _iter_value_lines(item, name, f"{indent}  ", separator)
+    yield from (f"{indent}  {text}" for text in rest)
     yield f"{indent}{closing}{comma}"
 
 
-def _format_on_one_line(value: Any, depth: int) -> str | None:
-    """Return what takes one line: a leaf, nothing in brackets, a few leaves."""
-    if isinstance(value, dict):
-        ends, items = "{}", list(islice(value.values(), ITEMS_SHOWN))
-        names = [f"{_format_leaf(str(key))}: " for key in islice(value, ITEMS_SHOWN)]
-    elif isinstance(value, (list, tuple)):
-        ends, items = "[]", list(value[:ITEMS_SHOWN])
-        names = [""] * len(items)
-    else:
-        return _format_leaf(value)
-    if not value:
-        return ends
-    if depth >= MAX_DEPTH:
-        return f"{ends[0]}…{ends[1]}"
-    if any(isinstance(item, (dict, list, tuple)) for item in items) or (ends == "{}" and not depth):
-        return None  # the answer itself takes a line for each of its fields
-    shown = [name + _format_leaf(item) for name, item in zip(names, items, strict=True)]
-    more = [f"… {len(value) - len(items):,} more"] if len(value) > len(items) else []
-    line = f"{ends[0]}{', '.join([*shown, *more])}{ends[1]}"
-    return line if len(line) <= MAX_LINE else None
-
-
 def _format_leaf(value: Any) -> str:
-    """Return a leaf as JSON writes it, or what it says of itself if it is no JSON value."""
+    """Return a leaf as JSON, or as its own text if JSON does not have it."""
     if isinstance(value, str) and len(value) > VALUE_SHOWN:
         return f'{_format_leaf(value[:VALUE_SHOWN])[:-1]}…" ({len(value):,} characters)'
     try:
         text = json.dumps(value, ensure_ascii=False, default=describe_value)
-    except ValueError:  # a number of more digits than Python writes
+    except ValueError:  # an integer with more digits than Python converts
         text = f"<{type(value).__name__}>"
     return "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in text)
 
 
 def is_tree(data: Any) -> bool:
-    """Tell whether JSON data are better shown as a tree, and safely and cheaply so."""
+    """Return whether JSON data are better, safely and cheaply shown as a tree."""
     if (
         not isinstance(data, dict)
         or sum(1 for _ in islice(iter_json_lines(data), MIN_TREE_LINES + 1)) <= MIN_TREE_LINES
@@ -446,7 +435,7 @@ def is_tree(data: Any) -> bool:
             size += len(part.encode())
             if size > MAX_TREE_BYTES or UNSAFE_IN_TREE.search(part):
                 return False
-    except (TypeError, ValueError, RecursionError):  # no JSON, or too deep for a viewer
+    except (TypeError, ValueError, RecursionError):  # not JSON, or too deep for a viewer
         return False
     return True
 
@@ -455,26 +444,27 @@ def is_tree(data: Any) -> bool:
 
 
 def format_error(error: Mapping[str, Any]) -> str:
-    """Return an error of an answer as one line: where it happened, and what."""
-    where = format_error_path(error)
+    """Return an error of an answer as one line: path and message."""
+    path = format_error_path(error)
     message = sanitize_text(error.get("message", "no message"))
-    return f"{where}: {message}" if where else message
+    return f"{path}: {message}" if path else message
+
+
+def format_error_count(errors: Collection[object]) -> str:
+    """Return the number of errors in words."""
+    return "1 error" if len(errors) == 1 else f"{len(errors):,} errors"
 
 
 def format_error_path(error: Mapping[str, Any]) -> str | None:
-    """Return the dotted path of an error; None where the endpoint sent none, or no list."""
+    """Return the path of an error as ``a.b[0].c``; None without a valid path."""
     path = error.get("path")
-    return format_path(path) if isinstance(path, (list, tuple)) and path else None
-
-
-def format_path(path: Any) -> str:
-    """Return a response path as text: ``a.b[0].c``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return sanitize_text(text.removeprefix("."), 120)
+    if not isinstance(path, (list, tuple)) or not path:
+        return None
+    return format_path(path, 120)
 
 
 def format_errors(result: Renderable) -> list[str]:
-    """Return the errors of an answer as lines: where, what, and which line asked for it."""
+    """Return the errors of an answer as lines: path, message, and location of the field."""
     if not result.errors:
         return []
     causes = [*result.causes, *[None] * len(result.errors)]

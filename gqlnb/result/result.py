@@ -1,72 +1,102 @@
-"""A result: the data and errors of one answer, and the views of it that people want."""
+"""The result of an operation: data and errors of one answer, and views of them."""
+
+# ruff: noqa: SLF001 - the functions of this module set the private state of its class
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from gqlnb.document.json_codec import strip_bom
 from gqlnb.errors import AnswerError, PartialError, advise_if_strict, sanitize_text
 from gqlnb.result import frame_warnings
-from gqlnb.result.lazy_schema import load_schema
-from gqlnb.result.renderer import ERRORS_SHOWN, format_error, render_bundle, render_text
+from gqlnb.result.renderer import (
+    ERRORS_SHOWN,
+    format_error,
+    format_error_count,
+    render_bundle,
+    render_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
     import pyarrow as pa
 
     from gqlnb.document.document import Document
     from gqlnb.result.decoder import DecimalData, Envelope
-    from gqlnb.result.frames import FrameColumn, Frames, Preview
+    from gqlnb.result.frames import FrameColumn, Frames
     from gqlnb.result.paging_report import Report
-    from gqlnb.result.renderer import Bundle
+    from gqlnb.result.renderer import Bundle, Preview
+    from gqlnb.result.scalar_forms import ScalarForms
     from gqlnb.result.shape import Shape
     from gqlnb.result.table_reader import AnswerData
 
-__all__ = ["Result"]
+    SchemaLoader = Callable[["Result"], Document | None]
+
+__all__ = [
+    "Result",
+    "attach_forms",
+    "attach_lazy_data",
+    "attach_schema_loader",
+    "build_data_result",
+    "build_frame",
+    "copy_with_decimals",
+    "detach_schema_loader",
+    "finish_pages",
+    "get_shape",
+    "hide_decimals",
+    "keep_crawler",
+    "keep_exact_bytes",
+    "restore_decimals",
+    "warn_incomplete",
+]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+# Neither copied nor pickled: only a client sends further requests, and for its own result.
+_TRANSIENT_STATE = frozenset({"_lazy_data", "_crawler", "_forms", "_schema_loader", "frames"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The answer to one operation.
 
-    ``result["viewer"]`` is the field of that name, ``len(result)`` the number of rows, iteration
-    goes over the rows: the items of the answer's one list, or the data itself where it has none.
-    Libraries that read Arrow streams (Polars, DuckDB) take a result as it is.
+    ``result["viewer"]`` is the field of that name. ``len(result)`` and iteration are about the
+    rows: the items of the answer's only list, or the data itself if there is none. Libraries that
+    read Arrow streams (Polars, DuckDB) accept a result directly.
 
     Attributes
     ----------
     data
-        The data as mappings and lists; None where a null reached the top. Of an answer that came as
-        bytes, large and with its schema known, they are made when they are first looked at: a frame
-        does not need them. Whether they are what was asked for is checked before there is a Result.
+        The data as mappings and lists; None if a null propagated to the top. The data of a large
+        answer whose schema is known are decoded on first access; frames do not need them. They are
+        validated against the schema before the result is returned.
     errors
         The errors beside the data, as mappings with ``message``, ``path``, ``locations``,
-        ``extensions`` and whatever else the endpoint sent; empty if all went well.
+        ``extensions`` and other members that the endpoint sent; empty without errors.
     extensions
-        What the endpoint sent beside data and errors.
+        The member ``extensions`` of the response.
     document
         The document that was executed.
     response
         The response it was read from, or None.
     source
-        A word that says where the data are from: an endpoint, or a schema in this process.
+        The origin of the data: an endpoint, or a schema in this process.
     causes
-        The exception behind each error, in the same order, where it arose in this process.
+        The exception behind each error, in the same order, if it was raised in this process.
     profile
-        Where the time went, if :meth:`gqlnb.Schema.profile` executed it; else None.
+        The execution profile, if :meth:`gqlnb.Schema.profile` executed it; else None.
     variables
-        The JSON-like values sent with the document, by which fields are skipped or included; None
-        where they are not known.
+        The JSON-like values sent with the document, which ``@skip`` and ``@include`` depend on;
+        None if they are not known.
     report
-        What paging did, where it was put together from pages: how many items came of how many, in
-        how many requests, and why it ended; else None.
+        The report of paging for a result merged from pages: items, requests, and the reason why it
+        ended; else None.
 
     Examples
     --------
@@ -89,103 +119,75 @@ class Result:
     variables: Mapping[str, Any] | None = None
     report: Report | None = None
 
-    @classmethod
-    def from_execution(
-        cls,
-        data: Any,
-        document: Document,
-        source: str,
-        variables: Mapping[str, Any] | None = None,
-    ) -> Result:
-        """Return the result of an execution in which nothing failed, in a third of the time."""
-        made = cls.__new__(cls)
-        members = made.__dict__  # the other members are as the class declares them
-        members["data"] = data
-        members["extensions"] = _NOTHING
-        members["document"] = document
-        members["source"] = source
-        members["variables"] = variables
-        return made
-
-    @classmethod
-    def from_envelope(
-        cls, came: Envelope, document: Document | None = None, **members: Any
-    ) -> Self:
-        """Return the result of a response, its data decoded when they are first looked at.
-
-        Parameters
-        ----------
-        came
-            The response, from :func:`gqlnb.result.decoder.decode_envelope`.
-        document
-            The document it answers.
-        **members
-            The other members, by name; `errors` and `extensions` too, which are not taken from
-            `came`.
-        """
-        return cls(None, document=document, **members).with_lazy_data(came)
-
-    def with_lazy_data(self, came: Envelope | DecimalData) -> Self:
-        """Return this new result with data that are decoded from a response on first touch."""
-        members = self.__dict__
-        members.pop("data", None)
-        members["_came"] = came
-        return self
+    # Private state. A result is immutable for its users; these fields are set by the functions below
+    # the class while it is made, or cache a schema that is loaded when a frame first needs it.
+    _lazy_data: Envelope | DecimalData | None = field(default=None, init=False)
+    _schema_loader: SchemaLoader | None = field(default=None, init=False)
+    _forms: ScalarForms | None = field(default=None, init=False)
+    _crawler: object = field(default=None, init=False)
+    _cell: tuple[int, str, int | None] | None = field(default=None, init=False)
+    _given_warnings: set[str | None] | None = field(default=None, init=False)
 
     @classmethod
     def from_bytes(cls, body: bytes, document: Document | None = None, **members: Any) -> Self:
-        """Return the result that the bytes of a GraphQL response hold: a saved answer, a body.
+        """Read the bytes of a GraphQL response, such as a saved answer.
 
         Parameters
         ----------
         body
             The response, as JSON in UTF-8.
         document
-            The document it answers; with it, and the schema it was checked against, frames have the
-            declared dtypes.
+            The document it answers. With it and its schema, frames have the declared dtypes.
         **members
-            Other members, by name: ``source``, ``variables``.
+            Other attributes, by name: ``source``, ``variables``.
+
+        Returns
+        -------
+        Result
+            A result whose data are decoded on first access.
 
         Raises
         ------
         AnswerError
-            If it is no GraphQL response, or one without data.
+            If the body is not a GraphQL response, or has no data.
         """
         from gqlnb.result.decoder import decode_envelope
         from gqlnb.result.shape import build_shape
 
         shape = build_shape(document, members.get("variables")) if document is not None else None
         try:
-            came = decode_envelope(body, shape)
+            envelope = decode_envelope(body, shape)
         except (ValueError, RecursionError) as error:
             fault = sanitize_text(error, 120)
         else:
-            errors = [] if came.errors is None else came.errors
-            right = isinstance(errors, list) and all(isinstance(e, Mapping) for e in errors)
-            fault = "'errors' is no list of objects"
-            if not came.has_data:
+            errors = [] if envelope.errors is None else envelope.errors
+            if not envelope.has_data:
                 fault = "there is no 'data'"
-            elif not came.has_valid_data:
-                fault = "'data' is no object"
-            elif right:
-                more = {"errors": tuple(errors), "extensions": came.extensions or _NOTHING}
-                return cls.from_envelope(came, document, **more, **members)
+            elif not envelope.has_valid_data:
+                fault = "'data' is not an object"
+            elif not isinstance(errors, list) or not all(isinstance(e, Mapping) for e in errors):
+                fault = "'errors' is not a list of objects"
+            else:
+                extensions = envelope.extensions or _NOTHING
+                result = cls(None, tuple(errors), extensions, document, **members)
+                attach_lazy_data(result, envelope)
+                return result
         msg = f"Not a GraphQL response: {fault}."
         raise AnswerError(msg)
 
-    if not TYPE_CHECKING:  # or every name would be one that a Result has
+    if not TYPE_CHECKING:  # type checkers would accept any attribute name
 
         def __getattr__(self, name: str) -> Any:
-            """Decode the data when they are first looked at, once for all threads."""
-            members = self.__dict__
-            came = members.get("_came") if name == "data" else None
-            if came is None:
+            """Decode the data on first access, once for all threads."""
+            lazy = self._lazy_data if name == "data" else None
+            if lazy is None:
                 msg = f"{type(self).__name__!r} object has no attribute {name!r}"
                 raise AttributeError(msg)
+            members = self.__dict__
             try:
-                with came.lock:
+                with lazy.lock:
                     if "data" not in members:
-                        members["data"] = came.decode_data()
+                        members["data"] = lazy.decode_data()
                 return members["data"]
             except (ValueError, RecursionError) as error:
                 reason = sanitize_text(error, 120)
@@ -193,11 +195,9 @@ class Result:
             raise AnswerError(msg)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is copied and pickled: the data, not what makes them or was made of them."""
+        """Return the state to copy and pickle: the data, and no decoders or clients."""
         state = {"data": self.data, **self.__dict__, "extensions": dict(self.extensions)}
-        # Only a client asks again, for pages or for the schema, and with its own result.
-        left = {"_came", "_crawler", "_forms", "_learn", "frames"}
-        return {name: value for name, value in state.items() if name not in left}
+        return {name: value for name, value in state.items() if name not in _TRANSIENT_STATE}
 
     def __getitem__(self, key: str) -> Any:
         if not isinstance(self.data, Mapping):
@@ -229,42 +229,42 @@ class Result:
         Parameters
         ----------
         path
-            The list to take, as dotted response names without ``edges``, ``node`` and ``nodes``:
-            ``"search"``, ``"search.languages"``. None where the answer holds at most one list that
-            stands in no other.
+            The list to read, as dotted response names without ``edges``, ``node`` and ``nodes``:
+            ``"search"``, ``"search.languages"``. May be None if there is at most one list that is
+            not inside another.
         short
-            Name columns by the shortest end of their name that no other has: ``login`` for
+            Whether to shorten column names to their shortest unique suffix: ``login`` for
             ``owner.login``.
         explode
             The name of a list in the rows (``"languages"``, ``"languages.topics"``): each of its
-            items becomes a row, beside the columns of the row it stands in.
+            items becomes a row, beside the columns of the row that contains it.
         strict
             Whether a value that does not fit its column (an ``Int`` of more than 32 bits, text for
-            a number) is an error. Otherwise the column keeps all its values as they came.
+            a number) is an error. Otherwise the column keeps all its values unchanged.
 
         Returns
         -------
         DataFrame
-            One row per item, in the order of the answer; null items are no rows. Lists in the rows
+            One row per item, in the order of the answer, without null items. Lists in the rows
             stay in one cell each: of the values that a column of their scalar holds (``Decimal``,
             ``Timestamp``, ``int``; None for null), or of mappings of JSON values. The frame of a
             list in rows of another begins with their keys, as in :attr:`frames`. ``attrs`` holds
-            JSON values only: ``source``, ``partial``, ``total_count`` (the connection's count of
-            all there are, or None), ``dropped`` (how many null edges, nodes and items there were)
-            and ``beside``, a mapping of what was asked for beside the list, by dotted name
+            JSON values only: ``source``, ``partial``, ``total_count`` (the total count of the
+            connection, or None), ``dropped`` (the number of null edges, nodes and items) and
+            ``beside``, a mapping of the values selected beside the list, by dotted name
             (``"search.repositoryCount"``).
 
         Raises
         ------
         FrameError
-            If `path` names no list, or is needed; the message lists the paths. If a value does not
-            fit its column; the message names column and row.
+            If there is no list at `path`, or `path` is needed; the message lists the paths. If a
+            value does not fit its column; the message names column and row.
 
         Notes
         -----
-        A client asks an endpoint for its schema now, once, where it does not know it yet. Where
-        none is known dtypes are inferred, which is said once for each source. One warning announces
-        errors beside the data, ``attrs["partial"]`` marks them, :meth:`build_errors_frame` has the rows.
+        If the schema of the endpoint is not known, the client fetches it now, once. Without a
+        schema, dtypes are inferred, with one warning per source. Errors beside the data cause one
+        warning and set ``attrs["partial"]``; :meth:`errors_frame` lists them.
         """
         return build_frame(self, path, 1, short=short, explode=explode, strict=strict)
 
@@ -272,103 +272,149 @@ class Result:
 
     @cached_property
     def frames(self) -> Frames:
-        """A tidy DataFrame for each list level, by dotted name, also as :meth:`frame` takes it.
+        """A tidy DataFrame for each list level, by dotted name or a path as of :meth:`frame`.
 
-        No list stands in a cell: each has a frame of its own, which begins with the keys of the
-        rows it stands in: ``<list>.id`` where a non-null ``id`` is selected of all of them, else
-        ``<list>_index``, the row in that list's frame, as where an id comes twice in a list, which
-        a warning says. An answer without lists has one frame, ``"data"``. An error in one does not
-        keep others from being read.
+        Lists are not kept in cells: each has its own frame, which begins with the keys of the rows
+        that contain it. A key is ``<list>.id`` if a non-null ``id`` is selected for all of these
+        rows, else ``<list>_index``, the row number in that list's frame; so too, with a warning, if
+        an id occurs twice in a list. An answer without lists has one frame, ``"data"``. Frames are
+        read on first access; an error in one does not affect the others.
         """
         return self.tables()
 
     def tables(self, *, strict: bool = True, quiet: bool = False) -> Frames:
-        """Return what :attr:`frames` is, `strict` as in :meth:`frame`; warn of nothing if quiet."""
+        """Return the tidy frames like :attr:`frames`, with options.
+
+        Parameters
+        ----------
+        strict
+            As for :meth:`frame`.
+        quiet
+            Whether to suppress warnings.
+
+        Returns
+        -------
+        Frames
+            A mapping of names to DataFrames, each read on first access.
+        """
         from gqlnb.result.frames import Frames
 
-        answer = load_schema(self)
+        answer = _load_schema(self)
         return Frames(answer, partial(self._finish_frame, answer, quiet), strict=strict)
 
     def arrow(self, path: str | None = None, *, strict: bool = True) -> pa.Table:
-        """Return the answer as a ``pyarrow.Table``; parameters and errors are those of `frame`.
+        """Return the answer as a ``pyarrow.Table``.
 
-        Lists in the rows are Arrow lists. JSON values are text, each as JSON, as are values of a
-        scalar that is not known; text as it is.
+        Parameters
+        ----------
+        path, strict
+            As for :meth:`frame`.
+
+        Returns
+        -------
+        pyarrow.Table
+            Lists in the rows are Arrow lists. JSON values, and values of unknown scalars, are JSON
+            text, but strings remain as they are.
+
+        Raises
+        ------
+        FrameError
+            As for :meth:`frame`.
         """
         from gqlnb.result.frames import build_arrow_table
 
-        answer = load_schema(self)
-        made = build_arrow_table(answer, path, strict=strict)
-        frame_warnings.warn_about_frame(self, answer, 3)
-        return made
+        answer = _load_schema(self)
+        table = build_arrow_table(answer, path, strict=strict)
+        self._warn_about_frame(answer, 3)
+        return table
 
     def to_parquet(
         self, file: Any, path: str | None = None, *, strict: bool = True, **options: Any
     ) -> None:
-        """Write the answer as Parquet, each value as :meth:`arrow` has it.
+        """Write the answer as Parquet, with the types of :meth:`arrow`.
 
-        ``frame().to_parquet()`` would make one struct of JSON objects that have other names each.
+        Unlike ``frame().to_parquet()``, JSON objects with different keys are not merged into one
+        struct type.
 
         Parameters
         ----------
         file
-            A path, or a file that is open for bytes.
+            A path, or a file open for bytes.
         path, strict
-            Those of :meth:`frame`, as are the errors.
+            As for :meth:`frame`.
         **options
-            Those of ``pyarrow.parquet.write_table``: ``compression``, ...
+            Passed to ``pyarrow.parquet.write_table``: ``compression``, ...
+
+        Raises
+        ------
+        FrameError
+            As for :meth:`frame`.
 
         Notes
         -----
-        ``pandas.read_parquet`` gives the dtypes of the frame, and its ``attrs``.
+        ``pandas.read_parquet`` restores the dtypes of the frame, and its ``attrs``.
         """
-        from gqlnb.result.export import write_parquet
+        from gqlnb.result.frames import write_parquet
 
-        parts, attrs = self._read_columns(path, strict=strict)
-        write_parquet(parts, attrs, file, **options)
+        columns, attrs = self._read_columns(path, strict=strict)
+        write_parquet(columns, attrs, file, **options)
 
     def to_csv(
         self, file: Any = None, path: str | None = None, *, strict: bool = True, **options: Any
     ) -> str | None:
-        """Write the answer as CSV, lists and JSON values as JSON.
+        """Write the answer as CSV, with lists and JSON values as JSON.
 
         Parameters
         ----------
         file
-            A path, or a file that is open for text; None to get the text.
+            A path, or a file open for text; None to return the text.
         path, strict
-            Those of :meth:`frame`, as are the errors.
+            As for :meth:`frame`.
         **options
-            Those of ``pandas.DataFrame.to_csv``; ``index`` is False unless it is among them.
-        """
-        from gqlnb.result.export import write_csv
+            Passed to ``pandas.DataFrame.to_csv``; ``index`` is False by default.
 
-        parts, _ = self._read_columns(path, strict=strict)
-        return write_csv(parts, file, **options)
+        Returns
+        -------
+        str or None
+            The text, if `file` is None.
+
+        Raises
+        ------
+        FrameError
+            As for :meth:`frame`.
+        """
+        from gqlnb.result.frames import write_csv
+
+        columns, _ = self._read_columns(path, strict=strict)
+        return write_csv(columns, file, **options)
 
     def _read_columns(
         self, path: str | None, *, strict: bool
     ) -> tuple[dict[str, FrameColumn], dict[str, Any]]:
         from gqlnb.result.frames import read_columns
 
-        answer = load_schema(self)
-        parts, attrs = read_columns(answer, path, strict=strict)
-        frame_warnings.warn_about_frame(self, answer, 4)
-        return parts, self._build_marks() | attrs
+        answer = _load_schema(self)
+        columns, attrs = read_columns(answer, path, strict=strict)
+        self._warn_about_frame(answer, 4)
+        return columns, self._build_marks() | attrs
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         with advise_if_strict("Pass result.arrow(strict=False) instead of the result."):
             return self.arrow().__arrow_c_stream__(requested_schema)
 
     def dicts(self, path: str | None = None) -> list[Any]:
-        """Return the rows of a list as they came.
+        """Return the rows of a list as mappings.
 
-        Without a path, and with more than one list that stands in no other, the data are one row.
+        Parameters
+        ----------
+        path
+            The list, as for :meth:`frame`. If None and there is not exactly one list that is not
+            inside another, the data are the only row.
 
         Raises
         ------
         FrameError
-            If `path` names no list; the message lists the paths.
+            If there is no list at `path`; the message lists the paths.
         """
         from gqlnb.result.frames import choose_table
         from gqlnb.result.tables import get_read_plan, list_rows
@@ -385,15 +431,20 @@ class Result:
         -------
         DataFrame
             ``message``, dotted ``path``, ``frame`` and ``row`` (the list and the row in its frame
-            that the error is about; missing where there is no such row, as when the error made it
-            null), ``line`` and ``column``.
+            with the error; missing if there is no such row, as when the error made it null),
+            ``line`` and ``column``.
         """
-        from gqlnb.result.errors_frame import build_errors_frame
+        from gqlnb.result.frames import build_errors_frame
 
         return build_errors_frame(self.errors, self._answer)
 
     def raise_for_errors(self) -> Result:
-        """Return this result, or raise if it came with errors.
+        """Raise if there are errors beside the data.
+
+        Returns
+        -------
+        Result
+            This result.
 
         Raises
         ------
@@ -409,54 +460,48 @@ class Result:
         ]
         left = len(self.errors) - ERRORS_SHOWN
         more = [f"... and {left} more."] if left > 0 else []
-        head = f"The answer is partial: {frame_warnings.format_error_count(self.errors)}."
+        head = f"The answer is partial: {format_error_count(self.errors)}."
         message = "\n  ".join([head, *lines, *more])
         cause = next((cause for cause in self.causes if cause is not None), None)
         raise PartialError(message, result=self) from cause
 
     def in_cell(self, lines: int = 1, place: str = "cell line", own: int | None = None) -> Self:
-        """Say of each error which line selected its field, counted from the top of a cell.
+        """Locate the fields of errors by lines of a notebook cell, and return this result.
 
         Parameters
         ----------
         lines
-            How many lines of the cell stand above the text.
+            The number of cell lines above the text.
         place
             The word before a line number.
         own
-            How many lines of the text are the cell's; below are saved fragments. None: all.
+            The number of lines of the text that are in the cell; saved fragments follow. None for
+            all.
         """
         self.__dict__["_cell"] = lines, place, own
         return self
 
     @property
     def selections(self) -> tuple[str, ...]:
-        """Where the field of each error is selected, as ``"cell line 3"``; "" if unknown."""
-        cell = self.__dict__.get("_cell")
-        if cell is None or self.document is None:
+        """The location of each error's field, such as ``"cell line 3"``; empty if unknown."""
+        if self._cell is None or self.document is None:
             return ("",) * len(self.errors)
         paths = [error.get("path") for error in self.errors]
-        return tuple(self.document.locate_path(path, *cell) for path in paths)
-
-    def get_shape(self) -> Shape | None:
-        """Return the shape of the answer; None where no schema is known."""
-        from gqlnb.result.shape import build_shape
-
-        return build_shape(self.document, self.variables) if self.document is not None else None
+        return tuple(self.document.locate_path(path, *self._cell) for path in paths)
 
     def preview(self, rows: int | None = None) -> Preview | None:
-        """Return the first rows of an answer of one list of objects, to be shown.
+        """Return the first rows of an answer with one list of objects, for display.
 
         Parameters
         ----------
         rows
-            How many rows; None for all.
+            The maximum number of rows; None for all.
 
         Returns
         -------
         (DataFrame, int, dict) or None
-            ``frame``, the number of ``rows`` in all, and what stands ``beside`` them; None where
-            there is no such list.
+            ``frame``, the total number of ``rows``, and the values ``beside`` them; None if the
+            answer does not have exactly one such list.
 
         Raises
         ------
@@ -469,15 +514,15 @@ class Result:
 
     @property
     def _answer(self) -> AnswerData:
-        """What frames are read from: the bytes that came, where the shape is known."""
+        """The data for frames: as bytes, if the shape is known and they came as bytes."""
         from gqlnb.result.scalar_forms import NO_FORMS
         from gqlnb.result.shape import infer_shape
         from gqlnb.result.table_reader import AnswerData
 
-        shape = self.get_shape()
-        came = self.__dict__.get("_came") if shape is not None else None
-        forms = self.__dict__.get("_forms", NO_FORMS)
-        return AnswerData(shape or infer_shape(self.data), lambda: self.data, came, forms)
+        shape = get_shape(self)
+        source = self._lazy_data if shape is not None else None
+        forms = self._forms or NO_FORMS
+        return AnswerData(shape or infer_shape(self.data), lambda: self.data, source, forms)
 
     def _build_marks(self) -> dict[str, Any]:
         report = self.report
@@ -488,13 +533,48 @@ class Result:
     def _finish_frame(self, answer: AnswerData, quiet: bool, frame: pd.DataFrame) -> None:
         frame.attrs = self._build_marks() | frame.attrs
         if not quiet:
-            frame_warnings.warn_about_frame(self, answer, 4)  # through the mapping of frames
+            self._warn_about_frame(answer, 4)  # through the mapping of frames
+
+    def _warn_about_frame(self, answer: AnswerData, level: int) -> None:
+        """Warn once about errors, repeated ids, unusual values and inferred dtypes.
+
+        `level` is the number of calls between this method and the user's line.
+        """
+        given = _get_given_warnings(self)
+        found = [
+            *frame_warnings.describe_partial_result(self.errors, given),
+            *frame_warnings.describe_incompleteness(self.report, given),
+            *frame_warnings.describe_renumbering(answer.renumbered, given),
+            *frame_warnings.describe_remarks(answer.remarks, given),
+        ]
+        if self.document is None or self.document.schema is None:
+            found += frame_warnings.describe_inference(self.source)
+        for message in found:
+            warnings.warn(message, stacklevel=level)
 
     def __repr__(self) -> str:
         return render_text(self)
 
     def _repr_mimebundle_(self, **_: object) -> Bundle:
         return render_bundle(self)
+
+
+# -- for the modules that create results
+
+
+def build_data_result(
+    data: Any, document: Document, source: str, variables: Mapping[str, Any] | None = None
+) -> Result:
+    """Return the result of an execution without errors."""
+    # A third of the time of the constructor of a frozen dataclass: it counts for `{ hello }`.
+    result = Result.__new__(Result)
+    members = result.__dict__
+    members["data"] = data
+    members["extensions"] = _NOTHING
+    members["document"] = document
+    members["source"] = source
+    members["variables"] = variables
+    return result
 
 
 def build_frame(
@@ -506,20 +586,162 @@ def build_frame(
     explode: str | None = None,
     strict: bool = True,
 ) -> pd.DataFrame:
-    """Return what :meth:`Result.frame` returns.
+    """Return the frame of a result like :meth:`Result.frame`.
 
-    Parameters
-    ----------
-    result, path, short, explode, strict
-        As there.
-    level
-        How many calls above the caller the user's line is, which warnings name.
+    `level` is the number of calls between this function and the user's line, for warnings.
     """
     from gqlnb.result.frames import build_list_frame, shorten_column_names
 
-    answer = load_schema(result)
-    made = build_list_frame(answer, path, explode=explode, strict=strict)
-    made = shorten_column_names(made) if short else made
-    made.attrs = result._build_marks() | made.attrs  # noqa: SLF001 - of the class above
-    frame_warnings.warn_about_frame(result, answer, level + 3)
-    return made
+    answer = _load_schema(result)
+    frame = build_list_frame(answer, path, explode=explode, strict=strict)
+    frame = shorten_column_names(frame) if short else frame
+    frame.attrs = result._build_marks() | frame.attrs
+    result._warn_about_frame(answer, level + 3)
+    return frame
+
+
+def get_shape(result: Result) -> Shape | None:
+    """Return the shape of the answer; None if no schema is known."""
+    from gqlnb.result.shape import build_shape
+
+    return build_shape(result.document, result.variables) if result.document is not None else None
+
+
+def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData) -> Result:
+    """Return a new result with data that are decoded on first access."""
+    result.__dict__.pop("data", None)
+    result.__dict__["_lazy_data"] = lazy_data
+    return result
+
+
+def attach_forms(result: Result, forms: ScalarForms) -> Result:
+    """Return a new result of one page with the forms of scalars seen so far."""
+    result.__dict__["_forms"] = forms
+    return result
+
+
+def keep_crawler(result: Result, crawler: object) -> Result:
+    """Return a new result of paging with the crawler that can continue it."""
+    result.__dict__["_crawler"] = crawler
+    return result
+
+
+def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
+    """Return a new result whose schema can be loaded when a frame needs it.
+
+    Parameters
+    ----------
+    result
+        The result of a document without a schema.
+    loader
+        Returns its document with the schema, or None if that is not available; called once.
+    """
+    result.__dict__["_schema_loader"] = loader
+    return result
+
+
+def detach_schema_loader(result: Result) -> Result:
+    """Return a result whose schema will not be loaded."""
+    result.__dict__["_schema_loader"] = None
+    return result
+
+
+def _load_schema(result: Result) -> AnswerData:
+    """Load the schema if possible, and return the data for frames."""
+    if result._schema_loader is not None:
+        document = result._schema_loader(result)
+        detach_schema_loader(result)  # afterwards: an interrupted load is repeated next time
+        if document is not None:
+            result.__dict__["document"] = document
+            keep_exact_bytes(result)
+    return result._answer
+
+
+def finish_pages(last: Result, merged: Result) -> Result:
+    """Return the merged result of all pages, after giving its report to the last page.
+
+    Only an empty page after it may show that a page was the last one. Warnings given for the one
+    are not given again for the other.
+    """
+    last.__dict__["report"] = merged.report
+    merged.__dict__["_given_warnings"] = _get_given_warnings(last)
+    return merged
+
+
+def warn_incomplete(result: Result, level: int) -> Result:
+    """Return a result of paging; warn once if its completeness is not proved.
+
+    `level` is the number of calls between this function and the user's line.
+    """
+    given = _get_given_warnings(result)
+    for message in frame_warnings.describe_incompleteness(result.report, given):
+        warnings.warn(message, stacklevel=level + 1)
+    return result
+
+
+def _get_given_warnings(result: Result) -> set[str | None]:
+    given: set[str | None] = result.__dict__.setdefault("_given_warnings", set())
+    return given
+
+
+# -- numbers whose digits a float does not hold
+
+
+def keep_exact_bytes(result: Result) -> None:
+    """Let frames be read from the bytes, if numbers in the data may not be exact.
+
+    JSON numbers of decimal scalars are floats in the data, as everywhere in Python.
+    """
+    from gqlnb.result.decoder import decode_envelope, has_exact_scalars
+
+    shape, body = get_shape(result), getattr(result.response, "body", b"")
+    is_decoded = getattr(result.response, "members", None) is not None
+    if shape is None or not body or is_decoded or result._lazy_data is not None:
+        return
+    if has_exact_scalars(shape):
+        data = result.data
+        envelope = decode_envelope(body, shape)
+        envelope.make_data = lambda: data
+        attach_lazy_data(result, envelope)
+
+
+def _get_body(result: Result) -> bytes:
+    """Return the bytes of a result; empty if it holds values of this process."""
+    from gqlnb.result.decoder import Envelope
+
+    lazy = result._lazy_data
+    if isinstance(lazy, Envelope) and lazy.body:
+        return lazy.body
+    if getattr(result.response, "members", None) is not None:
+        return b""
+    return strip_bom(getattr(result.response, "body", b""))
+
+
+def restore_decimals(result: Result) -> bool:
+    """Put exact decimals in place of floats in the data of a result; return whether any were."""
+    from gqlnb.result import decoder
+
+    shape = get_shape(result)
+    if shape is None or not decoder.has_exact_scalars(shape):
+        return False
+    return decoder.restore_decimals(result.data, shape, _get_body(result))
+
+
+def copy_with_decimals(result: Result) -> Any:
+    """Return a copy of the data of a result with exact decimals, as far as its bytes have any."""
+    from gqlnb.result import decoder
+
+    shape = get_shape(result)
+    if shape is None or not decoder.has_exact_scalars(shape):
+        return result.data
+    data = decoder.remove_decimals(result.data, shape)
+    decoder.restore_decimals(data, shape, _get_body(result))
+    return data
+
+
+def hide_decimals(result: Result) -> Result:
+    """Return a result whose data have decimals as one with floats, of which frames have decimals."""
+    from gqlnb.result.decoder import DecimalData
+
+    shape = get_shape(result)
+    return result if shape is None else attach_lazy_data(result, DecimalData(result.data, shape))

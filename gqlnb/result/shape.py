@@ -1,9 +1,9 @@
-"""The shape of an answer: which fields, of which types, at which list levels.
+"""The shape of an answer: its fields with their types, list levels and conditions.
 
-It is read from schema and document before any value is seen, or inferred from the data where no
-schema is known; everything after that is one road. Fields that are selected of the members of a
-union or an interface stand side by side: a valid document gives a response name one type whichever
-member answers ("field selection merging"), so nothing need be added to the request to tell them.
+A shape is built from schema and document before any value is read, or inferred from the data where
+no schema is known. Fields selected on several members of a union or an interface stand side by
+side: a valid document gives each response name a single type ("field selection merging" in the
+specification), so nothing has to be added to the request to tell the members apart.
 """
 
 from __future__ import annotations
@@ -15,27 +15,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from graphql import (
-    BooleanValueNode,
     FieldNode,
     FragmentSpreadNode,
     GraphQLEnumType,
+    GraphQLNamedType,
     GraphQLScalarType,
     SchemaMetaFieldDef,
     TypeMetaFieldDef,
     TypeNameMetaFieldDef,
-    VariableNode,
     get_named_type,
     is_abstract_type,
     is_list_type,
     is_non_null_type,
-    is_wrapping_type,
+    value_from_ast_untyped,
 )
+from graphql.language import BooleanValueNode, VariableNode
 
 from gqlnb.document.known_scalars import recognize_scalar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from graphql import (
         FragmentDefinitionNode,
+        GraphQLOutputType,
         GraphQLSchema,
         SelectionNode,
         SelectionSetNode,
@@ -46,19 +49,33 @@ if TYPE_CHECKING:
 __all__ = [
     "META_FIELDS",
     "Shape",
+    "build_response_shape",
     "build_shape",
     "find_connection_path",
-    "get_object_names",
+    "get_conditions",
     "infer_shape",
-    "is_included",
 ]
 
-SHAPES_KEPT = 256  # of one schema; a notebook has some dozens of texts
-META_FIELDS = {  # the fields that introspection adds
+SHAPES_KEPT = 256  # per schema; a notebook has some dozens of texts
+META_FIELDS = {
     "__typename": TypeNameMetaFieldDef,
     "__schema": SchemaMetaFieldDef,
     "__type": TypeMetaFieldDef,
 }
+# The JSON types of the built-in scalars. An ID is text, but endpoints that send numbers are common
+# and unambiguous. Custom scalars may be any JSON.
+SCALAR_TYPES: Mapping[str, frozenset[type]] = {
+    "Int": frozenset({int}),
+    "Float": frozenset({float, int}),
+    "String": frozenset({str}),
+    "ID": frozenset({str, int}),
+    "Boolean": frozenset({bool}),
+}
+# Any text is accepted for an enum: an endpoint may know values that its saved schema does not.
+ENUM_TYPES = frozenset({str})
+# Type texts in messages where no schema is known.
+UNTYPED_ROOT, UNTYPED_OBJECT = "an object", "an object or a list of objects"
+UNTYPED_VALUE = "a value"
 INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
 _KIND_NAMES = {
@@ -70,6 +87,8 @@ _KIND_NAMES = {
     str: "text",
 }
 MAX_EXACT_INTEGER = 2**53  # beyond it a float does not hold every integer
+JSONTypes = frozenset[type]
+ObjectSet = frozenset[tuple[object, str]]  # (branch of the document, name of an object type)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,33 +98,47 @@ class Shape:
     Attributes
     ----------
     type
-        The name of the GraphQL type without list and non-null marks; None where values of no one
-        type were seen and no schema is known.
+        The name of the GraphQL type without list and non-null marks; None where no schema is known
+        and the values have no common type.
     lists
-        How many list levels stand around the value.
+        The number of list levels around the value.
     values
         The names of an enum in the order of the schema, else empty.
     children
         The fields selected below, by response name in the order of selection; empty for a leaf.
     composite
-        Whether the values are objects, which a selection may ask nothing of.
+        Whether the values are objects.
     field_name
         The field's own name, which an alias may hide.
     nullable
-        Whether the schema lets the value be null.
+        Whether the value (the outermost list, if there is one) may be null.
     is_conditional
-        Whether it is asked of some types only, or under a condition that is not known.
+        Whether a row may lack the field: it is selected for some object types only, or under a
+        condition whose value is not known.
     certain_objects, possible_objects
-        Which objects it is asked of for certain, and which perhaps: comparable among the fields of
-        one object. Empty where no schema is known.
+        The objects for which the field is selected without and with an unknown condition;
+        comparable among the fields of one object. Empty where no schema is known.
     objects
-        Which objects can stand here, in the terms of `certain_objects` and `possible_objects` of the children.
+        The objects that can stand here, comparable with those sets of the children.
     cache
-        What has been made of this shape to read values with it; see :mod:`gqlnb.result.tables`.
+        Plans and decoders made from this shape; see :mod:`gqlnb.result.tables`.
     like
-        The known scalar that a leaf's scalar is like, as its schema says; empty where none is.
+        The known scalar that the leaf's scalar resembles according to its schema; may be empty.
     mixed_kinds
-        The kinds of values that stand here, in words, where no schema is known and they differ.
+        The kinds of values in words, where no schema is known and they differ.
+    type_text
+        The GraphQL type with all marks, for messages.
+    item_nullable
+        Whether items may be null, for each list level from the outermost.
+    json_types
+        The JSON types that a leaf may have; None for any.
+    is_required
+        Whether each object that has this field's parent type must have it.
+    fragments
+        Response names of the children that come together, by the names of the object types they
+        are selected for.
+    may_be_lists
+        Whether objects may stand in lists of any depth: the document alone does not say.
     """
 
     type: str | None = None
@@ -116,209 +149,315 @@ class Shape:
     field_name: str = ""
     nullable: bool = True
     is_conditional: bool = False
-    certain_objects: frozenset[Any] = frozenset()
-    possible_objects: frozenset[Any] = frozenset()
-    objects: frozenset[Any] = frozenset()
+    certain_objects: ObjectSet = frozenset()
+    possible_objects: ObjectSet = frozenset()
+    objects: ObjectSet = frozenset()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     like: str = ""
     mixed_kinds: str = ""
+    type_text: str = ""
+    item_nullable: tuple[bool, ...] = ()
+    json_types: JSONTypes | None = None
+    is_required: bool = True
+    fragments: dict[frozenset[str], set[str]] = field(default_factory=dict)
+    may_be_lists: bool = False
 
     def get_item_shape(self) -> Shape:
         """Return the shape of an item of this list."""
         lists = self.lists - 1
         return Shape(self.type, lists, self.values, self.children, self.composite, like=self.like)
 
+    def is_nullable_at(self, level: int) -> bool:
+        """Return whether null is allowed inside that many levels of lists."""
+        return self.item_nullable[level - 1] if level else self.nullable
 
-class ShapeContext(NamedTuple):
-    """What selections are read with."""
+    def get_type_text(self, level: int = 0) -> str:
+        """Return the GraphQL type of a value inside that many levels of lists."""
+        text = self.type_text
+        for _ in range(level):
+            text = text.removesuffix("!")[1:-1]
+        return text
 
-    schema: GraphQLSchema
+
+class _Context(NamedTuple):
+    schema: GraphQLSchema | None
     fragments: Mapping[str, FragmentDefinitionNode]
-    variables: Mapping[str, Any] | None
+    conditions: Mapping[str, bool] | None
 
 
-class SelectionScope(NamedTuple):
-    """Of which objects selections are asked.
+class _Scope(NamedTuple):
+    """The objects that a selection set applies to.
 
     Attributes
     ----------
-    always
-        Whether of whatever object comes.
     types
-        The names of the types of the objects.
+        The names of their object types; empty without a schema.
+    is_narrowed
+        Whether a fragment excludes some of the object types of the place.
+    always
+        Whether every row of the answer has such an object here.
     branch
-        What tells these objects from those that other selections of the same field lead to.
+        Distinguishes these objects from those that other selections of the same field lead to.
     certain
-        Whether no condition that is not known stands before the selections.
+        Whether no unknown condition stands between the place and the selections.
+    required
+        Whether each such object must have the selected fields.
     """
 
-    always: bool
     types: frozenset[str]
-    branch: Any
-    certain: bool
+    is_narrowed: bool = False
+    always: bool = True
+    branch: object = None
+    certain: bool = True
+    required: bool = True
+
+
+class _SelectionSet(NamedTuple):
+    node: SelectionSetNode
+    parent: GraphQLNamedType | None
+    scope: _Scope
+
+
+class _Field(NamedTuple):
+    node: FieldNode
+    parent: Any  # an object or interface type; None without a schema
+    scope: _Scope
+
+    @property
+    def declared_type(self) -> GraphQLOutputType:
+        name = self.node.name.value
+        field = META_FIELDS.get(name) or self.parent.fields[name]
+        return field.type
 
 
 _SHAPE_CACHE: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
 
 
 def build_shape(document: Document, variables: Mapping[str, Any] | None = None) -> Shape | None:
-    """Return the shape that schema and document give; None without a schema.
+    """Return the shape given by schema and document; None without a schema.
 
     Parameters
     ----------
     document
         The document that was executed.
     variables
-        The JSON-like values sent with it, for ``@skip`` and ``@include``. None where they are not
-        known: what hangs on a variable is then in the shape.
+        The JSON-like values sent with it, for ``@skip`` and ``@include``. None if they are not
+        known: fields that depend on a variable are then part of the shape.
 
     Returns
     -------
     Shape or None
-        The same one for the same text, schema and conditions.
+        The same object for the same text, schema and conditions.
     """
     if document.schema is None:
         return None
-    kept = _SHAPE_CACHE.setdefault(document.schema, {})
-    conditions = _get_conditions(document, variables)
-    known_values = None if conditions is None else tuple(sorted(conditions.items()))
-    key = (document.text, document.name, known_values)
-    found = kept.get(key)
-    if found is None:
-        root = Shape(nullable=False)
-        top = document.schema.get_root_type(document.operation.operation)
-        known = ShapeContext(document.schema, document.fragments, conditions)
-        asked = SelectionScope(True, get_object_names(known.schema, top), None, True)
-        _add_selections(root, top, document.operation.selection_set, known, asked)
-        if len(kept) >= SHAPES_KEPT:
-            kept.clear()
-        found = kept.setdefault(key, root)
-    return found
+    cache = _SHAPE_CACHE.setdefault(document.schema, {})
+    conditions = get_conditions(document, variables)
+    values = None if conditions is None else tuple(sorted(conditions.items()))
+    key = (document.text, document.name, values)
+    shape = cache.get(key)
+    if shape is None:
+        shape = build_response_shape(document, conditions)
+        if len(cache) >= SHAPES_KEPT:
+            cache.clear()
+        shape = cache.setdefault(key, shape)
+    return shape
 
 
-def _get_conditions(
+def get_conditions(
     document: Document, variables: Mapping[str, Any] | None
 ) -> dict[str, bool] | None:
-    """Return the Boolean variables of an execution, defaults included."""
+    """Return the Boolean variables of an execution, defaults included; None if unknown."""
     if not document.variables:
         return {}
     if variables is None:
         return None
-    values = {
-        name: node.default_value.value
-        for name, node in document.variables.items()
-        if isinstance(node.default_value, BooleanValueNode)
-    }
-    return values | {
-        name: value
-        for name, value in variables.items()
-        if isinstance(value, bool) and name in document.variables
-    }
+    conditions = {}
+    for name, node in document.variables.items():
+        default = node.default_value
+        value = variables.get(name, default and value_from_ast_untyped(default))
+        if isinstance(value, bool):
+            conditions[name] = value
+    return conditions
 
 
-def _add_selections(
-    shape: Shape,
-    kind: Any,
-    selections: SelectionSetNode,
-    known: ShapeContext,
-    asked: SelectionScope,
-) -> None:
-    """Add the selected fields of `kind` to `shape`; equal response names merge, as in execution."""
-    for node in selections.selections:
-        there = is_included(node, known.variables)
-        if there is False:
+def build_response_shape(document: Document, conditions: Mapping[str, bool] | None) -> Shape:
+    """Return the shape of the data; without a schema, types and list levels are left open.
+
+    Parameters
+    ----------
+    document
+        A document that was validated against its schema, or one without a schema.
+    conditions
+        Values of Boolean variables, as by :func:`get_conditions`.
+    """
+    schema = document.schema
+    operation = document.operation
+    root_type = None if schema is None else schema.get_root_type(operation.operation)
+    text = UNTYPED_ROOT if root_type is None else str(root_type)
+    root = Shape(composite=True, type_text=text)
+    scope = _Scope(_get_object_names(schema, root_type))
+    context = _Context(schema, document.fragments, conditions)
+    _add_children(root, [_SelectionSet(operation.selection_set, root_type, scope)], context)
+    return root
+
+
+def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Context) -> None:
+    """Add the selected fields; equal response names merge, as in execution."""
+    fields: dict[str, list[_Field]] = {}
+    for selection_set in selected:
+        for found in _iter_fields(selection_set, context):
+            node = found.node
+            fields.setdefault((node.alias or node.name).value, []).append(found)
+    for name, parts in fields.items():
+        child = shape.children[name] = _build_child(parts, context)
+        child.is_required = any(p.scope.required and not p.scope.is_narrowed for p in parts)
+        for scope in [] if child.is_required else [part.scope for part in parts]:
+            if scope.required and scope.types:
+                shape.fragments.setdefault(scope.types, set()).add(name)
+
+
+def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Field]:
+    """Yield the fields of a selection set, those of its fragments included."""
+    schema, parent = context.schema, selected.parent
+    for node in selected.node.selections:
+        included = _is_included(node, context.conditions)
+        if included is False:
             continue
-        here = asked._replace(
-            always=asked.always and there is True, certain=asked.certain and there is True
-        )
+        scope = selected.scope
+        if not included:
+            scope = scope._replace(always=False, certain=False, required=False)
+        elif any(directive.name.value == "defer" for directive in node.directives or ()):
+            scope = scope._replace(required=False)
         if isinstance(node, FieldNode):
-            _add_field(shape, kind, node, known, here)
+            yield _Field(node, parent, scope)
             continue
         target: Any = node
         if isinstance(node, FragmentSpreadNode):
-            target = known.fragments[node.name.value]
+            target = context.fragments[node.name.value]
         on = target.type_condition
-        inner = known.schema.get_type(on.name.value) if on else kind
-        names = get_object_names(known.schema, inner)
-        always = here.always and get_object_names(known.schema, kind) <= names
-        here = here._replace(always=always, types=here.types & names)
-        _add_selections(shape, inner, target.selection_set, known, here)
+        if schema is None:
+            # The fragment may be on a type that the object does not have.
+            scope = scope._replace(required=scope.required and on is None)
+            yield from _iter_fields(_SelectionSet(target.selection_set, None, scope), context)
+            continue
+        inner = schema.get_type(on.name.value) if on else parent
+        names = _get_object_names(schema, inner)
+        scope = scope._replace(
+            types=scope.types & names,
+            is_narrowed=scope.is_narrowed or not scope.types <= names,
+            always=scope.always and _get_object_names(schema, parent) <= names,
+        )
+        yield from _iter_fields(_SelectionSet(target.selection_set, inner, scope), context)
 
 
-def get_object_names(schema: GraphQLSchema, kind: Any) -> frozenset[str]:
+def _build_child(parts: list[_Field], context: _Context) -> Shape:
+    """Return the shape of a field that is selected once or more."""
+    schema, first = context.schema, parts[0]
+    child = _build_leaf(first) if schema is not None else Shape(type_text=UNTYPED_VALUE)
+    child.field_name = first.node.name.value
+    child.is_conditional = not any(part.scope.always for part in parts)
+    # A field selected once or always in the same scope must be complete wherever it occurs;
+    # otherwise only what is selected for all objects can be required below it.
+    is_uniform = all(
+        (part.scope.types, part.scope.required) == (first.scope.types, first.scope.required)
+        for part in parts
+    )
+    below = []
+    for part in parts:
+        scope = part.scope
+        objects = frozenset((scope.branch, type_name) for type_name in scope.types)
+        child.possible_objects |= objects
+        child.certain_objects |= objects if scope.certain else frozenset()
+        if part.node.selection_set is None:
+            continue
+        inner = None if schema is None else get_named_type(part.declared_type)
+        branch = None if scope.always else (objects, None if scope.certain else id(part.node))
+        names = _get_object_names(schema, inner)
+        required = is_uniform or (scope.required and not scope.is_narrowed)
+        if schema is not None and inner is not get_named_type(first.declared_type):
+            required = False
+        child.objects |= frozenset((branch, type_name) for type_name in names)
+        inner_scope = _Scope(names, always=scope.always, branch=branch, required=required)
+        below.append(_SelectionSet(part.node.selection_set, inner, inner_scope))
+    if below:
+        child.composite = True
+        if schema is None:
+            child.type_text, child.may_be_lists = UNTYPED_OBJECT, True
+        _add_children(child, below, context)
+    return child
+
+
+def _build_leaf(selected: _Field) -> Shape:
+    declared: Any = selected.declared_type
+    nullable = []
+    inner = declared
+    while True:
+        nullable.append(not is_non_null_type(inner))
+        inner = inner if nullable[-1] else inner.of_type
+        if not is_list_type(inner):
+            break
+        inner = inner.of_type
+    values, like = (), ""
+    json_types = SCALAR_TYPES.get(inner.name)
+    if isinstance(inner, GraphQLEnumType):
+        values, json_types = tuple(inner.values), ENUM_TYPES
+    elif isinstance(inner, GraphQLScalarType):
+        like = recognize_scalar(inner.name, inner.specified_by_url, inner.description)
+    return Shape(
+        inner.name,
+        len(nullable) - 1,
+        values,
+        nullable=nullable[0],
+        like=like,
+        type_text=str(declared),
+        item_nullable=tuple(nullable[1:]),
+        json_types=json_types,
+    )
+
+
+def _get_object_names(schema: GraphQLSchema | None, composite: Any) -> frozenset[str]:
     """Return the names of the object types that values of a composite type can have."""
-    kinds = schema.get_possible_types(kind) if is_abstract_type(kind) else [kind]
-    return frozenset(each.name for each in kinds)
+    if schema is None or composite is None:
+        return frozenset()
+    if is_abstract_type(composite):
+        return frozenset(found.name for found in schema.get_possible_types(composite))
+    return frozenset({composite.name})
 
 
-def is_included(node: SelectionNode, variables: Mapping[str, Any] | None) -> bool | None:
-    """Tell by ``@skip`` and ``@include`` whether a selection is executed; None if it depends."""
-    there: bool | None = True
+def _is_included(node: SelectionNode, conditions: Mapping[str, bool] | None) -> bool | None:
+    """Return whether ``@skip`` and ``@include`` let a selection execute; None if unknown."""
+    included: bool | None = True
     for directive in node.directives or ():
         name = directive.name.value
         if name not in {"skip", "include"} or not directive.arguments:
             continue
-        value = directive.arguments[0].value
-        given: Any = None
-        if isinstance(value, VariableNode):
-            given = None if variables is None else variables.get(value.name.value)
-        elif isinstance(value, BooleanValueNode):
-            given = value.value
-        if given is (name == "skip"):
+        argument = directive.arguments[0].value
+        value: bool | None = None
+        if isinstance(argument, VariableNode):
+            value = None if conditions is None else conditions.get(argument.name.value)
+        elif isinstance(argument, BooleanValueNode):
+            value = argument.value
+        if value is (name == "skip"):
             return False
-        there = there if isinstance(given, bool) else None
-    return there
-
-
-def _add_field(
-    shape: Shape, kind: Any, node: FieldNode, known: ShapeContext, asked: SelectionScope
-) -> None:
-    own = node.name.value
-    name = node.alias.value if node.alias else own
-    declared = META_FIELDS[own] if own in META_FIELDS else kind.fields[own]
-    child = shape.children.get(name)
-    if child is None:
-        child = shape.children[name] = _build_leaf(declared.type, own)
-        child.is_conditional = not asked.always
-    child.is_conditional = child.is_conditional and not asked.always
-    objects = frozenset((asked.branch, name) for name in asked.types)
-    child.possible_objects |= objects
-    child.certain_objects |= objects if asked.certain else frozenset()
-    if node.selection_set is not None:
-        child.composite = True
-        inner = get_named_type(declared.type)
-        place = None if asked.always else (objects, None if asked.certain else id(node))
-        below = SelectionScope(asked.always, get_object_names(known.schema, inner), place, True)
-        child.objects |= frozenset((place, name) for name in below.types)
-        _add_selections(child, inner, node.selection_set, known, below)
-
-
-def _build_leaf(kind: Any, name: str) -> Shape:
-    lists, nullable = 0, not is_non_null_type(kind)
-    while is_wrapping_type(kind):
-        lists += is_list_type(kind)
-        kind = kind.of_type
-    values = tuple(kind.values) if isinstance(kind, GraphQLEnumType) else ()
-    like = ""
-    if isinstance(kind, GraphQLScalarType):
-        like = recognize_scalar(kind.name, kind.specified_by_url, kind.description)
-    return Shape(str(kind), lists, values, field_name=name, nullable=nullable, like=like)
+        included = included if isinstance(value, bool) else None
+    return included
 
 
 # -- connections
 
 
 class ConnectionPath(NamedTuple):
-    """How a connection leads to its rows: the list in it, and the row in an item of the list."""
+    """Response names from a connection to its rows: its list, and the row in an item of it."""
 
     items: str
     node: str | None
 
 
 def find_connection_path(shape: Shape) -> ConnectionPath | None:
-    """Return the response names of a connection's ``edges`` and ``node``, or of its ``nodes``.
+    """Return the path to the rows of a connection; None if the shape is not a connection.
 
-    None for what is no connection. The names of the fields count, not their aliases.
+    It is recognized by the names of its fields, not by their aliases.
     """
     nodes = None
     for name, child in shape.children.items():
@@ -337,16 +476,16 @@ def find_connection_path(shape: Shape) -> ConnectionPath | None:
 
 
 def infer_shape(data: Any) -> Shape:
-    """Return the shape that the values show: what was null or empty everywhere has no type.
+    """Return the shape inferred from values.
 
-    The types are those of GraphQL where all values of a place agree; a place where objects, lists
-    or values of several kinds stand is a leaf without a type, whose values are kept as they are.
+    Types are those of GraphQL where all values of a place agree. A place that is null or empty
+    everywhere has no type. A place with objects, lists or values of several kinds is a leaf without
+    a type, and its values are kept unchanged.
     """
     return _infer_place([data], "")
 
 
 def _infer_place(values: list[Any], name: str) -> Shape:
-    """Return the shape of all the values of one place."""
     present = [value for value in values if value is not None]
     nullable = len(present) < len(values)
     kinds = set(map(type, present))
@@ -361,14 +500,10 @@ def _infer_place(values: list[Any], name: str) -> Shape:
         item.field_name, item.nullable = name, nullable
         return item
     found = _infer_type(kinds, present)
-    mixed = "" if found or not kinds or kinds == {int} else _join_kinds(kinds)
+    mixed = ""
+    if kinds and found is None and kinds != {int}:
+        mixed = " and ".join(sorted({_KIND_NAMES.get(kind, kind.__name__) for kind in kinds}))
     return Shape(found, field_name=name, nullable=nullable, mixed_kinds=mixed)
-
-
-def _join_kinds(kinds: set[type]) -> str:
-    """Return kinds of values in words, in a fixed order."""
-    names = {_KIND_NAMES.get(kind, kind.__name__) for kind in kinds}
-    return " and ".join(sorted(names))
 
 
 def _infer_type(kinds: set[type], values: list[Any]) -> str | None:

@@ -1,8 +1,7 @@
 """Reading an answer by a plan: lists become rows, values become columns.
 
-One walk serves both roads. From bytes, objects are structs whose members are numbered; from data of
-this process they are dicts. Either way all values of one place are taken at once, object by object
-of the same place, and go into their column together.
+The same walk reads two kinds of objects: structs with numbered fields, decoded from bytes, and dicts
+of data in this process. All values of one place are taken at once and added to their column.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ if TYPE_CHECKING:
 __all__ = ["AnswerData", "TableRows", "read_tables"]
 
 CHUNK = 3000  # rows decoded at a time: their structs fit into the processor's cache
-COMPILED_FROM = 256  # rows from which on it pays to compile what takes a member of them
+COMPILED_FROM = 256  # rows; below, compiling a getter takes longer than it saves
 
 
 class TableRows:
-    """What was read of one table.
+    """The rows of one table.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class TableRows:
     count
         The number of rows.
     dropped
-        How many edges, nodes and items were null, and are no rows.
+        The number of edges, nodes and items that were null, and are left out.
     """
 
     def __init__(
@@ -79,13 +78,13 @@ class TableRows:
 
     @cached_property
     def key(self) -> ColumnBuilder | None:
-        """The column that tells the rows of each list from each other; None where ids repeat."""
+        """The key column; None if its values are not unique within each list."""
         found = next((each for each in self.columns if each.column is self.table.key), None)
         if found is None:
             return None
         try:
             ids, _ = pd.factorize(found.to_pandas())
-        except TypeError:  # objects or lists, which stand there only by mistake
+        except TypeError:  # objects or lists instead of ids
             return None
         there = ids >= 0
         lists = self.parents if self._parents else np.zeros(self.count, np.int64)
@@ -94,16 +93,16 @@ class TableRows:
 
     @property
     def parents(self) -> NDArray[np.int64]:
-        """Return, for each row, the number of its parent's row."""
+        """For each row, the number of its parent's row."""
         return np.concatenate([np.zeros(0, np.int64), *self._parents])
 
     def add_parents(self, parents: NDArray[np.int64]) -> None:
-        """Note the parents' rows of the rows that come next."""
+        """Add the parents' rows of the next rows."""
         self._parents.append(parents)
 
 
 class AnswerData:
-    """The data of an answer, as values or as the bytes they came in.
+    """The data of an answer, as values or as bytes.
 
     Parameters
     ----------
@@ -111,25 +110,24 @@ class AnswerData:
         The shape of the data.
     data
         Returns the data as mappings and lists.
-    came
-        The response they came in; None where there was none.
+    source
+        The response or the exact data to read from; None to read `data`.
     forms
-        What earlier pages have shown of the values, where it is a page.
+        The forms of scalars seen on earlier pages.
 
     Attributes
     ----------
     renumbered
-        The lists whose ids were found not to tell their rows from each other, so that what is in
-        the rows is keyed by their number.
+        The lists whose ids are not unique, so that lists in their rows have row numbers as keys.
     remarks
-        What a person should know of the values that were read, each a sentence, in their order.
+        Sentences about the columns that were read, in order.
     """
 
     def __init__(
         self,
         shape: Shape,
         data: Callable[[], Any],
-        came: Envelope | DecimalData | None = None,
+        source: Envelope | DecimalData | None = None,
         forms: ScalarForms = NO_FORMS,
     ) -> None:
         self.shape = shape
@@ -137,165 +135,155 @@ class AnswerData:
         self.renumbered: set[str] = set()
         self.remarks: dict[str, None] = {}
         self.forms = forms
-        self._came = came
+        self._source = source
 
     @property
     def outline(self) -> Any:
         """The data; of a response, items of lists are pieces of JSON."""
-        found = msgspec.UNSET if self._came is None else self._came.outline
+        found = msgspec.UNSET if self._source is None else self._source.outline
         return self.data() if found is msgspec.UNSET else found
 
     @property
     def exact_outline(self) -> Any:
-        """The data of an answer without lists, with the digits of all their decimals."""
-        came = self._came
-        if (
-            not isinstance(came, Envelope)
-            or not came.has_exact_numbers
-            or came.outline is msgspec.UNSET
-        ):
+        """The data of an answer without lists, with exact decimals."""
+        source = self._source
+        if not isinstance(source, Envelope) or not source.has_exact_numbers:
             return self.outline
-        return came.decode_exact_outline(self.shape)
+        is_raw = source.outline is msgspec.UNSET
+        return self.outline if is_raw else source.decode_exact_outline(self.shape)
 
     def convert_to_json(self, value: Any) -> float | str:
-        """Return a value that is not JSON as one that is.
-
-        A decimal that was put in place of a JSON number is that number again.
-        """
+        """Return a value that JSON does not have as text, or a restored decimal as a number."""
         return float(value) if self.has_decimals and type(value) is Decimal else str(value)
 
     @property
     def has_decimals(self) -> bool:
-        """Whether decimals stand in the data for JSON numbers."""
-        return isinstance(self._came, DecimalData)
+        """Whether the data hold decimals for JSON numbers."""
+        return isinstance(self._source, DecimalData)
 
     def add_remarks(self, read: Collection[TableRows]) -> None:
-        """Keep what there is to say of columns that were read."""
-        said = (column.remark for rows in read for column in rows.columns)
-        self.remarks.update(dict.fromkeys(filter(None, said)))
-        for column in chain.from_iterable(rows.columns for rows in read):
-            if column.column.shape not in self.forms.late:
-                continue
-            remark = (
-                f"Column {column.column.name!r} is {column.kind.dtype} from this page on. In "
-                "frames of earlier pages all of its values are null, and its dtype is another: "
-                "pandas.concat would make objects of it. client.execute_all() makes one frame."
-            )
-            self.remarks[remark] = None
+        """Collect the remarks about columns that were read."""
+        columns = list(chain.from_iterable(rows.columns for rows in read))
+        self.remarks.update(dict.fromkeys(column.remark for column in columns if column.remark))
+        for column in columns:
+            if column.column.shape in self.forms.late:
+                remark = (
+                    f"Column {column.column.name!r} is {column.kind.dtype} from this page on. In "
+                    "frames of earlier pages all of its values are null, and its dtype is another: "
+                    "pandas.concat would make objects of it. client.execute_all() makes one frame."
+                )
+                self.remarks[remark] = None
 
     def take_prepared(self, plan: ReadPlan) -> Any:
-        """Return what was read by a plan while the answer was checked, once; else None."""
-        return None if self._came is None else self._came.take_prepared(plan)
+        """Return the tables read by a plan while the answer was checked, once; else None."""
+        return None if self._source is None else self._source.take_prepared(plan)
 
 
 def read_tables(
-    answer: AnswerData, plan: ReadPlan, *, strict: bool = True, limit: int | None = None
+    answer: AnswerData,
+    plan: ReadPlan,
+    *,
+    strict: bool = True,
+    limit: int | None = None,
+    checked: bool = False,
 ) -> tuple[dict[str, TableRows], Any]:
     """Read the tables of a plan, and those on the way to them.
 
     Parameters
     ----------
     answer
-        What to read.
+        The answer to read.
     plan
-        What to read of it.
+        The parts of it to read.
     strict
-        Whether a value that does not fit its column is an error; otherwise that column keeps all
-        its values as they came, and what stands where an object or a list should counts as null.
+        Whether a value that does not fit its column is an error. Otherwise that column keeps all
+        its values unchanged, and a value in place of an object or a list counts as null.
     limit
-        How many items of an outermost list to read at most; None for all.
+        The maximum number of items of an outermost list to read; None for all.
+    checked
+        Whether rows must fit the shape of the answer completely, null and missing fields included.
 
     Returns
     -------
     (dict, object)
-        What was read, by the name of the table, and the outline of the data, in which lists may be
+        The rows by the name of their table, and the outline of the data, in which lists may be
         pieces of JSON.
 
     Raises
     ------
     FrameError
         If a value does not fit; the message names column and row.
+    QuickCheckError
+        If rows are checked and one does not fit.
     """
-    found: tuple[dict[str, TableRows], Any] | None = (
-        answer.take_prepared(plan) if limit is None else None
-    )
-    if found is not None:
-        answer.add_remarks(found[0].values())
-        return found
+    prepared: tuple[dict[str, TableRows], Any] | None = None
+    if limit is None and not checked:
+        prepared = answer.take_prepared(plan)
+    if prepared is not None:
+        answer.add_remarks(prepared[0].values())
+        return prepared
     outline = answer.outline
-    kept: frozenset[ResultColumn] = frozenset()
+    untyped: frozenset[ResultColumn] = frozenset()
     while True:
-        reading = _TableReader(plan, kept, answer, strict=strict, limit=limit)
+        reader = _TableReader(plan, untyped, answer, strict=strict, limit=limit, checked=checked)
         try:
-            reading.read_data(answer.exact_outline if plan.root.name == DATA_TABLE else outline)
-            reading.close_columns()
+            reader.read_data(answer.exact_outline if plan.root.name == DATA_TABLE else outline)
+            for column in chain.from_iterable(rows.columns for rows in reader.rows.values()):
+                column.close()
         except ColumnValueError as error:
             fault = error
         else:
-            answer.add_remarks(reading.rows.values())
-            return {rows.table.name: rows for rows in reading.rows.values()}, outline
+            answer.add_remarks(reader.rows.values())
+            return {rows.table.name: rows for rows in reader.rows.values()}, outline
         if strict:
-            raise _add_response_path(fault, plan, answer)
-        kept |= {fault.column}
-
-
-def _add_response_path(
-    error: ColumnValueError, plan: ReadPlan, answer: AnswerData
-) -> ColumnValueError:
-    """Return the error with the response path of the value."""
-    table = next((t for t in plan.root.walk() if error.column in t.columns), None)
-    if table is None or error.row is None:
-        return error
-    path = find_value_path(table, error.column, error.row, answer.data())
-    return ColumnValueError(error.fact, error.column, error.row, path)
+            table = next((t for t in plan.root.walk() if fault.column in t.columns), None)
+            if table is not None and fault.row is not None:
+                path = find_value_path(table, fault.column, fault.row, answer.data())
+                fault = ColumnValueError(fault.column, fault.table, fault.reason, fault.row, path)
+            raise fault
+        untyped |= {fault.column}
 
 
 class _TableReader:
     def __init__(
         self,
         plan: ReadPlan,
-        kept: frozenset[ResultColumn],
+        untyped: frozenset[ResultColumn],
         answer: AnswerData,
         *,
         strict: bool,
         limit: int | None,
+        checked: bool,
     ) -> None:
         self.plan = plan
-        self.untyped_columns = kept
+        self.untyped_columns = untyped
         self.strict = strict
         self.limit = limit
-        self.rows = {table: TableRows(table, kept, answer) for table in plan.root.walk()}
+        self.checked = checked
+        self.rows = {table: TableRows(table, untyped, answer) for table in plan.root.walk()}
 
     @cached_property
     def decoders(self) -> RowDecoders:
-        """What decodes bytes; of a column that is kept, each value as it came."""
-        return (
-            RowDecoders(self.plan, self.untyped_columns)
-            if self.untyped_columns
-            else get_row_decoders(self.plan)
-        )
+        """Decoders of rows from bytes; made only if there are bytes."""
+        if self.untyped_columns:
+            return RowDecoders(self.plan, self.untyped_columns)
+        return get_row_decoders(self.plan, checked=self.checked)
 
     def read_data(self, outline: Any) -> None:
-        """Read the data, which are the one row of the root."""
+        """Read the data, which are the only row of the root."""
         if outline is not None:
             self.check_kinds(self.plan.root, [outline], dict, "")
             self.add_rows(self.plan.root, [outline], DICT_ACCESS)
 
-    def close_columns(self) -> None:
-        """Make the columns whose dtype is told by all values together."""
-        for rows in self.rows.values():
-            for column in rows.columns:
-                column.close()
-
-    def add_rows(self, table: ResultTable, rows: list[Any], road: MemberAccess) -> None:
+    def add_rows(self, table: ResultTable, rows: list[Any], access: MemberAccess) -> None:
         """Add rows of a table: objects, lists or values."""
         target, found = table.row, self.rows[table]
         if isinstance(target, ObjectPlan):
-            self.add_members(table, target, rows, road)
+            self.add_members(table, target, rows, access)
         elif isinstance(target, ResultTable):
-            self.add_lists(target, rows, road)
+            self.add_lists(target, rows, access)
         else:
-            found.columns[target].add_values(rows, found.count, checked=road.is_typed)
+            found.columns[target].add_values(rows, found.count, checked=access.is_typed)
         found.count += len(rows)
 
     def add_members(
@@ -303,145 +291,139 @@ class _TableReader:
         table: ResultTable,
         place: ObjectPlan,
         objects: list[Any],
-        road: MemberAccess,
+        access: MemberAccess,
         first: int = 0,
     ) -> None:
-        """Take the members of objects, one object for each of the next rows of a table."""
+        """Add the members of objects, one object for each of the next rows of a table."""
         rows = self.rows[table]
+        is_compiled = access.is_typed and len(objects) >= COMPILED_FROM
         for number in range(first, len(place.members)):
             target = place.members[number][1]
-            alone = (
-                get_only_column(target) if road.is_typed and len(objects) >= COMPILED_FROM else None
-            )
-            if alone is not None and (found := take_inner_leaves(objects, number)) is not None:
-                rows.columns[alone].add_values(found, rows.count, checked=True)
+            column = get_only_column(target) if is_compiled else None
+            if column is not None and (values := take_inner_leaves(objects, number)) is not None:
+                rows.columns[column].add_values(values, rows.count, checked=True)
                 continue
-            values = self.take_member(table, place, objects, road, number)
+            values = self.take_member(table, place, objects, access, number)
             if isinstance(target, ObjectPlan):
-                self.add_members(table, target, values, road)
+                self.add_members(table, target, values, access)
             elif isinstance(target, ResultTable):
-                self.add_lists(target, values, road)
+                self.add_lists(target, values, access)
             else:
-                rows.columns[target].add_values(values, rows.count, checked=road.is_typed)
+                rows.columns[target].add_values(values, rows.count, checked=access.is_typed)
 
     def take_member(
         self,
         table: ResultTable,
         place: ObjectPlan,
         objects: list[Any],
-        road: MemberAccess,
+        access: MemberAccess,
         number: int,
     ) -> list[Any]:
         """Return one member of objects, None where it is missing."""
         name = place.members[number][0]
         try:
-            return road.take(objects, number, name)
-        except (KeyError, TypeError, AttributeError):  # null, missing, or no object at all
-            if not road.is_typed:
+            return access.take(objects, number, name)
+        except (KeyError, TypeError, AttributeError):  # null, missing, or not an object
+            if not access.is_typed:
                 self.check_kinds(table, objects, dict, place.name)
-            return road.take_or_none(objects, number, name)
+            return access.take_or_none(objects, number, name)
 
-    def add_lists(self, table: ResultTable, lists: list[Any], road: MemberAccess) -> None:
-        """Read a list of each of the next rows of a table's parent."""
+    def add_lists(self, table: ResultTable, lists: list[Any], access: MemberAccess) -> None:
+        """Add a list for each of the next rows of a table's parent."""
         parent = table.parent or table
-        if not road.is_typed:
+        if not access.is_typed:
             self.check_kinds(parent, lists, (list, tuple), ".".join(table.path))
         if not all(lists):  # one is null or empty
-            lists = [each if each is not None else () for each in lists]
+            lists = [found if found is not None else () for found in lists]
         if parent is self.plan.root:
-            self.add_outermost_list(table, lists[0], road)
+            self.add_outermost_list(table, lists[0], access)
             return
         begin = self.rows[parent].count
-        above = np.repeat(np.arange(begin, begin + len(lists)), [*map(len, lists)])
-        self.add_items(table, [*chain.from_iterable(lists)], road, above)
+        parents = np.repeat(np.arange(begin, begin + len(lists)), [*map(len, lists)])
+        self.add_items(table, [*chain.from_iterable(lists)], access, parents)
 
     def add_outermost_list(
-        self, table: ResultTable, items: Sequence[Any], road: MemberAccess
+        self, table: ResultTable, items: Sequence[Any], access: MemberAccess
     ) -> None:
-        """Read the items of an outermost list, some thousands at a time."""
+        """Add the items of an outermost list, some thousands at a time."""
         items = items if self.limit is None else items[: self.limit]
         for start in range(0, len(items), CHUNK):
             chunk = items[start : start + CHUNK]
             if type(chunk[0]) is not msgspec.Raw:
-                self.add_items(table, list(chunk), road)
+                self.add_items(table, list(chunk), access)
                 continue
             try:
-                made = self.decoders.decode_items(table, chunk)
-            except msgspec.ValidationError:  # of another type than declared
+                structs = self.decoders.decode_items(table, chunk)
+            except msgspec.ValidationError:  # other types than declared
                 self.add_items(table, decode_untyped(join_pieces(chunk)), DICT_ACCESS)
             else:
-                self.add_items(table, made, STRUCT_ACCESS)
+                self.add_items(table, structs, STRUCT_ACCESS)
 
     def add_items(
         self,
         table: ResultTable,
         items: list[Any],
-        road: MemberAccess,
-        above: NDArray[np.int64] | None = None,
+        access: MemberAccess,
+        parents: NDArray[np.int64] | None = None,
     ) -> None:
-        """Add the items of a table's lists, which are its rows or lead to them."""
+        """Add the items of a table's lists, which are its rows or edges of them."""
         rows, edge, nodes = self.rows[table], table.edge, items
         if edge is not None:
-            nodes = self.take_member(table, edge, items, road, 0)
+            nodes = self.take_member(table, edge, items, access, 0)
         if isinstance(table.row, ObjectPlan) and not all(nodes):
-            there = [number for number, node in enumerate(nodes) if node is not None]
-            rows.dropped += len(nodes) - len(there)
-            nodes = [nodes[number] for number in there]
-            items = [items[number] for number in there] if edge is not None else items
-            above = above[there] if above is not None else None
-        if above is not None:
-            rows.add_parents(above)
+            present = [number for number, node in enumerate(nodes) if node is not None]
+            rows.dropped += len(nodes) - len(present)
+            nodes = [nodes[number] for number in present]
+            items = [items[number] for number in present] if edge is not None else items
+            parents = parents[present] if parents is not None else None
+        if parents is not None:
+            rows.add_parents(parents)
         if edge is not None:
-            self.add_members(table, edge, items, road, first=1)
-        self.add_rows(table, nodes, road)
+            self.add_members(table, edge, items, access, first=1)
+        self.add_rows(table, nodes, access)
 
-    def check_kinds(self, table: ResultTable, values: list[Any], kind: Any, where: str) -> None:
-        """Look for what is neither of a kind nor null, and make it null where that is allowed.
-
-        Raises
-        ------
-        FrameError
-            If there is one and reading is strict.
-        """
-        wrong = {t for t in set(map(type, values)) if not issubclass(t, (kind, type(None)))}
+    def check_kinds(
+        self,
+        table: ResultTable,
+        values: list[Any],
+        kind: type | tuple[type, ...],
+        path: str,
+    ) -> None:
+        """Raise if a value is neither of a kind nor null; set it to None if not strict."""
+        wrong = {t for t in set(map(type, values)) if t is not type(None)}
+        wrong = {t for t in wrong if not issubclass(t, kind)}
         if not wrong:
             return
         for number, value in enumerate(values):
             if type(value) not in wrong:
                 continue
-            if self.strict:
-                raise StrictError(self.describe_misplaced(table, number, value, kind, where))
-            values[number] = None
-
-    def describe_misplaced(
-        self, table: ResultTable, number: int, value: Any, kind: Any, where: str
-    ) -> str:
-        """Say that something else stands where the shape has an object or a list."""
-        row = f"row {self.rows[table].count + number:,} of {table.name!r}" if table.name else ""
-        place = f"{where!r}" if where else "an item"
-        shown = sanitize_text(repr(value), 80)
-        wanted = "an object" if kind is dict else "a list"
-        within = f" in {row}" if row else ""
-        return (
-            f"The answer does not have the shape of its query: {place}{within} is {shown}, "
-            f"not {wanted}."
-        )
+            if not self.strict:
+                values[number] = None
+                continue
+            row = f" in row {self.rows[table].count + number:,} of {table.name!r}"
+            shown = sanitize_text(repr(value), 80)
+            msg = (
+                f"The answer does not have the shape of its query: "
+                f"{repr(path) if path else 'an item'}{row if table.name else ''} is {shown}, "
+                f"not {'an object' if kind is dict else 'a list'}."
+            )
+            raise StrictError(msg)
 
 
 # -- taking a member of objects
 
 
 class MemberAccess(NamedTuple):
-    """How members are taken of objects.
+    """Access to the members of objects of one kind.
 
     Attributes
     ----------
     take
-        Takes the member of that number and name of objects that all have it, or raises.
+        Takes the member with a number and a name from objects that all have it, or raises.
     take_or_none
-        Takes None for what is missing, and of None.
+        Takes None instead of a missing member, and from None.
     is_typed
-        Whether the values are known to be of the types in the plan.
+        Whether the values are known to have the types in the plan.
     """
 
     take: TakeMember
@@ -450,32 +432,28 @@ class MemberAccess(NamedTuple):
 
 
 def take_by_name(objects: Sequence[Any], _number: int, name: str) -> list[Any]:
-    """Return a member of dicts."""
     return [*map(itemgetter(name), objects)]
 
 
 def take_by_name_or_none(objects: Sequence[Any], _number: int, name: str) -> list[Any]:
-    """Return a member of dicts and Nones."""
-    return [None if each is None else each.get(name) for each in objects]
+    return [None if found is None else found.get(name) for found in objects]
 
 
 def take_by_number(objects: Sequence[Any], number: int, _name: str) -> list[Any]:
-    """Return a member of structs."""
     if len(objects) < COMPILED_FROM:
         return [*map(attrgetter(f"f{number}"), objects)]
     return compile_getters(number)[0](objects)
 
 
 def take_by_number_or_none(objects: Sequence[Any], number: int, _name: str) -> list[Any]:
-    """Return a member of structs and Nones."""
     if len(objects) < COMPILED_FROM:
         get = attrgetter(f"f{number}")
-        return [None if each is None else get(each) for each in objects]
+        return [None if found is None else get(found) for found in objects]
     return compile_getters(number)[1](objects)
 
 
 def get_only_column(target: int | ObjectPlan | ResultTable) -> int | None:
-    """Return the column of an object of which a single value is asked, such as ``owner.login``."""
+    """Return the column of an object with a single selected leaf, such as ``owner.login``."""
     if not isinstance(target, ObjectPlan) or len(target.members) != 1:
         return None
     column = target.members[0][1]
@@ -483,7 +461,7 @@ def get_only_column(target: int | ObjectPlan | ResultTable) -> int | None:
 
 
 def take_inner_leaves(objects: Sequence[Any], number: int) -> list[Any] | None:
-    """Return the first member of a member of structs; None where that is null anywhere."""
+    """Return the first member of a member of structs; None if that member is null anywhere."""
     try:
         return compile_getters(number)[2](objects)
     except AttributeError:
@@ -492,7 +470,8 @@ def take_inner_leaves(objects: Sequence[Any], number: int) -> list[Any] | None:
 
 @cache
 def compile_getters(number: int) -> tuple[Callable[..., list[Any]], ...]:
-    """Return what takes a numbered member of structs, in half the time of an attrgetter."""
+    """Return functions that take a numbered member of structs."""
+    # A comprehension with the attribute in its code takes half the time of `attrgetter`.
     space: dict[str, Any] = {}
     text = (
         f"def quick(rows): return [row.f{number} for row in rows]\n"

@@ -1,7 +1,8 @@
-"""The tables of an answer: one per list level, with its columns and where their values stand.
+"""The tables of an answer: one per list level, with its columns and the places of their values.
 
-A shape is turned into a tree of what is read: a `ResultTable` for each list, a `ObjectPlan` for each object
-in its rows. What is not asked for is not in the tree, and thus neither decoded nor looked at.
+A shape is turned into a plan of the values to read: a `ResultTable` for each list, an `ObjectPlan`
+for each object in its rows. Fields that are not needed are not in the plan, and are neither decoded
+nor looked at.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gqlnb.result.shape import Shape, find_connection_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gqlnb.result.shape import ObjectSet
 
 __all__ = [
     "DATA_TABLE",
@@ -32,9 +34,10 @@ __all__ = [
     "list_rows",
 ]
 
-DATA_TABLE = "data"  # the name of the one table of an answer without lists
-NODE = -1  # stands in an edge where its node does
+DATA_TABLE = "data"  # the name of the only table of an answer without lists
+NODE = -1  # the member of an edge that is its node
 Name = tuple[str, ...]
+Path = tuple[str | int, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +47,7 @@ class ResultColumn:
     Attributes
     ----------
     name
-        Dotted response names, without the plumbing of connections.
+        Dotted response names, without ``edges``, ``node`` and ``nodes`` of connections.
     shape
         The shape of its values: a leaf, or a list that is kept in one cell.
     nullable
@@ -64,9 +67,9 @@ class ResultColumn:
 
 @dataclass(slots=True, eq=False)
 class ObjectPlan:
-    """What is read of the objects at one place, by response name in the order of selection.
+    """The members to read of the objects at one place, by response name.
 
-    A member is the number of a column, objects with members of their own, or the rows of a table.
+    A member is the number of a column, an object with members of its own, or an inner table.
     """
 
     name: str
@@ -80,26 +83,26 @@ class ResultTable:
     Attributes
     ----------
     name
-        The dotted response names that lead to it, without the plumbing of connections.
+        The dotted response names that lead to it, without those of connections.
     parent
-        The table in whose rows the lists stand; None for the outermost of all, the data.
+        The table whose rows contain the lists; None for the root table, the data.
     path
         The response names that lead from a row of the parent to the list.
     node
         The response name of the row in an item, for the edges of a connection; else None.
     total_name
-        The response name, beside the list, of the connection's count of all there are.
+        The response name of the connection's total count, beside the list.
     columns
         Its columns.
     row
-        What a row is: an object, a list whose items are rows of another table, or the number of the
-        one column of a list of values.
+        The kind of its rows: an object, a list whose items are rows of another table, or the number
+        of the only column of a list of values.
     edge
-        What is read of an edge: the node first, then what stands beside it.
+        The members to read of an edge: the node first, then the fields beside it.
     inner_tables
         The tables in its rows.
     key
-        The column that names a row to inner tables: ``id``, where it is never null in a row that
+        The column that identifies a row in inner tables: ``id``, if it is never null in a row that
         has inner rows.
     """
 
@@ -116,17 +119,17 @@ class ResultTable:
 
     @property
     def short_name(self) -> str:
-        """The last part of the name, by which the keys of inner tables call it."""
+        """The last part of the name, used in the names of key columns."""
         return self.name.rpartition(".")[2]
 
     @property
     def outermost(self) -> ResultTable:
-        """The list in the data that its rows stand in: it, or one it stands in."""
+        """The table itself or its ancestor that is directly below the root."""
         above = self.parent
         return self if above is None or above.parent is None else above.outermost
 
     def walk(self) -> Iterator[ResultTable]:
-        """Yield this table and all in its rows."""
+        """Yield this table and all tables in its rows."""
         yield self
         for table in self.inner_tables:
             yield from table.walk()
@@ -134,27 +137,30 @@ class ResultTable:
 
 @dataclass(slots=True, eq=False)
 class ReadPlan:
-    """What to read of an answer.
+    """The parts of an answer to read.
 
     Attributes
     ----------
+    shape
+        The shape of the data.
     root
-        The table whose one row is the data.
+        The table whose only row is the data.
     wanted
-        The tables to be read, by name. Of those on the way to them only keys are read.
+        The tables to read, by name. Of other tables on the way to them only keys are read.
     decoders
-        What reads them from bytes, once it was needed; see :mod:`gqlnb.result.decoder`.
+        Decoders of rows by whether they check, made by :mod:`gqlnb.result.decoder`.
     """
 
+    shape: Shape
     root: ResultTable
     wanted: dict[str, ResultTable]
-    decoders: Any = None
+    decoders: dict[bool, Any] = field(default_factory=dict)
 
 
 def get_read_plan(
     shape: Shape, wanted: frozenset[str] | None = None, cells: str | None = None
 ) -> ReadPlan:
-    """Return what to read of an answer of this shape.
+    """Return the plan for reading an answer.
 
     Parameters
     ----------
@@ -164,23 +170,23 @@ def get_read_plan(
         The names of the tables to read; None for all.
     cells
         The table whose inner lists, and those of the wanted lists in its rows, stay in one cell
-        each, unless they are wanted; None for none.
+        each unless they are wanted; None for none.
 
     Returns
     -------
-    Plan
-        The same one each time, until a scalar is registered.
+    ReadPlan
+        The same object each time, until a scalar is registered.
     """
     key = (wanted, cells, scalars.get_version())
-    found: ReadPlan | None = shape.cache.get(key)
-    if found is None:
+    plan: ReadPlan | None = shape.cache.get(key)
+    if plan is None:
         builder = _PlanBuilder(wanted, cells)
         root = builder.build_root(shape)
         full = {table.name: table for table in root.walk() if builder.is_full(table)}
         if root.name != DATA_TABLE:
             full.pop("", None)
-        found = shape.cache.setdefault(key, ReadPlan(root, full))
-    return found
+        plan = shape.cache.setdefault(key, ReadPlan(shape, root, full))
+    return plan
 
 
 class _PlanBuilder:
@@ -192,13 +198,13 @@ class _PlanBuilder:
         self.used_names: set[str] = set()
 
     def build_root(self, shape: Shape) -> ResultTable:
-        """Return the table whose one row is the data; it has columns if there is no list."""
+        """Return the table whose only row is the data; it has columns if there are no lists."""
         root = ResultTable("" if _has_lists(shape) else DATA_TABLE, None)
         root.row = self.build_object(shape, (), root, nullable=False)
         return root
 
     def is_full(self, table: ResultTable) -> bool:
-        """Tell whether all of a table is read."""
+        """Return whether all columns of a table are read."""
         if table.parent is None:
             return table.name == DATA_TABLE
         return self.wanted is None or table.name in self.wanted
@@ -206,19 +212,17 @@ class _PlanBuilder:
     def build_object(
         self, shape: Shape, path: Name, table: ResultTable, *, nullable: bool
     ) -> ObjectPlan:
-        """Return what is read of an object that stands at `path` in the rows of `table`.
-
-        A row that happens to have ``nodes`` is a row; an object in one is a connection.
-        """
-        steps = find_connection_path(shape) if path else None
+        """Return the plan for the objects at `path` in the rows of `table`."""
+        # A row with a field ``nodes`` is a row; only an object inside of one is a connection.
+        connection = find_connection_path(shape) if path else None
         key = None if path else _find_key(shape)
         place = ObjectPlan(".".join(path))
         for name, child in shape.children.items():
             here = (*path, name)
             optional = nullable or child.nullable or child.is_conditional
             target: int | ObjectPlan | ResultTable | None
-            if child.lists and steps is not None and steps.items == name:
-                target = self.add_list(child, path, here, table, steps.node)
+            if child.lists and connection is not None and connection.items == name:
+                target = self.add_list(child, path, here, table, connection.node)
                 if isinstance(target, ResultTable):
                     target.total_name = _find_total(shape)
             elif child.lists:
@@ -226,51 +230,50 @@ class _PlanBuilder:
             elif child.composite:
                 target = self.build_object(child, here, table, nullable=optional)
                 target = target if target.members else None
+            elif child is key or self.is_full(table):
+                column = ResultColumn(".".join(here), child, optional)
+                target = _add_column(table, column)
+                if child is key:
+                    table.key = table.key or column
             else:
-                target = self.add_leaf(child, here, table, nullable=optional, key=child is key)
+                target = None
             if target is not None:
                 place.members.append((name, target))
         return place
 
-    def add_leaf(
-        self, shape: Shape, path: Name, table: ResultTable, *, nullable: bool, key: bool
-    ) -> int | None:
-        """Return the column of a leaf; None if it is not read."""
-        if not key and not self.is_full(table):
-            return None
-        number = _add_column(table, ResultColumn(".".join(path), shape, nullable))
-        if key:
-            table.key = table.key or table.columns[number]
-        return number
-
     def add_list(
         self, shape: Shape, path: Name, place: Name, table: ResultTable, node: str | None
     ) -> int | ResultTable | None:
-        """Return what is read of a list: the rows of a table, a cell, or None for nothing."""
-        name = self.name_list(path, table)
+        """Return the target of a list: a table, the column of its cells, or None if not read.
+
+        `path` names the list, `place` leads to it from a row; they differ for connections.
+        """
+        wished = ".".join((table.name, *path) if table.name else path)
+        # Two lists differ only in names of connections, such as ``nodes`` beside ``edges``.
+        numbered = (f"{wished}_{number}" if number > 1 else wished for number in count(1))
+        name = next(name for name in numbered if name not in self.used_names)
+        self.used_names.add(name)
         if self.keeps_list_cells(table) and name not in (self.wanted or ()):
-            plumbed = path != place
             cell = ResultColumn(
-                ".".join(path), shape, nullable=True, node=node, in_connection=plumbed
+                ".".join(path), shape, nullable=True, node=node, in_connection=path != place
             )
             return _add_column(table, cell)
         if not self.is_needed(name):
             return None
-        made = ResultTable(name, table, place, node)
-        table.inner_tables.append(made)
+        inner = ResultTable(name, table, place, node)
+        table.inner_tables.append(inner)
         row = shape.get_item_shape() if node is None else shape.children[node]
-        made.row = self.build_row(row, made)
+        inner.row = self.build_row(row, inner)
         if node is not None:
-            beside = {key: child for key, child in shape.children.items() if key != node}
-            aside = Shape(children=beside)
-            if _has_lists(aside) and made.key and not _is_certain(made.key.shape, row.objects):
-                made.key = None  # the lists of an edge stand beside nodes of all types
-            edge = self.build_object(aside, (), made, nullable=False)
-            made.edge = ObjectPlan("", [(node, NODE), *edge.members])
-        return made
+            beside = Shape(children={k: child for k, child in shape.children.items() if k != node})
+            if _has_lists(beside) and inner.key and not _is_certain(inner.key.shape, row.objects):
+                inner.key = None  # the lists of an edge stand beside nodes of all types
+            edge = self.build_object(beside, (), inner, nullable=False)
+            inner.edge = ObjectPlan("", [(node, NODE), *edge.members])
+        return inner
 
     def build_row(self, shape: Shape, table: ResultTable) -> ObjectPlan | ResultTable | int:
-        """Return what a row of a table is."""
+        """Return the plan for the rows of a table."""
         name = f"{table.name}[]"
         if shape.lists and not (self.keeps_list_cells(table) and name not in (self.wanted or ())):
             inner = ResultTable(name, table)
@@ -285,32 +288,19 @@ class _PlanBuilder:
         nullable = shape.nullable or shape.is_conditional
         return _add_column(table, ResultColumn(table.short_name.rstrip("[]"), shape, nullable))
 
-    def name_list(self, path: Name, table: ResultTable) -> str:
-        """Return the name of a list, numbered where plumbing alone tells it from another."""
-        wished = ".".join((table.name, *path) if table.name else path)
-        found = next(name for name in iter_numbered_names(wished) if name not in self.used_names)
-        self.used_names.add(found)
-        return found
-
     def keeps_list_cells(self, table: ResultTable) -> bool:
-        """Tell whether the lists in the rows of a table stay in cells."""
+        """Return whether the lists in the rows of a table stay in cells."""
         return self.cells is not None and self.is_full(table)
 
     def is_needed(self, name: str) -> bool:
-        """Tell whether a table is to be read, or one in its rows is."""
+        """Return whether a table, or one in its rows, is to be read."""
         if self.wanted is None or name in self.wanted:
             return True
-        return any(each.startswith((f"{name}.", f"{name}[")) for each in self.wanted)
-
-
-def iter_numbered_names(name: str) -> Iterator[str]:
-    """Yield a name, then the same with a number."""
-    yield name
-    yield from (f"{name}_{number}" for number in count(2))
+        return any(wanted.startswith((f"{name}.", f"{name}[")) for wanted in self.wanted)
 
 
 def _find_key(shape: Shape) -> Shape | None:
-    """Return the ``id`` of rows; None where one can be missing in a row that has inner rows."""
+    """Return the ``id`` of rows; None if it can be missing in a row that has inner rows."""
     found = shape.children.get("id")
     if found is None or found.field_name != "id" or found.nullable or found.lists:
         return None
@@ -318,8 +308,8 @@ def _find_key(shape: Shape) -> Shape | None:
     return found if all(_is_certain(found, child.possible_objects) for child in inner) else None
 
 
-def _is_certain(shape: Shape, objects: frozenset[Any]) -> bool:
-    """Tell whether a field is asked of all of these objects for certain."""
+def _is_certain(shape: Shape, objects: ObjectSet) -> bool:
+    """Return whether a field is selected for all of these objects without a condition."""
     return not shape.is_conditional or objects <= shape.certain_objects
 
 
@@ -328,8 +318,8 @@ def _has_lists(shape: Shape) -> bool:
 
 
 def _add_column(table: ResultTable, column: ResultColumn) -> int:
-    """Add a column; what stands beside a node gives way to what the node has of that name."""
-    taken = {each.name for each in table.columns}
+    """Add a column and return its number; a name of the node wins over one of its edge."""
+    taken = {found.name for found in table.columns}
     while column.name in taken:
         column.name = f"edge.{column.name}"
     table.columns.append(column)
@@ -337,17 +327,18 @@ def _add_column(table: ResultTable, column: ResultColumn) -> int:
 
 
 def _find_total(shape: Shape) -> str | None:
-    """Return the response name of a connection's count of all there are."""
+    """Return the response name of a connection's total count."""
     counts = {
         child.field_name: name
         for name, child in shape.children.items()
         if child.type == "Int" and not child.lists
     }
+    # GitHub's search has repositoryCount and the like.
     others = [name for field, name in counts.items() if field.endswith("Count")]
     return next((counts[name] for name in TOTAL_FIELDS if name in counts), next(iter(others), None))
 
 
-Path = tuple[str | int, ...]
+# -- rows in decoded data
 
 
 def iter_rows_with_paths(table: ResultTable, data: Any) -> Iterator[tuple[Path, Any]]:
@@ -365,13 +356,6 @@ def iter_rows_with_paths(table: ResultTable, data: Any) -> Iterator[tuple[Path, 
                 yield (*here, number), node
 
 
-def follow_path(value: Any, path: tuple[str, ...]) -> Any:
-    """Return what stands at a path of names; None where there is nothing."""
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
 def _iter_parent_rows(table: ResultTable, data: Any) -> Iterator[tuple[Path, Any]]:
     parent = table.parent
     if parent is None or parent.parent is None:
@@ -381,18 +365,22 @@ def _iter_parent_rows(table: ResultTable, data: Any) -> Iterator[tuple[Path, Any
         yield (path if parent.node is None else (*path, parent.node)), row
 
 
+def follow_path(value: Any, path: tuple[str, ...]) -> Any:
+    """Return the value at a path of names; None if there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 def list_rows(data: Any, table: ResultTable) -> list[Any]:
-    """Return the rows of a list as they came; null edges, nodes and objects are left out."""
+    """Return the rows of a list unchanged, without null edges, nodes and objects."""
     if table.parent is None:
         return [data] if data is not None else []
     return [row for _, row in iter_rows_with_paths(table, data)]
 
 
 def find_value_path(table: ResultTable, column: ResultColumn, row: int, data: Any) -> Path | None:
-    """Return the response path of one value: of a column, in a row of its table.
-
-    None where there is no such row.
-    """
+    """Return the response path of a column's value in a row; None if there is no such row."""
     path: Path = ()
     if table.parent is not None:
         found = next(islice(iter_rows_with_paths(table, data), row, None), None)
@@ -400,21 +388,21 @@ def find_value_path(table: ResultTable, column: ResultColumn, row: int, data: An
             return None
         path = found[0]
     number = table.columns.index(column)
-    beside = _find_member_names(table.edge, number) if table.edge is not None else None
+    beside = _find_member_names(table.edge, number)
     if beside is not None:
         return (*path, *beside)
-    inside = (
-        _find_member_names(table.row, number) or () if isinstance(table.row, ObjectPlan) else ()
-    )
-    return (*path, *(() if table.node is None else (table.node,)), *inside)
+    node = () if table.node is None else (table.node,)
+    return (*path, *node, *(_find_member_names(table.row, number) or ()))
 
 
-def _find_member_names(place: ObjectPlan, number: int) -> tuple[str, ...] | None:
-    """Return the response names that lead to a column; None if it is not there."""
+def _find_member_names(place: object, number: int) -> tuple[str, ...] | None:
+    """Return the response names that lead from an object to a column."""
+    if not isinstance(place, ObjectPlan):
+        return None
     for name, target in place.members:
         if isinstance(target, int) and target == number:
             return (name,)
-        below = _find_member_names(target, number) if isinstance(target, ObjectPlan) else None
+        below = _find_member_names(target, number)
         if below is not None:
             return (name, *below)
     return None

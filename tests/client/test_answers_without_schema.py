@@ -11,7 +11,7 @@ from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
 from gqlnb.http.messages import Response
 from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector
-from gqlnb.result.expected_data import iter_misfits
+from gqlnb.result.misfits import iter_misfits
 
 
 class Fixed:
@@ -155,14 +155,17 @@ def drawn(place, draw):
     """Draw data that fit a place, but for a part here and there."""
     if draw(st.integers(0, 40)) == 0:
         return draw(ANY)
-    if place.required is None:
+    if not place.composite:
         return draw(LEAVES)
     if draw(st.integers(0, 6)) == 0:
         return None
     if place.may_be_lists and draw(st.integers(0, 2)) == 0:
         return [drawn(place, draw) for _ in range(draw(st.integers(0, 2)))]
-    fields = {**place.required, **{n: p for n, p in place.optional.items() if draw(st.booleans())}}
-    return {name: drawn(inner, draw) for name, inner in fields.items()}
+    return {
+        name: drawn(child, draw)
+        for name, child in place.children.items()
+        if child.is_required or draw(st.booleans())
+    }
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -171,12 +174,12 @@ def drawn(place, draw):
 def test_both_ways_of_checking_agree(text, data, skip):
     """What is decoded by types has no misfit, and what has none is decoded, but for deep lists."""
     typed = DecoderSelector(Document.parse(text)).get_decoder({"s": skip})
-    made = drawn(typed.expected, data.draw)
+    made = drawn(typed.shape, data.draw)
     made = made if isinstance(made, dict) else {}
     body = json.dumps({"data": made}).encode() + b" " * SMALL_BODY
     typed.decode_response(body)
     members = typed.decode_response(body)
-    found = list(iter_misfits(typed.expected, made))
+    found = list(iter_misfits(typed.shape, made))
     if members is not None:
         assert found == []
         assert set(members["data"]) <= set(load_json(body)["data"])

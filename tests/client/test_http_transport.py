@@ -181,7 +181,7 @@ FAULTS = {
         AuthError,
         "401: bad \\*\\*\\*",
     ),
-    "bad json": (response('{"data": '), AnswerError, "no JSON"),
+    "bad json": (response('{"data": '), AnswerError, "not valid JSON"),
 }
 
 

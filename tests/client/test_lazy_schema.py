@@ -11,6 +11,7 @@ import pytest
 from graphql import build_schema, introspection_from_schema
 
 from gqlnb import Access, Client, Schema, serve
+from gqlnb.result.result import get_shape
 from gqlnb.server.app import App
 from tests.client.faults import Endpoint, json_answer
 
@@ -62,7 +63,7 @@ def test_the_first_frame_is_typed(server: Any, view: Callable[[Any], Any]) -> No
     assert len(server.log) == 3
     assert dtypes(view(result)) == TYPED
     assert len(server.log) == 3
-    assert result.get_shape() is not None
+    assert get_shape(result) is not None
 
 
 @UNSAID

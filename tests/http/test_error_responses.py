@@ -74,7 +74,7 @@ def test_the_words_of_other_json_are_found(members, words):
         (b'{"detail": "Not found."}', 404, TransportError, "got Not found."),
         (b'{"errors": "no such field"}', 200, AnswerError, "'no such field'"),
         (b'{"data": null, "errors": {"message": "x"}}', 200, AnswerError, "It says: x."),
-        (b'{"errors": ["x", "y"]}', 200, AnswerError, "no list of objects. It says: x."),
+        (b'{"errors": ["x", "y"]}', 200, AnswerError, "not a list of objects. It says: x."),
     ],
 )
 def test_they_are_in_the_error(body, status, kind, words):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gqlnb.document.document import Document
 from gqlnb.document.json_codec import load_json
 from gqlnb.result.checked_decoder import SMALL_BODY, DecoderSelector
-from gqlnb.result.expected_data import iter_misfits
+from gqlnb.result.misfits import iter_misfits
 
 SCHEMA = build_schema("""
 directive @defer on FRAGMENT_SPREAD | INLINE_FRAGMENT
@@ -45,37 +45,38 @@ DATA = st.recursive(
 )
 
 
-def shaped(place, draw):
-    """Draw data that fits a place, but for a part here and there."""
+def shaped(shape, draw, level=0):
+    """Draw data that fits a shape, but for a part here and there."""
     if draw(st.integers(0, 60)) == 0:
         return draw(DATA)
-    if place.is_nullable and draw(st.integers(0, 6)) == 0:
+    if shape.is_nullable_at(level) and draw(st.integers(0, 6)) == 0:
         return None
-    if place.item is not None:
-        return [shaped(place.item, draw) for _ in range(draw(st.integers(0, 3)))]
-    if place.required is not None:
+    if level < shape.lists:
+        return [shaped(shape, draw, level + 1) for _ in range(draw(st.integers(0, 3)))]
+    if shape.composite:
         chosen = set()
-        for names in place.fragments.values():
+        for names in shape.fragments.values():
             chosen |= names if draw(st.booleans()) else set()
-        made = {name: shaped(inner, draw) for name, inner in place.always.items()}
-        made |= {
-            name: shaped(place.sometimes[name], draw) for name in place.sometimes if name in chosen
+        made = {
+            name: shaped(child, draw)
+            for name, child in shape.children.items()
+            if child.is_required or name in chosen
         }
         if "__typename" in made:
             made["__typename"] = draw(st.sampled_from(["Item", "Other", "New"]))
         return made
-    if place.kinds is None:
+    if shape.json_types is None:
         return draw(DATA)
     values = {str: "A", int: 5, float: 0.5, bool: True}
-    return values[draw(st.sampled_from(sorted(place.kinds, key=str)))]
+    return values[draw(st.sampled_from(sorted(shape.json_types, key=str)))]
 
 
-def known(place, value):
+def known(shape, value, level=0):
     """Return a value without the members that were not asked for."""
-    if isinstance(value, list) and place.item is not None:
-        return [known(place.item, item) for item in value]
-    if isinstance(value, dict) and place.always is not None:
-        return {n: known(inner, value[n]) for n, inner in place.fields.items() if n in value}
+    if isinstance(value, list) and level < shape.lists:
+        return [known(shape, item, level + 1) for item in value]
+    if isinstance(value, dict) and shape.composite:
+        return {n: known(child, value[n]) for n, child in shape.children.items() if n in value}
     return value
 
 
@@ -85,15 +86,15 @@ def known(place, value):
 def test_both_ways_agree(text, data, skip):
     """What is decoded by types has no misfit, and what has none is decoded, to the same values."""
     typed = DecoderSelector(Document.parse(text, SCHEMA)).get_decoder({"s": skip})
-    made = shaped(typed.expected, data.draw)
+    made = shaped(typed.shape, data.draw)
     body = (
         json.dumps({"data": made}).encode() + b" " * SMALL_BODY
     )  # small first answers are not decoded
     members = typed.decode_response(body)
-    found = list(iter_misfits(typed.expected, made))
+    found = list(iter_misfits(typed.shape, made))
     assert (members is None) == (made is None or found != [])
     if members is not None:
-        assert members == {"data": known(typed.expected, made)}
+        assert members == {"data": known(typed.shape, made)}
 
 
 def test_what_is_decoded_is_what_json_says():
@@ -134,14 +135,16 @@ def test_a_default_decides_like_a_value():
     """A variable that was not given has its default; one that is unknown leaves both open."""
     text = "query ($s: Boolean = true) { n @skip(if: $s) names }"
     expected = DecoderSelector(Document.parse(text, SCHEMA))
-    assert list(expected.get_decoder({}).expected.fields) == ["names"]
-    assert list(expected.get_decoder({"s": False}).expected.required) == ["n", "names"]
-    assert list(expected.get_decoder({"s": None}).expected.optional) == ["n"]
+    assert list(expected.get_decoder({}).shape.children) == ["names"]
+    found = expected.get_decoder({"s": False}).shape.children
+    assert {name: child.is_required for name, child in found.items()} == {"n": True, "names": True}
+    found = expected.get_decoder({"s": None}).shape.children
+    assert {name: child.is_required for name, child in found.items()} == {"n": False, "names": True}
     assert expected.get_decoder({}) is expected.get_decoder({"s": True})
 
 
 def test_misfits_name_kinds_and_no_values():
     """A value could be anything."""
     typed = DecoderSelector(Document.parse("{ n names }", SCHEMA)).get_decoder({})
-    (found,) = iter_misfits(typed.expected, load_json(b'{"n": "canary", "names": null}'))
+    (found,) = iter_misfits(typed.shape, load_json(b'{"n": "canary", "names": null}'))
     assert found == (("n",), "Int!", "text", False)

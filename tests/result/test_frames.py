@@ -355,7 +355,7 @@ def test_a_frame_can_be_written_as_csv_and_parquet(tmp_path):
         ({"repos": {"name": "a"}}, "'repos' is {'name': 'a'}, not a list"),
         ({"repos": ["a"]}, "an item in row 0 of 'repos' is 'a', not an object"),
         ({"repos": [{"name": "a", "owner": 5}]}, "'owner' in row 0 of 'repos' is 5, not an object"),
-        ({"repos": [{"topics": "x"}]}, "Column 'topics' of 'repos' .* row 0 is 'x', no list"),
+        ({"repos": [{"topics": "x"}]}, "Column 'topics' of 'repos' .* row 0 is 'x', not a list"),
         ([1], r"an item is \[1\], not an object"),
     ],
     ids=str,

@@ -195,7 +195,7 @@ def test_tidy_frames_arrow_and_previews_do_not_need_the_dicts():
 def test_the_frame_is_read_while_the_answer_is_checked():
     """So that the one frame people ask for decodes nothing a second time."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
-    with mock.patch("gqlnb.result.decoder.get_row_decoders", side_effect=AssertionError):
+    with mock.patch("gqlnb.result.table_reader.get_row_decoders", side_effect=AssertionError):
         assert len(result.frame())
 
 
@@ -260,7 +260,7 @@ def test_copies_and_pickles_have_the_data():
     result.frame()
     state = result.__getstate__()
     assert state["data"] == result.data
-    assert "_came" not in state
+    assert "_lazy_data" not in state
     assert copy.copy(result).data is result.data
     plain = ResponseContext(Document.parse("{ a }"), "here", variables={})
     again = pickle.loads(pickle.dumps(parse_response(response_of({"data": {"a": 1}}), plain)))
@@ -270,7 +270,7 @@ def test_copies_and_pickles_have_the_data():
 def test_what_makes_the_data_is_let_go():
     """Once they are there, the pieces that frames are read from are not."""
     result = parse_response(response_of({"data": EDGES}), asked_of(SEARCH))
-    came = vars(result)["_came"]
+    came = vars(result)["_lazy_data"]
     known = weakref.ref(came.make_data)
     assert result.data
     gc.collect()
@@ -295,7 +295,9 @@ def test_secrets_in_extensions_and_errors_are_masked_at_once():
         "extensions": {"a": "canary-77"},
         "errors": [{"message": "canary-77"}],
     }
-    result = parse_response(response_of(members), asked_of(SEARCH, hide=Token("canary-77").redact))
+    result = parse_response(
+        response_of(members), asked_of(SEARCH, redact=Token("canary-77").redact)
+    )
     assert waits(result)
     assert "canary" not in f"{result.extensions}{result.errors}"
 
@@ -459,11 +461,13 @@ def test_both_roads_agree(text, schema, data):
     typed = DecoderSelector(document).get_decoder({})
     typed.decode_response(b"")  # small first answers are not decoded
     asked = ResponseContext(document, "here", expected=typed, variables={})
-    members = {"data": shaped(typed.expected, data.draw)}
+    members = {"data": shaped(typed.shape, data.draw)}
     if data.draw(st.booleans()):
         members["errors"] = [{"message": "m"}]
     body = written(members, data.draw).encode()
-    with mock.patch.multiple(checked_decoder, LARGE=0, ROOMY=1 << 30, CHUNK=2):
+    with mock.patch.multiple(
+        checked_decoder, LARGE_BODY=0, MAX_ITEM_BYTES=1 << 30, CHECKED_CHUNK=2
+    ):
         same(response_of(body), asked)
         with mock.patch.object(checked_decoder, "check_and_read", return_value=False):
             same(response_of(body), asked)

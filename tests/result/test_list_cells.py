@@ -135,7 +135,7 @@ def test_an_item_that_does_not_fit_is_an_error(scalar, wrong):
 def test_something_else_than_a_list_of_lists_is_an_error():
     """As it is in the outer list."""
     for result in answers("BigInt", [[[1]], [2]], levels=2):
-        with pytest.raises(FrameError, match=r"row 1 is \[2\], with an item that is no list"):
+        with pytest.raises(FrameError, match=r"row 1 is \[2\], with an item that is not a list"):
             result.frame()
         assert result.frame(strict=False)["v"].tolist() == [[[1]], [2]]
 

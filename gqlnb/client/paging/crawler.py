@@ -45,9 +45,8 @@ from gqlnb.document.paging_conventions import get_at_path
 from gqlnb.document.paging_plan import PlannedPage, get_key_variable
 from gqlnb.document.selections import ADDED_PREFIX
 from gqlnb.errors import GqlnbError, QueryError, ReplayError, TransportError, sanitize_text
-from gqlnb.result.decoder import hide_decimals, restore_decimals
 from gqlnb.result.paging_report import COMPLETE, MORE_PAGES_FOLLOW, Report
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, attach_forms, get_shape, hide_decimals, restore_decimals
 from gqlnb.result.scalar_forms import observe_forms
 
 if TYPE_CHECKING:
@@ -753,9 +752,8 @@ class Crawler:
     def build_page(self) -> Result:
         """Return the present page as a result."""
         result = self.build_result()
-        self._forms = observe_forms(result.get_shape(), self.data, self._forms)
-        result.__dict__["_forms"] = self._forms
-        return result
+        self._forms = observe_forms(get_shape(result), self.data, self._forms)
+        return attach_forms(result, self._forms)
 
     def build_report(self, ended: str | None = None) -> Report:
         """Return the report; `ended` is the reason if paging was interrupted."""

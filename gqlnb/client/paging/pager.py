@@ -16,8 +16,7 @@ from gqlnb.client.progress import Progress
 from gqlnb.document.paging_plan import PagingPlan
 from gqlnb.document.variables import bind_variables, check_variable_names
 from gqlnb.errors import GqlnbError, QueryError, sanitize_text
-from gqlnb.result.frame_warnings import warn_incomplete
-from gqlnb.result.result import Result
+from gqlnb.result.result import Result, finish_pages, keep_crawler, warn_incomplete
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -312,22 +311,9 @@ def record_attempt(page: PageRequest, outcome: Outcome | None, seconds: float) -
         page.cost = len(getattr(response, "body", b"") or b""), seconds
 
 
-def finish_pages(last: Result, whole: Result) -> Result:
-    """Give the last page the final report; return `whole` without its warnings so far.
-
-    An empty page may follow the last one, which the iterator leaves out; the report of the last
-    page does not say then how paging ended.
-    """
-    object.__setattr__(last, "report", whole.report)
-    whole.__dict__["_said"] = last.__dict__.setdefault("_said", set())
-    return whole
-
-
 def attach_crawler(result: Result, crawler: Crawler) -> Result:
     """Make a result resumable if its crawler can continue."""
-    if crawler.is_open:
-        result.__dict__["_crawler"] = crawler
-    return result
+    return keep_crawler(result, crawler) if crawler.is_open else result
 
 
 def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) -> None:

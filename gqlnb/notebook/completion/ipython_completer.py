@@ -42,7 +42,7 @@ class Provider(Protocol):
         """Return the type conditions of saved fragments by name."""
 
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line, and the position where it applies."""
+        """Return the vocabulary of a line and the position from which it applies."""
 
 
 class CursorPosition(NamedTuple):
@@ -218,7 +218,6 @@ def get_type_label(found: Proposal) -> str:
 
 
 def build_documentation_bundle(found: Proposal) -> dict[str, str]:
-    """Return the documentation of a name by media type."""
     from gqlnb.notebook.completion.language_service import render_markdown, write_signature
 
     description = getattr(found.thing, "description", None) or ""

@@ -118,7 +118,7 @@ class Explorer(Widget):
 
     _view = "explorer.js"
 
-    _bundle = traitlets.Unicode().tag(sync=True)  # the checksum, so that a view requests it at once
+    _bundle = traitlets.Unicode().tag(sync=True)  # its checksum
 
     def __init__(
         self,
@@ -400,13 +400,6 @@ def load_magic() -> bool:
 
 
 def format_variables(variables: Mapping[str, Any] | None) -> str:
-    """Format variables for the editor.
-
-    Raises
-    ------
-    OptionError
-        If they cannot be written as JSON.
-    """
     import json
 
     try:

@@ -123,5 +123,4 @@ class SavedOutput:
 
 
 def build_html_bundle(html: str) -> dict[str, str]:
-    """Return an output of HTML; the view has the text."""
     return {"text/html": f'<div class="gqlnb-kept {HTML_CLASSES}">{html}</div>'}

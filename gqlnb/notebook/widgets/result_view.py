@@ -169,13 +169,7 @@ def to_pandas(frame: Frame) -> pd.DataFrame:
 
 
 def to_frame(shown: Any) -> Frame:
-    """Convert a value other than a result to a frame.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be converted.
-    """
+    """Convert a value other than a result to a frame."""
     if isinstance(shown, (pd.DataFrame, pa.Table)):
         return shown
     if isinstance(shown, pd.Series):

@@ -56,7 +56,7 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
 
 
 def write_python(
-    query: str, limit: int | None, client: Any, names: Mapping[str, Any] | None = None
+    query: str, limit: int | None, client: Any, names: Mapping[str, object] | None = None
 ) -> str:
     """Return a line of Python that repeats a search.
 
@@ -185,7 +185,7 @@ class StarRun:
                 return f"{got} in {pages}."
         return ""
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the state that a view shows."""
         return {
             "phase": self.phase,

@@ -238,7 +238,8 @@ class StarSearch(Widget):
             return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
         note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
         bins = build_histogram_grid(frame)
-        return f"{render_frame(frame, f'{write_caption(frame)}{note}')}{bins.to_html() if bins.rows else ''}"
+        table = render_frame(frame, f"{write_caption(frame)}{note}")
+        return f"{table}{bins.to_html() if bins.rows else ''}"
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
@@ -296,7 +297,6 @@ class StarSearch(Widget):
         return run
 
     def _execute_run(self, run: StarRun) -> None:
-        """Search in the calling thread."""
         try:
             with open_client(self._client) as client:
 

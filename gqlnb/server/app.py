@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
     from gqlnb.server.streams import Receive, Send
 
-__all__ = ["App", "parse_scope"]
+__all__ = ["App", "parse_scope", "read_body", "send_response"]
 
 Header = tuple[bytes, bytes]
 
@@ -44,6 +44,8 @@ LINGER_SECONDS = 5.0
 _CLOSE_HEADER: tuple[Header, ...] = ((b"connection", b"close"),)  # not allowed in HTTP/2
 
 
+# One tuple, replaced in one assignment: requests on the loop never see a schema with the rules of
+# another, although a cell replaces it from its own thread.
 class ServedSchema(NamedTuple):
     """A schema with all that depends on it; replaced as a whole when the schema changes."""
 
@@ -229,6 +231,7 @@ class App:
             exchange = Exchange(request, self.request_log, self.slots, receive, send)
             if await try_event_stream(served.streams, exchange):
                 return
+        # From here on close() waits for the request; one that is still being read it does not.
         self.running_requests += 1
         try:
             response = await handle_checked_request(request, served.execute, rules)

@@ -25,7 +25,14 @@ from gqlnb.server.hot_path import HeadCache, answer_known_request
 from gqlnb.server.page import build_pages
 from gqlnb.server.request_executor import Executable, RequestExecutor, adopt_schema
 from gqlnb.server.request_log import RequestLog, read_clocks
-from gqlnb.server.streams import Exchange, Streamer, StreamSlots, create_streamer, try_event_stream
+from gqlnb.server.streams import (
+    Exchange,
+    Streamer,
+    StreamSlots,
+    build_start_message,
+    create_streamer,
+    try_event_stream,
+)
 from gqlnb.server.websocket_sessions import serve_websocket
 
 if TYPE_CHECKING:
@@ -282,16 +289,11 @@ async def send_response(
     send: Send, response: Response, rest: Receive | None, closing: Sequence[Header]
 ) -> None:
     """Send a response; `rest` receives the unread body, after which the connection is closed."""
-    headers = [
-        *(
-            (name.encode("latin-1"), text.encode("latin-1"))
-            for name, text in response.headers.items()
-        ),
-        *(closing if rest else ()),
-    ]
+    start = build_start_message(response)
+    start["headers"] += closing if rest else ()
     if response.status != 204:  # no content-length (RFC 9110, 8.6)
-        headers.append((b"content-length", str(len(response.body)).encode()))
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        start["headers"].append((b"content-length", str(len(response.body)).encode()))
+    await send(start)
     await send({"type": "http.response.body", "body": response.body, "more_body": rest is not None})
     if rest is not None:
         with suppress(TimeoutError):

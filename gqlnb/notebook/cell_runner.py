@@ -108,6 +108,8 @@ class CellRunner:
     def _find_text(self, text: str) -> str:
         """Return the text to run: the cell's, that of a file, or that of a saved cell."""
         file, name = self._options.file, self._options.operation
+        if file is None and name is None:
+            return text
         # White space and comments alone do not count as a text.
         is_blank = all(line.lstrip()[:1] in ("", "#") for line in text.splitlines())
         if file is not None:
@@ -117,7 +119,7 @@ class CellRunner:
                 raise OptionError(msg)
             self._lines_above, self._line_label = 0, f"{label} line"
             return read_file(file)
-        if name is None or not is_blank:
+        if not is_blank:
             return text
         saved = self._state.snippets.find_operation(name)
         if saved is None:
@@ -258,9 +260,7 @@ class CellRunner:
         if options.profile:
             msg = "--profile measures one execution, so it takes no subscription."
             raise OptionError(msg)
-        stream = self._target.client.subscribe(
-            self._full_text, variables, operation=options.operation
-        )
+        stream = self._target.client.subscribe(document, variables, operation=options.operation)
         outcome = follow_subscription(
             stream, options, self._settings, self._kind, self._export_path, shell.user_ns
         )
@@ -272,7 +272,7 @@ class CellRunner:
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         outcome = "interrupted"
         try:
-            result = self._fetch_result(variables)
+            result = self._fetch_result(document, variables)
             errors = len(result.errors)  # reading the data would decode them here
             outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
@@ -287,13 +287,13 @@ class CellRunner:
         entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
         self._state.history.add(entry)
 
-    def _fetch_result(self, variables: Mapping[str, object]) -> Result:
+    def _fetch_result(self, document: Document, variables: Mapping[str, object]) -> Result:
         client, options = self._target.client, self._options
         if not options.paginate:
-            return client.execute(self._full_text, variables, operation=options.operation)
+            return client.execute(document, variables, operation=options.operation)
         try:
             return client.collect_pages(
-                self._full_text,
+                document,
                 variables,
                 operation=options.operation,
                 max_results=options.max_results,

@@ -99,6 +99,7 @@ class CellRunner:
             from gqlnb.notebook.output_options import check_export_path
 
             self._export_path = check_export_path(options.export_to)
+        # Checked before a client is opened: a wrong option must not cost a request.
         self._headers = parse_header_options(options.header)
         self._target = self._open_target(fresh=options.no_cache)
         self._document: Document | None = None  # until the text has been parsed
@@ -151,6 +152,7 @@ class CellRunner:
             except QueryError:
                 if not self._is_schema_outdated():
                     raise
+            # Once: a second refusal is an error of the text.
             self._target = self._open_target(fresh=True)
             return self._run_operation()
         except QueryError as error:
@@ -191,6 +193,7 @@ class CellRunner:
         elif options.max_results is not None and document.kind != "subscription":
             msg = "%%graphql: --max-results says how far to page; add --paginate."
             raise OptionError(msg)
+        # Variables before any mode: --dry-run and --interact need them too.
         variables = self._collect_variables(document)
         if options.interact:
             self._show_controls(document, variables)
@@ -380,6 +383,7 @@ class CellRunner:
         """Add positions in the cell and hints about variables to an error."""
         from gqlnb.client.arguments import add_target_hint
 
+        # The first error of a control arrives twice: from its callback and from run().
         if error is self._last_error:
             return
         self._last_error = error

@@ -137,7 +137,7 @@ def explain_misplaced_import(module: str, target: str) -> str | None:
 
 
 def find_borrowed_names(texts: Sources) -> list[str]:
-    """Find names imported from a file that does not define them, the ``__init__`` of a package above all."""
+    """Find names imported from a module that does not define them, such as an ``__init__``."""
     found = []
     for module, text in texts.items():
         for node, target, names, _ in iterate_imports(text):

@@ -97,9 +97,9 @@ def test_the_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> None:
 import sys; sys.path.insert(0, sys.argv[1])
 import gqlnb
 from pathlib import Path
-from gqlnb.cli.lab import copy, shipped
+from gqlnb.cli.lab import copy_notebooks, find_notebooks
 assert gqlnb.__file__.startswith(sys.argv[1])
-print(len(copy(shipped(), Path("work"))[0]))
+print(len(copy_notebooks(find_notebooks(), Path("work"))[0]))
 print(gqlnb.reference_schema().execute("{ hello }").data["hello"])
 print(len(gqlnb.stars(">100000", limit=3)))
 """

@@ -135,9 +135,9 @@ def redact_url(text: str) -> str:
 
     Examples
     --------
-    >>> shown("ftp://me:password@host/graphql?key=1")
+    >>> redact_url("ftp://me:password@host/graphql?key=1")
     'ftp://host/graphql'
-    >>> shown("demo")
+    >>> redact_url("demo")
     'demo'
     """
     scheme, slashes, rest = text.rpartition("://") if "://" in text else ("", "", text)

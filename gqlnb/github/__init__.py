@@ -1,6 +1,6 @@
-"""A second endpoint, GitHub-shaped: a stand-in with embedded data, and star searches on both.
+"""GitHub: a stand-in of its GraphQL API with embedded data, star searches, and harvests.
 
-Importing this room loads nothing; its functions load what they need when first used.
+Importing this package loads nothing; its functions are imported when they are first used.
 
 Examples
 --------
@@ -60,9 +60,9 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         message = f"module 'gqlnb.github' has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(_MODULE_BY_NAME[name]), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(_MODULE_BY_NAME[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The connections ``connect_demo`` and ``connect_github``."""
+"""The built-in connections ``demo`` and ``github``."""
 
 from __future__ import annotations
 
@@ -37,9 +37,14 @@ def connect_demo(*, viewer: str = "demo", restricted: bool = False, **options: A
     Parameters
     ----------
     viewer, restricted
-        As for :func:`gqlnb.connect_github.service`.
+        As for :func:`gqlnb.github.service`.
     **options
         As for :class:`~gqlnb.client.client.Client`.
+
+    Returns
+    -------
+    Client
+        The client; its source names the embedded snapshot.
     """
     from gqlnb.client.client import Client
     from gqlnb.client.transports import InProcessTransport
@@ -61,20 +66,25 @@ def connect_github(*, token: Token | TokenHolder | str | None = None, **options:
     **options
         As for :class:`~gqlnb.client.client.Client`.
 
+    Returns
+    -------
+    Client
+        The client of ``https://api.github.com/graphql``.
+
     Raises
     ------
     AuthError
-        If there is no token, and no recording to answer instead; the message says how to get one.
+        If there is neither a token nor a recording that answers without one.
     """
     from gqlnb.client.client import Client
 
-    free = can_omit_token(options.get("recording"), options.get("mode", "auto"))
-    if token is None and not os.environ.get(_TOKEN_VARIABLE, "").strip() and not free:
+    is_recorded = can_omit_token(options.get("recording"), options.get("mode", "auto"))
+    if token is None and not os.environ.get(_TOKEN_VARIABLE, "").strip() and not is_recorded:
         msg = (
             f"GitHub answers GraphQL only with a token, and {_TOKEN_VARIABLE} is not set. Create a "
             "personal access token at https://github.com/settings/personal-access-tokens (for "
-            f"public data no permission needs to be ticked). Then set {_TOKEN_VARIABLE} before Jupyter "
-            "starts, or pass token='prompt'."
+            f"public data no permission needs to be ticked). Then set {_TOKEN_VARIABLE} before "
+            "Jupyter starts, or pass token='prompt'."
         )
         raise AuthError(msg)
     return Client(GITHUB_ENDPOINT, token=token or f"env:{_TOKEN_VARIABLE}", **options)
@@ -90,18 +100,18 @@ BUILTIN_CONNECTIONS = {
 
 
 def register_connections() -> None:
-    """Enter ``connect_demo`` and ``connect_github`` among the connections that are there from the start."""
+    """Register the built-in connections; those of files and sessions take precedence."""
     for name, (make, about) in BUILTIN_CONNECTIONS.items():
         provide_builtin(name, make, about)
 
 
-def open_client(client: Any) -> AbstractContextManager[Client]:
-    """Return the client that is meant; one that is made here is closed afterwards.
+def open_client(client: object) -> AbstractContextManager[Client]:
+    """Return a context manager of a client, which closes it only if it was created here.
 
     Parameters
     ----------
     client
-        The name of a connection, a client, or whatever a client can be made for.
+        The name of a connection, a client, or any target of a client.
     """
     from gqlnb.client.client import Client
 

@@ -118,7 +118,7 @@ def check_path(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 
 def check_method(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse methods other than POST, a preflight, and GET where it is enabled."""
+    """Refuse methods other than POST, GET if it is enabled, and a preflight."""
     method = request.method
     if request.path != ENDPOINT:
         return None if method == "GET" else _build_method_error(method, "GET")
@@ -153,7 +153,7 @@ def _build_method_error(method: str, allowed: str) -> Response:
 
 
 def check_host_header(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a foreign ``Host``: DNS rebinding, by a page whose name now resolves to us."""
+    """Refuse a foreign ``Host``, against DNS rebinding."""
     name = parse_host(request.headers.get("host"))
     if name is None:
         return build_error_response(400, "The Host header is missing or malformed.")
@@ -252,7 +252,7 @@ def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | N
 
 
 def check_content_length(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a body whose announced size is over the limit."""
+    """Refuse a body with an announced size over the limit."""
     length = request.headers.get("content-length", "0").strip()
     if not (length.isascii() and length.isdecimal()):
         return build_error_response(400, "The Content-Length header is not a number.")

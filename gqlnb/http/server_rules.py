@@ -89,7 +89,7 @@ class Access:
         for option in ("page", "get", "introspection", "hints"):
             if not isinstance(getattr(self, option), bool):
                 _raise_option_error(option, getattr(self, option), "True or False")
-        if self.profile not in STATUS_PROFILES:
+        if self.profile not in tuple(STATUS_PROFILES):
             _raise_option_error("profile", self.profile, "'audit' or 'draft'")
 
 

@@ -1,1 +1,1 @@
-"""What a person touches in a notebook: the magic and the widgets."""
+"""The notebook interface: magics, completion and widgets."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gqlnb.notebook.notebook_state import NotebookState
     from gqlnb.result.result import Result
 
-    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, Any] | str | None
+    CellValue: TypeAlias = Result | pd.DataFrame | pa.Table | Mapping[str, object] | str | None
 
 __all__ = ["CellRunner", "convert_result"]
 
@@ -80,7 +80,7 @@ class CellRunner:
         state: NotebookState,
         options: Namespace,
         text: str,
-        names: MutableMapping[str, Any],
+        names: MutableMapping[str, object],
         above: int | None,
     ) -> None:
         self._state = state
@@ -99,6 +99,7 @@ class CellRunner:
             from gqlnb.notebook.output_options import check_export_path
 
             self._export_path = check_export_path(options.export_to)
+        # Checked before a client is opened: a wrong option must not cost a request.
         self._headers = parse_header_options(options.header)
         self._target = self._open_target(fresh=options.no_cache)
         self._document: Document | None = None  # until the text has been parsed
@@ -108,6 +109,8 @@ class CellRunner:
     def _find_text(self, text: str) -> str:
         """Return the text to run: the cell's, that of a file, or that of a saved cell."""
         file, name = self._options.file, self._options.operation
+        if file is None and name is None:
+            return text
         # White space and comments alone do not count as a text.
         is_blank = all(line.lstrip()[:1] in ("", "#") for line in text.splitlines())
         if file is not None:
@@ -117,13 +120,13 @@ class CellRunner:
                 raise OptionError(msg)
             self._lines_above, self._line_label = 0, f"{label} line"
             return read_file(file)
-        if name is None or not is_blank:
+        if not is_blank:
             return text
         saved = self._state.snippets.find_operation(name)
         if saved is None:
             msg = (
-                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has an "
-                "operation of that name. %graphql snippets lists them."
+                f"--operation {sanitize_text(name, 40)}: the cell is empty, and no saved cell has "
+                "an operation of that name. %graphql snippets lists them."
             )
             raise OptionError(msg)
         self._lines_above, self._line_label = 0, "line"
@@ -149,6 +152,7 @@ class CellRunner:
             except QueryError:
                 if not self._is_schema_outdated():
                     raise
+            # Once: a second refusal is an error of the text.
             self._target = self._open_target(fresh=True)
             return self._run_operation()
         except QueryError as error:
@@ -189,6 +193,7 @@ class CellRunner:
         elif options.max_results is not None and document.kind != "subscription":
             msg = "%%graphql: --max-results says how far to page; add --paginate."
             raise OptionError(msg)
+        # Variables before any mode: --dry-run and --interact need them too.
         variables = self._collect_variables(document)
         if options.interact:
             self._show_controls(document, variables)
@@ -216,7 +221,7 @@ class CellRunner:
         if self._options.save is not None:
             self._state.snippets.save(self._options.save, self._text)
 
-    def _collect_variables(self, document: Document) -> dict[str, Any]:
+    def _collect_variables(self, document: Document) -> dict[str, object]:
         """Return the values of the variables, and warn about names that may be misspelled."""
         options, by_name, shell = self._options, self._settings.by_name, self._state.shell
         variables = collect_variables(
@@ -230,7 +235,7 @@ class CellRunner:
                 self._similar_names_shown = True
         return variables
 
-    def _check_without_sending(self, document: Document, variables: Mapping[str, Any]) -> object:
+    def _check_without_sending(self, document: Document, variables: Mapping[str, object]) -> object:
         """Check text and variables; return a dry run or an explanation if one is requested."""
         from gqlnb.notebook.output_options import prepare_dry_run
 
@@ -251,16 +256,14 @@ class CellRunner:
         )
         raise OptionError(msg)
 
-    def _follow_subscription(self, document: Document, variables: Mapping[str, Any]) -> object:
+    def _follow_subscription(self, document: Document, variables: Mapping[str, object]) -> object:
         from gqlnb.notebook.subscription_cell import follow_subscription
 
         options, shell = self._options, self._state.shell
         if options.profile:
             msg = "--profile measures one execution, so it takes no subscription."
             raise OptionError(msg)
-        stream = self._target.client.subscribe(
-            self._full_text, variables, operation=options.operation
-        )
+        stream = self._target.client.subscribe(document, variables, operation=options.operation)
         outcome = follow_subscription(
             stream, options, self._settings, self._kind, self._export_path, shell.user_ns
         )
@@ -269,11 +272,10 @@ class CellRunner:
             raise outcome.error
         return outcome.value
 
-    def _execute(self, document: Document, variables: Mapping[str, Any]) -> Result:
-        """Run the operation and record it in the history."""
+    def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         outcome = "interrupted"
         try:
-            result = self._fetch_result(variables)
+            result = self._fetch_result(document, variables)
             errors = len(result.errors)  # reading the data would decode them here
             outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
@@ -288,13 +290,13 @@ class CellRunner:
         entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
         self._state.history.add(entry)
 
-    def _fetch_result(self, variables: Mapping[str, Any]) -> Result:
+    def _fetch_result(self, document: Document, variables: Mapping[str, object]) -> Result:
         client, options = self._target.client, self._options
         if not options.paginate:
-            return client.execute(self._full_text, variables, operation=options.operation)
+            return client.execute(document, variables, operation=options.operation)
         try:
             return client.collect_pages(
-                self._full_text,
+                document,
                 variables,
                 operation=options.operation,
                 max_results=options.max_results,
@@ -312,7 +314,9 @@ class CellRunner:
                 explain_partial_pages(error, name, word if is_object else repr(self._target.name))
             raise
 
-    def _execute_and_convert(self, document: Document, variables: Mapping[str, Any]) -> CellValue:
+    def _execute_and_convert(
+        self, document: Document, variables: Mapping[str, object]
+    ) -> CellValue:
         options, start = self._options, perf_counter()
         result = self._execute(document, variables)
         self._save_snippet()
@@ -346,7 +350,7 @@ class CellRunner:
             show(Note(format_errors(result), wrong=True))
         return convert_result(result, self._kind, strict=not self._options.no_strict)
 
-    def _show_controls(self, document: Document, variables: Mapping[str, Any]) -> None:
+    def _show_controls(self, document: Document, variables: Mapping[str, object]) -> None:
         from gqlnb.notebook.cell_variables import (
             Interaction,
             build_control,
@@ -356,7 +360,7 @@ class CellRunner:
         controlled = list(dict.fromkeys(self._options.interact))
         check_interact_variables(document, controlled)
 
-        def run_with_values(values: Mapping[str, Any]) -> object:
+        def run_with_values(values: Mapping[str, object]) -> object:
             try:
                 result = self._execute(document, {**variables, **values})
             except QueryError as error:
@@ -379,6 +383,7 @@ class CellRunner:
         """Add positions in the cell and hints about variables to an error."""
         from gqlnb.client.arguments import add_target_hint
 
+        # The first error of a control arrives twice: from its callback and from run().
         if error is self._last_error:
             return
         self._last_error = error
@@ -426,13 +431,7 @@ def convert_result(result: Result, kind: str, *, strict: bool = True) -> Any:
 
 
 def read_file(name: str) -> str:
-    """Read the text of ``--file``.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
-    """
+    """Read the text of ``--file``."""
     try:
         return Path(name).expanduser().read_text(encoding="utf-8-sig")
     except OSError as error:

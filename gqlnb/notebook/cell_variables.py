@@ -56,18 +56,18 @@ BUILT_IN = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 SIMILARITY_CUTOFF = 0.75  # of difflib: "only" and "onyl" have this, "name" and "names" more
 PAGE_RANGE = (1, 100)  # of `first` and `last`: the usual limits of a page
 LEAST_MAXIMUM = 10  # the smallest upper end of a slider
-Scopes = tuple[dict[str, Any], MutableMapping[str, Any]]
+Scopes = tuple[dict[str, object], MutableMapping[str, object]]
 MISSING_VARIABLE = re.compile(r"Variable '\$(\w+)' of required type '.*' was not provided\.")
 
 
 def collect_variables(
     options: Namespace,
     document: Document,
-    names: MutableMapping[str, Any],
+    names: MutableMapping[str, object],
     *,
     by_name: bool,
-    global_ns: dict[str, Any],
-) -> dict[str, Any]:
+    global_ns: dict[str, object],
+) -> dict[str, object]:
     """Collect the Python values of a cell's variables.
 
     Parameters
@@ -93,7 +93,7 @@ def collect_variables(
     if options.vars is not None:
         values |= read_variable_mapping(options.vars, names)
     if options.param:
-        # In a function both scopes are one dict: a comprehension in an expression sees globals only.
+        # In a function both scopes are one dict, since a comprehension only sees the globals.
         scopes: Scopes = (global_ns, names)
         if isinstance(names, ChainMap):
             merged = {**global_ns, **names}
@@ -114,7 +114,7 @@ def collect_variables(
 def suggest_similar_names(
     document: Document,
     given: Collection[str],
-    names: Mapping[str, Any],
+    names: Mapping[str, object],
     hidden: Collection[str],
 ) -> list[str]:
     """Return a line for each optional variable without a value that may be misspelled.
@@ -132,6 +132,7 @@ def suggest_similar_names(
     hidden
         The names that IPython defines.
     """
+    # The names of the notebook are only listed if a variable has no value, which is rare.
     missing = {
         name: node
         for name, node in document.variables.items()
@@ -163,8 +164,8 @@ def is_plausible(value: object, node: VariableDefinitionNode) -> bool:
 
 
 def check_variables(
-    document: Document, given: Mapping[str, Any], names: Mapping[str, Any]
-) -> dict[str, Any]:
+    document: Document, given: Mapping[str, object], names: Mapping[str, object]
+) -> dict[str, object]:
     """Check variables and convert them to JSON values.
 
     Raises
@@ -187,13 +188,14 @@ def check_variables(
 
 
 def add_missing_variable_hint(
-    problem: Problem, given: Mapping[str, Any], names: Mapping[str, Any]
+    problem: Problem, given: Mapping[str, object], names: Mapping[str, object]
 ) -> Problem:
     """Add a hint to a problem about a missing variable."""
     match = MISSING_VARIABLE.fullmatch(problem.message)
     if match is None:
         return problem
     name = match[1]
+    # Functions and private names are hardly meant as values.
     own = [it for it in names if it[:1] != "_" and not callable(names[it])]
     near = difflib.get_close_matches(name, [*given, *own], 3)
     meant = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
@@ -201,14 +203,7 @@ def add_missing_variable_hint(
     return replace(problem, hint=f"The notebook has no {name}.{meant} {advice}")
 
 
-def read_variable_mapping(name: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the variables of ``--vars``.
-
-    Raises
-    ------
-    OptionError
-        If the notebook has no mapping of that name.
-    """
+def read_variable_mapping(name: str, names: Mapping[str, object]) -> dict[str, object]:
     value: Any = names.get(name)
     if not hasattr(value, "keys"):
         found = "no such name" if name not in names else type(value).__name__
@@ -218,14 +213,7 @@ def read_variable_mapping(name: str, names: Mapping[str, Any]) -> dict[str, Any]
     return dict(value)
 
 
-def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, Any]:
-    """Evaluate the variables of ``--param``.
-
-    Raises
-    ------
-    OptionError
-        If one has not the form ``NAME=EXPRESSION``, or the expression fails.
-    """
+def read_params(params: Sequence[str], scopes: Scopes) -> dict[str, object]:
     values = {}
     for text in params:
         name, equals, expression = (part.strip() for part in text.partition("="))
@@ -260,7 +248,7 @@ class Interaction:
     """
 
     def __init__(
-        self, controls: Mapping[str, Any], run: Callable[[Mapping[str, Any]], object]
+        self, controls: Mapping[str, Any], run: Callable[[Mapping[str, object]], object]
     ) -> None:
         self.controls = controls
         self._run = run
@@ -286,7 +274,7 @@ class Interaction:
         for name, control in self.controls.items():
             control.observe(partial(self._on_change, name), names="value")
 
-    def _on_change(self, name: str, change: Mapping[str, Any]) -> None:
+    def _on_change(self, name: str, change: Mapping[str, object]) -> None:
         self._values[name] = change["new"]
         self._turn += 1
         turn = self._turn
@@ -357,7 +345,7 @@ def build_control(document: Document, name: str, given: Any) -> Any:
         raise OptionError(msg)
     if given is None and node.default_value is not None:
         given = value_from_ast_untyped(node.default_value)
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "description": f"${name}",
         "style": {"description_width": "initial"},
     }
@@ -376,7 +364,7 @@ def build_control(document: Document, name: str, given: Any) -> Any:
     return ipywidgets.Text(value="" if given is None else str(given), **common)
 
 
-def build_slider(kind: str, name: str, given: Any, common: Mapping[str, Any]) -> Any:
+def build_slider(kind: str, name: str, given: Any, common: Mapping[str, object]) -> Any:
     """Build the slider of a number: of a given range, else around the given value."""
     import ipywidgets
 

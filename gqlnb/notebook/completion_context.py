@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.errors import GqlnbError, OptionError
 from gqlnb.notebook.completion.magic_line import LineVocabulary, NameSource, get_actions
@@ -77,6 +77,7 @@ class CompletionProvider:
 
         if connections.is_open(name):
             return True
+        # Once per name: a failed attempt is not repeated at every key press.
         if name not in self._opening and connections.can_open_unattended(name):
             self._opening.add(name)
 
@@ -94,7 +95,7 @@ class CompletionProvider:
         return self._state.snippets.get_type_conditions()
 
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line, and the position where it applies.
+        """Return the vocabulary of a line and the position from which it applies.
 
         Parameters
         ----------
@@ -155,7 +156,7 @@ class CompletionProvider:
             yield from ((it.name, it.description) for it in connections.list_connections())
 
     def _list_results(self) -> Iterator[tuple[str, str]]:
-        """Yield the results and frames of the notebook, whose names may be reused."""
+        """Yield results and frames, as names that an output may replace."""
         for name, value in self._iterate_namespace():
             if type(value).__name__ in RESULT_TYPES:
                 yield name, type(value).__name__
@@ -178,8 +179,9 @@ class CompletionProvider:
         for name in schema.type_map if schema is not None else ():
             yield name, "type"
 
-    def _iterate_namespace(self) -> Iterator[tuple[str, Any]]:
+    def _iterate_namespace(self) -> Iterator[tuple[str, object]]:
         shell = self._state.shell
+        # A copy: a cell may add names in another thread meanwhile.
         for name, value in [*shell.user_ns.items()]:
             if not name.startswith("_") and name not in shell.user_ns_hidden:
                 yield name, value

@@ -31,7 +31,7 @@ IN_TEXT, IN_HTML = 80, 400  # characters of a cell
 
 
 class Text(str):
-    """A string whose repr is the string itself, so that a notebook shows it without quotes."""
+    """A string that a notebook shows without quotes."""
 
     __slots__ = ()
 

@@ -78,8 +78,8 @@ class GraphQLMagic(Magics):
     variables = Enum(
         ("by name", "given"),
         default_value="by name",
-        help="The source of $variables: names of the notebook and options (by name), or --param and "
-        "--vars alone (given).",
+        help="The source of $variables: names of the notebook and options (by name), or --param "
+        "and --vars alone (given).",
     ).tag(config=True)
     introspect = Enum(
         ("ask", "never"),
@@ -124,11 +124,12 @@ class GraphQLMagic(Magics):
         )
 
     @needs_local_scope
+    # The names are those of the caller, and text with $x stays GraphQL.
     @no_var_expand  # IPython would replace $x and {x} in the line
     @output_can_be_silenced
     @line_cell_magic
     def graphql(
-        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, object] | None = None
     ) -> Any:
         """Run a GraphQL operation; its $variables are taken by name from the notebook.
 
@@ -170,9 +171,10 @@ class GraphQLMagic(Magics):
         Pages received before a failure or an interrupt are kept under the name of -o, else as
         _pages; the error explains how to continue.
 
-        A subscription shows its last 1,000 rows (``%config GraphQLMagic.live_rows``) as they arrive,
-        until it ends or the interrupt button is pressed; then the cell's value is a LiveFrame with
-        .frame and .results. After a failure the rows are kept under the name of -o, else as _live.
+        A subscription shows its last 1,000 rows (``%config GraphQLMagic.live_rows``) while they
+        arrive, until it ends or the interrupt button is pressed; then the cell's value is a
+        LiveFrame with .frame and .results. After a failure the rows are kept under the name of -o,
+        else as _live.
 
         The request::
 
@@ -214,8 +216,8 @@ class GraphQLMagic(Magics):
                                                      --keep: in your settings, for later notebooks
             %graphql use NAME | close NAME
             %graphql schema [Type | Type.field]      the documentation of a schema, a type, a field
-            %graphql schema --changes [FILE]         changes that may break queries since the session
-                                                     began, or since a file; yours first
+            %graphql schema --changes [FILE]         changes that may break queries since the start
+                                                     of the session, or since a file; yours first
             %graphql search WORDS [--limit N]        types, fields, arguments and descriptions
             %graphql stars >100000 [--limit N]       repositories above a number of stars: 1000
                                                      means >1000, 1000..1000 exactly 1000; also
@@ -235,6 +237,7 @@ class GraphQLMagic(Magics):
             if cell is None:
                 return self._run_line(line.strip(), names)
             options = read_line(get_cell_parser(), line)
+            # The text starts on the second line of the cell.
             return self._run_cell(options, cell.rstrip(), names, above=1)
         except KeyboardInterrupt as interrupt:
             place = find_user_line(interrupt)
@@ -243,7 +246,7 @@ class GraphQLMagic(Magics):
         # Outside the except block, so that the interrupt has no context to display.
         raise CellInterrupt(*lines)
 
-    def _run_line(self, line: str, names: MutableMapping[str, Any]) -> Any:
+    def _run_line(self, line: str, names: MutableMapping[str, object]) -> Any:
         from gqlnb.notebook.subcommands import REPLAYABLE, SUBCOMMANDS, run_subcommand
 
         text, line = line, line.removesuffix(";")
@@ -268,7 +271,7 @@ class GraphQLMagic(Magics):
         return self._run_cell(options, text[end:], names, above=None)
 
     def _run_cell(
-        self, options: Namespace, text: str, names: MutableMapping[str, Any], above: int | None
+        self, options: Namespace, text: str, names: MutableMapping[str, object], above: int | None
     ) -> Any:
         from gqlnb.notebook.cell_runner import CellRunner
 
@@ -287,8 +290,8 @@ class GraphQLMagic(Magics):
 
 
 def collect_visible_names(
-    user_ns: dict[str, Any], local_ns: Mapping[str, Any] | None
-) -> MutableMapping[str, Any]:
+    user_ns: dict[str, object], local_ns: Mapping[str, object] | None
+) -> MutableMapping[str, object]:
     """Collect the names that the caller of a magic sees: its locals, then the notebook's.
 
     Parameters
@@ -304,7 +307,7 @@ def collect_visible_names(
         frame = frame.f_back
     while frame is not None and frame.f_code.co_name in CALLERS:  # a shell may override them
         frame = frame.f_back
-    scopes: list[dict[str, Any]] = []
+    scopes: list[dict[str, object]] = []
     while frame is not None:
         found = frame.f_locals
         if found is user_ns or frame.f_code.co_name == "<module>":

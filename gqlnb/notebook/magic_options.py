@@ -50,6 +50,7 @@ SWITCHES = (
 WORD = re.compile(r"""(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)
 STRING = re.compile(r"""(\'\'\'|"{3}|['"])(?:\\.|(?!\1).)*?\1""", re.DOTALL)
 # The context of a secret; the prefixes of known tokens are in gqlnb.redact.
+# The patterns are broad: a false alarm costs a rewritten line, a miss a published token.
 SECRET = re.compile(
     r"""\bbearer\s+\S{8,}
     |https?://[^\s/?\#'"]+@                 # a user, with or without a password
@@ -74,6 +75,7 @@ class LineParser(ArgumentParser):
     """An argument parser that raises OptionError with a suggestion instead of exiting."""
 
     def __init__(self, prog: str) -> None:
+        # Abbreviations are off: a later option could make one ambiguous in saved notebooks.
         super().__init__(prog, add_help=False, allow_abbrev=False, exit_on_error=False)
 
     def parse_words(self, words: list[str]) -> Namespace:
@@ -138,13 +140,6 @@ def get_cell_parser() -> LineParser:
 
 
 def check_name(name: str) -> str:
-    """Check a name for a variable of the notebook.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is not a valid Python name.
-    """
     if not NAME.fullmatch(name):
         msg = f"{sanitize_text(name, 40)!r} is not a Python name."
         raise ArgumentTypeError(msg)
@@ -152,13 +147,7 @@ def check_name(name: str) -> str:
 
 
 def parse_max_results(text: str) -> int:
-    """Read the number of ``--max-results``.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is not a whole number above 0.
-    """
+    """Read the number of ``--max-results``."""
     digits = text.replace("_", "")
     if not (digits.isascii() and digits.isdecimal()) or int(digits) == 0:
         msg = f"takes a whole number above 0, not {sanitize_text(text, 40)!r}."
@@ -325,6 +314,7 @@ def read_line(parser: LineParser, line: str) -> Namespace:
         elif expression and word[0] not in "'\"":
             plain_words.append(word)  # unchanged: its quotes are Python's
         else:
+            # shlex refuses a backslash at the end of its text.
             plain_words.extend(shlex.split(word.removesuffix("\\")))
     found = parser.parse_words(plain_words)
     if captured is not None:
@@ -340,7 +330,6 @@ DEFAULT_HITS = 20  # a screenful
 
 
 def parse_row_limit(text: str) -> int | None:
-    """Read a number of rows; None for ``all``."""
     return None if text == "all" else int(text)
 
 

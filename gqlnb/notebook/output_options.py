@@ -68,6 +68,7 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
         If the file cannot be written; ``.result`` of the error is the answer.
     """
     try:
+        # In the same folder, because a rename across file systems is not atomic.
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
             os.close(handle)
@@ -92,14 +93,12 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
 
 
 def write_csv(result: Result, path: Path, strict: bool) -> str:
-    """Write the rows as CSV."""
     frame = result.frame(strict=strict)
     frame.to_csv(path, index=False, lineterminator="\n")
     return format_count(len(frame), "row")
 
 
 def write_parquet(result: Result, path: Path, strict: bool) -> str:
-    """Write the rows as Parquet, with the schema's types."""
     from pyarrow.parquet import write_table
 
     table = result.arrow(strict=strict)
@@ -108,7 +107,6 @@ def write_parquet(result: Result, path: Path, strict: bool) -> str:
 
 
 def write_json(result: Result, path: Path, _strict: bool) -> str:
-    """Write the data as JSON."""
     import msgspec
 
     from gqlnb.document.json_codec import dump_json
@@ -118,7 +116,6 @@ def write_json(result: Result, path: Path, _strict: bool) -> str:
 
 
 def write_query(result: Result, path: Path, _strict: bool) -> str:
-    """Write the text that was sent."""
     text = result.document.text if result.document is not None else ""
     path.write_text(f"{text.strip()}\n", encoding="utf-8")
     return "the operation"
@@ -164,7 +161,7 @@ class DryRun:
     """
 
     text: str
-    variables: Mapping[str, Any]
+    variables: Mapping[str, object]
     source: str
     title: str
     types: Mapping[str, str]
@@ -205,7 +202,7 @@ class DryRun:
         return wrap_html(f'<p style="margin:2px 0">{head}</p>{body}')
 
 
-def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, Any]) -> DryRun:
+def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, object]) -> DryRun:
     """Compute the size and the cost of an operation that is not sent.
 
     Parameters
@@ -218,6 +215,7 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
         The checked JSON values of its variables.
     """
     measures = {name: measure_definition(node) for name, node in document.fragments.items()}
+    # Fragments are measured once and expanded by counting: spreads can grow exponentially.
     size = compute_expanded_size(measure_definition(document.operation), expand_fragments(measures))
     cost = compute_cost(document, variables)
     return DryRun(
@@ -270,7 +268,7 @@ def format_budget(result: Result) -> str:
     if isinstance(meter, dict) and "remaining" in meter:
         left, most, until = (meter.get(key) for key in ("remaining", "limit", "resetAt"))
     else:
-        headers: Mapping[str, Any] = getattr(result.response, "headers", None) or {}
+        headers: Mapping[str, object] = getattr(result.response, "headers", None) or {}
         low = {name.lower(): value for name, value in headers.items()}
         left, most, until = (
             low.get(f"x-ratelimit-{word}") for word in ("remaining", "limit", "reset")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REPLAYABLE", "SUBCOMMANDS", "describe_target", "run_subcommand"]
 
-Names: TypeAlias = MutableMapping[str, Any]
+Names: TypeAlias = MutableMapping[str, object]
 
 
 def run_subcommand(state: NotebookState, names: Names, word: str, line: str) -> object:
@@ -168,13 +168,7 @@ def run_schema(state: NotebookState, names: Names, line: str) -> SchemaPage | Sc
 
 
 def find_changes(state: NotebookState, options: Namespace, target: CellTarget) -> SchemaChanges:
-    """Find the changes of a schema that may break queries, those of this notebook first.
-
-    Raises
-    ------
-    OptionError
-        If the line also names a type or ``--sdl``.
-    """
+    """Find the changes of a schema that may break queries, those of this notebook first."""
     if options.type or options.sdl:
         msg = "%graphql schema --changes [FILE] takes no type and no --sdl: it is about all of it."
         raise OptionError(msg)
@@ -263,13 +257,7 @@ def run_stop(_state: NotebookState, _names: Names, line: str) -> None:
 
 
 def parse_name(word: str, line: str) -> str:
-    """Read a line that consists of one name.
-
-    Raises
-    ------
-    OptionError
-        If the line has no word or several.
-    """
+    """Read a line that consists of one name."""
     names = line.split()
     if len(names) != 1:
         msg = f"%graphql {word} takes one name; %graphql connections lists them."

@@ -46,7 +46,7 @@ def follow_subscription(
     settings: CellSettings,
     kind: str,
     path: Path | None,
-    user_ns: MutableMapping[str, Any],
+    user_ns: MutableMapping[str, object],
 ) -> SubscriptionOutcome:
     """Follow a subscription until it ends; an interrupt is a regular end.
 
@@ -77,6 +77,7 @@ def follow_subscription(
     """
     start, name = perf_counter(), options.output or LIVE_NAME
     live = LiveFrame(stream, rows=settings.live_rows, max_results=options.max_results)
+    # Stored before the first event: the rows must survive an interrupt or an error.
     user_ns[name] = live
     lines = []
     try:
@@ -130,6 +131,7 @@ def watch_at_terminal(live: LiveFrame) -> None:
                 sys.stderr.write(f"\r\x1b[K{live.status} Ctrl-C ends it.")
                 sys.stderr.flush()
     finally:
+        # Erase the status line, or the prompt would follow on it.
         if is_terminal:
             sys.stderr.write("\r\x1b[K")
 
@@ -165,7 +167,6 @@ class LiveFrameExport:
 
     @property
     def data(self) -> list[Any]:
-        """The data of each event."""
         return [result.data for result in self._live.results]
 
     def frame(self, *, strict: bool = False) -> pd.DataFrame:  # noqa: ARG002 - never strict
@@ -173,7 +174,6 @@ class LiveFrameExport:
         return self._live.frame
 
     def arrow(self, *, strict: bool = False) -> pa.Table:  # noqa: ARG002 - never strict
-        """Return the rows as an Arrow table."""
         import pyarrow as pa
 
         return pa.Table.from_pandas(self._live.frame, preserve_index=False)

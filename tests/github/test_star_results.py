@@ -109,8 +109,8 @@ def test_no_limit_gives_all(query, rows):
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, "10", True, [1]])
 def test_a_bad_limit_is_refused(limit):
-    """A limit that is no number of rows gets one sentence."""
-    with pytest.raises(QueryError, match=r"^Limit .* is no number of rows"):
+    """A limit that is not a number of rows gets one sentence."""
+    with pytest.raises(QueryError, match=r"^Limit .* is not a number of rows"):
         stars(1000, limit=limit)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -92,6 +92,7 @@ def find_lists(
                 waiting.append((value.get(step), at + 1, below_path, anchor, listed, loose))
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class ListCursor:
     """The position in one list of one object.
 
@@ -160,65 +161,45 @@ class ListCursor:
         Pages that came before their turn, by position: answer, number in it, and size.
     """
 
-    __slots__ = (
-        "_has_short_pages",
-        "_known",
-        "_natural_repeats",
-        "_previous",
-        "_size",
-        "_uses_offsets",
-        "ambiguous",
-        "attempts",
-        "barren_pages",
-        "covered",
-        "duplicates",
-        "early_pages",
-        "equal_pages",
-        "field",
-        "got",
-        "in_flight",
-        "is_bounded",
-        "is_probing",
-        "keys",
-        "last_length",
-        "numbered",
-        "pages",
-        "path",
-        "position",
-        "reachable",
-        "received",
-        "repeated",
-        "requested_size",
-        "round",
-        "same_page",
-        "seen",
-        "start",
-        "target",
-        "total",
-        "type_name",
+    field: PagedField
+    target: dict[str, Any]
+    path: ResponsePath
+    type_name: str | None = None
+    keys: tuple[Any, ...] = ()
+    position: Position = None
+    start: int = 0
+    seen: set[Position] = dataclasses.field(default_factory=set)
+    got: int = 0
+    received: int = 0
+    covered: int = 0
+    last_length: int = 0
+    pages: int = 0
+    requested_size: int | None = None
+    total: int | None = None
+    round: int = 0
+    barren_pages: int = 0
+    duplicates: int = 0
+    repeated: int = 0
+    equal_pages: int = 0
+    ambiguous: bool = False
+    same_page: bool = False
+    is_probing: bool = False
+    numbered: bool = False
+    reachable: bool = False
+    is_bounded: bool = False
+    attempts: int = 0
+    in_flight: set[Position] = dataclasses.field(default_factory=set)
+    early_pages: dict[Position, tuple[int, Result, int | None]] = dataclasses.field(
+        default_factory=dict
     )
-
-    def __init__(self, field: PagedField, target: dict[str, Any], path: ResponsePath) -> None:
-        self.field, self.target, self.path = field, target, path
-        self.type_name: str | None = None
-        self.keys: tuple[Any, ...] = ()
-        self.position: Position = None
-        self.start = 0
-        self.seen: set[Position] = set()
-        self.got = self.received = self.covered = self.last_length = self.pages = 0
-        self.equal_pages = self.barren_pages = self.repeated = self.duplicates = 0
-        self.round = self.attempts = 0
-        self.is_probing = self.same_page = self.ambiguous = self.is_bounded = False
-        self.numbered = self.reachable = False
-        self.requested_size: int | None = None
-        self.in_flight: set[Position] = set()
-        self.early_pages: dict[Position, tuple[int, Result, int | None]] = {}
-        self.total: int | None = None
-        self._known: set[Hashable] = set()  # keys of items, texts of items, texts of pages
-        self._uses_offsets = self._has_short_pages = False
-        self._size: int | None = None
-        self._previous: tuple[str, ...] = ()
-        self._natural_repeats = 0  # equal items within one page
+    _known: set[Hashable] = dataclasses.field(
+        default_factory=set
+    )  # keys or texts of items, texts of pages
+    _uses_offsets: bool = False
+    _has_short_pages: bool = False
+    _size: int | None = None
+    _previous: tuple[str, ...] = ()
+    _natural_repeats: int = 0  # equal items within one page
 
     def attach(self, found: FoundList) -> None:
         """Find out how further pages can be requested."""
@@ -468,7 +449,7 @@ class ListCursor:
             target[field.total[0]] = page[field.total[0]]
 
 
-@dataclass(slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False)
 class PageRequest:
     """A request to send.
 
@@ -490,9 +471,9 @@ class PageRequest:
 
     text: str
     variables: dict[str, Any]
-    cursors: list[ListCursor] = field(default_factory=list)
-    positions: list[Position] = field(default_factory=list)
-    sizes: list[int | None] = field(default_factory=list)
+    cursors: list[ListCursor] = dataclasses.field(default_factory=list)
+    positions: list[Position] = dataclasses.field(default_factory=list)
+    sizes: list[int | None] = dataclasses.field(default_factory=list)
     scale: int = 0
     sent: int = 0
     operation: str | None = None

@@ -67,6 +67,9 @@ class CursorCodec(Protocol):
     def encode_cursor(self, place: int) -> str:
         """Return the cursor of the item at a place."""
 
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+
     def find_after(self, text: str) -> int:
         """Return the place behind the item of a cursor.
 
@@ -91,7 +94,11 @@ class OffsetCursors:
 
     def encode_cursor(self, place: int) -> str:
         """Return the cursor of the item at a place."""
-        return b64encode(b"cursor:%d" % (place + 1)).decode()
+        return self.encode_cursors([place])[0]
+
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+        return [b64encode(b"cursor:%d" % (place + 1)).decode() for place in places]
 
     def find_after(self, text: str) -> int:
         """Return the place behind the item of a cursor."""
@@ -148,6 +155,10 @@ class KeysetCursors:
         if self.descending:
             return self.size - bisect_right(range(self.size), key, key=self._get_ascending_key)
         return bisect_left(range(self.size), key, key=self.get_key)
+
+    def encode_cursors(self, places: Sequence[int]) -> list[str]:
+        """Return the cursors of the items at some places."""
+        return [self.encode_cursor(place) for place in places]
 
     def _get_ascending_key(self, place: int) -> tuple[Any, ...]:
         return self.get_key(self.size - 1 - place)
@@ -229,7 +240,7 @@ class ConnectionPage:
             If neither `first` nor `last` was given.
         """
         places, nodes = self._select_items()
-        cursors = map(self.cursors.encode_cursor, places)
+        cursors = self.cursors.encode_cursors(places)
         return [{"cursor": c, "node": node} for c, node in zip(cursors, nodes, strict=True)]
 
     def _select_items(self) -> tuple[Sequence[int], tuple[Any, ...]]:

@@ -1,1 +1,1 @@
-"""What may stand at the cursor in a GraphQL text, and its documentation."""
+"""Completion and documentation of GraphQL texts and magic lines."""

@@ -1,18 +1,21 @@
-"""A GraphQL text that is still being written, as tokens."""
+"""A tolerant GraphQL parser that reads up to the cursor and proposes the next name.
+
+graphql-core's lexer and parser refuse incomplete text, so this module has its own: a tokenizer that
+accepts any text, and a stack of states, one for each open bracket.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from graphql import (
     DirectiveLocation,
     GraphQLError,
     GraphQLNonNull,
     get_named_type,
-    get_nullable_type,
     is_input_object_type,
     is_list_type,
     is_required_argument,
@@ -34,7 +37,17 @@ from gqlnb.notebook.completion.proposals import (
 )
 
 if TYPE_CHECKING:
-    from graphql import GraphQLNamedType, GraphQLSchema
+    from graphql import (
+        GraphQLArgument,
+        GraphQLField,
+        GraphQLInputField,
+        GraphQLNamedType,
+        GraphQLSchema,
+        GraphQLType,
+    )
+
+    Expected: TypeAlias = GraphQLType | None  # the type of a value at the cursor
+    Members: TypeAlias = Mapping[str, GraphQLArgument | GraphQLInputField]
 
 
 __all__ = [
@@ -48,6 +61,7 @@ __all__ = [
     "tokenize",
 ]
 
+# Possessive quantifiers (++) keep the time linear, whatever the text.
 _TOKEN = re.compile(
     r"""
       (?P<skip>[\s,\ufeff]++)
@@ -63,17 +77,17 @@ _TOKEN = re.compile(
 
 
 class SourceToken(NamedTuple):
-    """A piece of a text.
+    """A token of a text.
 
     Attributes
     ----------
     kind
         ``"name"``, ``"mark"`` (punctuation), ``"string"``, ``"number"``, ``"comment"`` or
-        ``"other"`` (what GraphQL does not know).
+        ``"other"`` (characters that are not GraphQL).
     text
-        The piece as it is written.
+        The characters of the token.
     start, end
-        Where it stands, in characters.
+        Its range in the text, in characters.
     """
 
     kind: str
@@ -82,7 +96,7 @@ class SourceToken(NamedTuple):
     end: int
 
     def has_cursor_inside(self, offset: int) -> bool:
-        """Tell whether the cursor at `offset` stands inside a comment or string."""
+        """Return whether the cursor at `offset` is inside a comment or string."""
         if self.kind == "comment":
             return self.start < offset <= self.end
         if self.kind != "string":
@@ -93,7 +107,7 @@ class SourceToken(NamedTuple):
 
 
 def tokenize(text: str) -> list[SourceToken]:
-    """Return the tokens of a text, however broken it is; white space and commas are none."""
+    """Split any text into tokens, without white space and commas."""
     return [
         SourceToken(str(match.lastgroup), match[0], *match.span())
         for match in _TOKEN.finditer(text)
@@ -102,17 +116,17 @@ def tokenize(text: str) -> list[SourceToken]:
 
 
 class CursorParser:
-    """Reads tokens one by one and knows what may come next.
+    """Reads tokens one by one and proposes the next name.
 
-    Nothing is refused: a token that fits nowhere is passed over, a bracket that was never closed
-    is closed where something begins that can't stand inside it.
+    The parser accepts all tokens: one that fits nowhere is skipped, and a missing closing bracket
+    is assumed before a token that cannot be inside the bracket.
 
     Parameters
     ----------
     schema
-        The schema, None where it is not known.
+        The schema, None if it is unknown.
     document
-        What the whole text defines.
+        The definitions of the whole text.
     ahead
         The tokens behind the cursor.
     """
@@ -127,9 +141,9 @@ class CursorParser:
         self.fragments = document.fragments
         self.ahead = ahead
         self._all_variables = document.variables
-        self.variables: dict[str, DeclaredVariable] = {}  # of the operation that is being read
-        self.fragment = ""  # the name of the fragment that is being defined
-        self.stack: list[ParserState] = []  # from the document to what the cursor is in
+        self.variables: dict[str, DeclaredVariable] = {}  # of the current operation
+        self.fragment = ""  # the name of the fragment around the cursor
+        self.stack: list[ParserState] = []  # the open levels, the document first
 
     def read_tokens(self, found: Iterable[SourceToken]) -> None:
         """Read the tokens before the cursor."""
@@ -138,32 +152,33 @@ class CursorParser:
                 self.stack[-1].read_token(token.kind, token.text)
 
     def propose(self) -> Iterator[Proposal]:
-        """Yield what may stand after the tokens that were read."""
+        """Yield the names that may follow the tokens."""
         return self.stack[-1].propose()
 
     def enter(self, level: ParserState) -> None:
-        """Go into something that was opened."""
+        """Open a level."""
         self.stack.append(level)
 
     def leave(self, *kinds: type[ParserState]) -> None:
-        """Close the innermost open thing of one of these kinds, and all inside it."""
+        """Close the innermost level of one of these kinds, and all levels inside it."""
         for depth in range(len(self.stack) - 1, 0, -1):
             if isinstance(self.stack[depth], kinds):
                 del self.stack[depth:]
                 return
 
     def restart(self, word: str) -> None:
-        """Begin a new definition, whatever is open."""
+        """Close all levels and start a new definition."""
+        # The document itself stays open.
         del self.stack[1:]
         self.stack[0].read_token("name", word)
 
     def find_type(self, name: str) -> GraphQLNamedType | None:
-        """Return a type of the schema."""
+        """Return a type of the schema, None if it is unknown."""
         return self.schema.type_map.get(name) if self.schema is not None else None
 
-    def propose_variables(self, expected: Any) -> Iterator[Proposal]:
+    def propose_variables(self, expected: Expected) -> Iterator[Proposal]:
         """Yield the variables that fit a type."""
-        # A fragment may use what the operations define that spread it, wherever they stand.
+        # A fragment may use the variables of all operations that spread it.
         if any(level.constant for level in self.stack):
             return
         known = self._all_variables if self.fragment else self.variables
@@ -171,14 +186,15 @@ class CursorParser:
             if expected is None or self._can_use(variable, expected):
                 yield Proposal(name, "variable", variable.type)
 
-    def _can_use(self, variable: DeclaredVariable, expected: Any) -> bool:
+    def _can_use(self, variable: DeclaredVariable, expected: Expected) -> bool:
         found = self.parse_type_text(variable.type)
-        wanted = get_nullable_type(expected) if variable.defaulted else expected
-        known = self.schema is not None and found is not None
-        return known and is_type_sub_type_of(self.schema, found, wanted)  # type: ignore[arg-type]
+        required = _get_nullable(expected) if variable.defaulted else expected
+        if self.schema is None or found is None or required is None:
+            return False
+        return is_type_sub_type_of(self.schema, found, required)
 
-    def parse_type_text(self, text: str) -> Any:
-        """Return the type that a text such as ``[Int!]`` means; None if it means none."""
+    def parse_type_text(self, text: str) -> Expected:
+        """Parse a type such as ``[Int!]``; None if it is not valid."""
         try:
             return type_from_ast(self.schema, parse_type(text)) if self.schema and text else None
         except GraphQLError:
@@ -186,32 +202,32 @@ class CursorParser:
 
 
 class ParserState:
-    """Something that is open: it takes tokens until it is closed."""
+    """The state of an open level: it reads tokens until it is closed."""
 
-    constant = False  # whether no variable may stand in it
+    constant = False  # whether variables are not allowed
 
-    def __init__(self, walk: CursorParser) -> None:
-        self.parser = walk
-        self.after = ""  # the last thing that says what comes next
+    def __init__(self, parser: CursorParser) -> None:
+        self.parser = parser
+        self.after = ""  # the last token that determines the next one
 
     def read_token(self, kind: str, text: str) -> None:
         """Read a token."""
         raise NotImplementedError
 
     def propose(self) -> Iterator[Proposal]:
-        """Yield what may come next."""
+        """Yield the names that may come next."""
         raise NotImplementedError
 
 
 class DeclaredVariable(NamedTuple):
-    """A variable: its type as it is written, and whether it has a default value."""
+    """The type of a variable as text, and whether it has a default value."""
 
     type: str = ""
     defaulted: bool = False
 
 
 class DocumentDefinitions(NamedTuple):
-    """What a text defines, however broken it is.
+    """The definitions of a text.
 
     Attributes
     ----------
@@ -226,7 +242,7 @@ class DocumentDefinitions(NamedTuple):
 
 
 def find_definitions(found: list[SourceToken]) -> DocumentDefinitions:
-    """Return what tokens define."""
+    """Find the definitions in a list of tokens."""
     words = [token.text for token in found if token.kind != "comment"]
     fragments = {
         words[place + 1]: words[place + 3]
@@ -256,10 +272,10 @@ _CLOSING = (")", "]", "}")
 
 
 class ValueState(ParserState):
-    """A level in which values stand."""
+    """A level that contains values."""
 
-    def read_value_start(self, text: str, expected: Any) -> bool:
-        """Read the beginning of a list or object; tell whether it was one."""
+    def read_value_start(self, text: str, expected: Expected) -> bool:
+        """Read the start of a list or object; return False for another token."""
         if text == "[":
             self.parser.enter(ListState(self.parser, _get_item_type(expected)))
         elif text == "{":
@@ -269,13 +285,15 @@ class ValueState(ParserState):
             return False
         return True
 
-    def propose_for_type(self, expected: Any, *, defaulted: bool = False) -> Iterator[Proposal]:
-        """Yield the values of a type by name; variables with their ``$``, unless it stands.
+    def propose_for_type(
+        self, expected: Expected, *, defaulted: bool = False
+    ) -> Iterator[Proposal]:
+        """Yield the named values of a type, and variables, with ``$`` unless it is typed.
 
-        Where a default value would take its place, a variable may be null.
+        If there is a default value to replace null, a nullable variable fits too.
         """
-        wanted = get_nullable_type(expected) if defaulted and expected is not None else expected
-        usable = self.parser.propose_variables(wanted)
+        accepted = _get_nullable(expected) if defaulted else expected
+        usable = self.parser.propose_variables(accepted)
         if self.after == "$":
             yield from usable
             return
@@ -292,22 +310,21 @@ class MembersState(ValueState):
     types
         The definitions of the members by name.
     owner
-        What they belong to.
+        The name of the field, directive or type that they belong to.
     """
 
     kind = "argument"
     closing = ")"
     is_one_of = False
 
-    def __init__(self, walk: CursorParser, types: Mapping[str, Any], owner: str) -> None:
-        super().__init__(walk)
+    def __init__(self, parser: CursorParser, types: Members, owner: str) -> None:
+        super().__init__(parser)
         self.types = types
         self.owner = owner
         self.given: list[str] = []
-        self.last = ""  # the last name, of which a colon makes a member
+        self.last = ""  # the last name, which is a member if a colon follows
 
     def read_token(self, kind: str, text: str) -> None:
-        """Read a token of the members."""
         if text == self.closing:
             self.parser.leave(type(self))
         elif text == ":":
@@ -317,28 +334,30 @@ class MembersState(ValueState):
             self.after = "$"
         elif self.after == ":" and self.read_value_start(text, self.expected):
             self.after = ""
-        elif text in ("{", "}"):  # the bracket was never closed
+        elif text in ("{", "}"):  # the closing bracket is missing
             self.parser.leave(type(self))
             self.parser.stack[-1].read_token(kind, text)
         elif kind != "mark":
             self.after, self.last = "", text
 
     @property
-    def member(self) -> Any:
-        """The definition of the member that was named last."""
+    def member(self) -> GraphQLArgument | GraphQLInputField | None:
         return self.types.get(self.given[-1]) if self.given else None
 
     @property
-    def expected(self) -> Any:
+    def expected(self) -> Expected:
         """The type of its value."""
         return getattr(self.member, "type", None)
 
     def propose(self) -> Iterator[Proposal]:
-        """Yield members that are not given yet; after a colon values."""
+        """Yield missing members; after a colon values."""
         if self.after in (":", "$"):
             member = self.member
-            must = member is not None and (self.is_one_of or is_required_argument(member))
-            yield from self.propose_for_type(self.expected, defaulted=not must)
+            # An input field has the attributes of an argument that graphql-core reads here.
+            required = member is not None and (
+                self.is_one_of or is_required_argument(member)  # type: ignore[arg-type]
+            )
+            yield from self.propose_for_type(self.expected, defaulted=not required)
         else:
             given = {*self.given, *_find_following_names(self.parser.ahead)}
             yield from propose_members(self.types, self.kind, self.owner, given)
@@ -355,19 +374,21 @@ class InputObjectState(MembersState):
     closing = "}"
 
     def __init__(
-        self, walk: CursorParser, types: Mapping[str, Any], owner: str, *, one: bool = False
+        self, parser: CursorParser, types: Members, owner: str, *, one: bool = False
     ) -> None:
-        super().__init__(walk, types, owner)
-        self.is_one_of = one  # whether exactly one field is given, and that not null
+        super().__init__(parser, types, owner)
+        self.is_one_of = one  # a oneOf object has exactly one field, which is not null
 
     @property
-    def expected(self) -> Any:
-        """The type of the value of the field that was named last."""
+    def expected(self) -> Expected:
+        """The type of the value of the last field."""
         found = super().expected
-        return GraphQLNonNull(get_nullable_type(found)) if self.is_one_of and found else found
+        if not self.is_one_of or found is None or isinstance(found, GraphQLNonNull):
+            return found
+        return GraphQLNonNull(found)  # type: ignore[type-var] # a nullable type
 
     def propose(self) -> Iterator[Proposal]:
-        """Yield fields, or values; where one field is all there may be, no second one."""
+        """Yield fields or values; no second field of a oneOf object."""
         valued = self.after in (":", "$")
         if valued or not (
             self.is_one_of and (self.given or any(_find_following_names(self.parser.ahead)))
@@ -375,8 +396,7 @@ class InputObjectState(MembersState):
             yield from super().propose()
 
     def read_token(self, kind: str, text: str) -> None:
-        """Read a token of the object."""
-        if text in (")", "]"):  # the brace was never closed
+        if text in (")", "]"):  # the closing brace is missing
             self.parser.leave(InputObjectState)
             self.parser.stack[-1].read_token(kind, text)
         else:
@@ -386,36 +406,38 @@ class InputObjectState(MembersState):
 class ListState(ValueState):
     """A list of values of one type."""
 
-    def __init__(self, walk: CursorParser, item: Any) -> None:
-        super().__init__(walk)
+    def __init__(self, parser: CursorParser, item: Expected) -> None:
+        super().__init__(parser)
         self.item = item
 
     def read_token(self, kind: str, text: str) -> None:
-        """Read a token of the list."""
         self.after = ""
         if text == "]":
             self.parser.leave(ListState)
         elif text == "$":
             self.after = "$"
-        elif text in (")", "}"):  # the bracket was never closed
+        elif text in (")", "}"):  # the closing bracket is missing
             self.parser.leave(ListState)
             self.parser.stack[-1].read_token(kind, text)
         else:
             self.read_value_start(text, self.item)
 
     def propose(self) -> Iterator[Proposal]:
-        """Yield values of the item's type."""
         return self.propose_for_type(self.item)
 
 
-def _get_item_type(expected: Any) -> Any:
-    """Return the type of a list's items; of a type that is none itself, as GraphQL coerces."""
-    inner = get_nullable_type(expected) if expected is not None else None
+def _get_nullable(expected: Expected) -> Expected:
+    return expected.of_type if isinstance(expected, GraphQLNonNull) else expected
+
+
+def _get_item_type(expected: Expected) -> Expected:
+    """Return the item type of a list; of another type itself, which GraphQL coerces to a list."""
+    inner = _get_nullable(expected)
     return inner.of_type if is_list_type(inner) else inner
 
 
-def _get_input_fields(expected: Any) -> tuple[Mapping[str, Any], str, bool]:
-    """Return the fields of an input object, its name, and whether it is a oneOf."""
+def _get_input_fields(expected: Expected) -> tuple[Members, str, bool]:
+    """Return fields and name of an input object, and whether it is a oneOf."""
     named = get_named_type(expected) if expected is not None else None
     if not is_input_object_type(named):
         return {}, "", False
@@ -423,12 +445,12 @@ def _get_input_fields(expected: Any) -> tuple[Mapping[str, Any], str, bool]:
 
 
 def _find_following_names(ahead: Sequence[SourceToken]) -> Iterator[str]:
-    """Yield the names of the members that follow, up to the bracket that closes them."""
+    """Yield the members behind the cursor, up to the closing bracket."""
     depth, last = 0, ""
     for token in ahead:
         if token.text in _OPENING:
             if token.text != "[" and last != ":" and not depth:
-                return  # the bracket was never closed: this is a selection set
+                return  # the closing bracket is missing: this is a selection set
             depth += 1
         elif token.text in _CLOSING:
             depth -= 1
@@ -444,12 +466,12 @@ INLINE = DirectiveLocation.INLINE_FRAGMENT
 
 
 class DirectiveState(ParserState):
-    """A level in which directives may stand, and what they belong to."""
+    """A level that may contain directives."""
 
     location = DirectiveLocation.QUERY
 
     def read_directive_token(self, kind: str, text: str) -> bool:
-        """Read a token of a directive; tell whether it was one."""
+        """Read a token of a directive; return False for another token."""
         if text == "@":
             self.after = "@"
         elif self.after == "@" and kind == "name":
@@ -460,17 +482,17 @@ class DirectiveState(ParserState):
             return False
         return True
 
-    def _find_arguments(self) -> tuple[Mapping[str, Any], str]:
+    def _find_arguments(self) -> tuple[Members, str]:
         schema, name = self.parser.schema, self.after[1:]
         found = schema.get_directive(name) if schema is not None else None
         return (found.args if found else {}), self.after
 
 
 class DocumentState(DirectiveState):
-    """The document: definitions stand in it."""
+    """The document with its definitions."""
 
-    def __init__(self, walk: CursorParser) -> None:
-        super().__init__(walk)
+    def __init__(self, parser: CursorParser) -> None:
+        super().__init__(parser)
         self.word = ""  # query, mutation, subscription or fragment
         self.type: GraphQLNamedType | None = None
         self._reset()
@@ -532,20 +554,19 @@ class DocumentState(DirectiveState):
 
 
 class SelectionSetState(DirectiveState):
-    """A selection set: fields and spreads stand in it."""
+    """A selection set with fields and spreads."""
 
     location = DirectiveLocation.FIELD
 
-    def __init__(self, walk: CursorParser, parent: GraphQLNamedType | None) -> None:
-        super().__init__(walk)
+    def __init__(self, parser: CursorParser, parent: GraphQLNamedType | None) -> None:
+        super().__init__(parser)
         self.parent = parent
-        self.known = collect_fields(walk.schema, parent) if walk.schema and parent else {}
-        self.field: Any = None
+        self.known = collect_fields(parser.schema, parent) if parser.schema and parent else {}
+        self.field: GraphQLField | None = None
         self.name = ""
-        self.inner: GraphQLNamedType | None = None  # what a selection set here selects from
+        self.inner: GraphQLNamedType | None = None  # the parent type of a nested selection set
 
     def read_token(self, kind: str, text: str) -> None:
-        """Read a token of the selection set."""
         if text == "}":
             self.parser.leave(SelectionSetState)
         elif text == "{":
@@ -574,7 +595,7 @@ class SelectionSetState(DirectiveState):
         elif self.after == "on":
             self.inner, self.after = self.parser.find_type(text), "type"
         elif text in KEYWORDS and text not in self.known and self.known:
-            self.parser.restart(text)  # the brace of the definition before was never closed
+            self.parser.restart(text)  # the closing brace of the definition before is missing
         else:
             self.after, self.name = "field", text
             self.field = self.known.get(text)
@@ -598,7 +619,7 @@ class SelectionSetState(DirectiveState):
                 yield Proposal(name, "fragment", f"on {condition}")
         yield Proposal("on", "keyword")
 
-    def _can_spread(self, condition: Any) -> bool:
+    def _can_spread(self, condition: GraphQLNamedType | None) -> bool:
         schema = self.parser.schema
         if schema is None or self.parent is None or condition is None:
             return True
@@ -611,17 +632,15 @@ class VariableDefinitionsState(ValueState, DirectiveState):
     location = DirectiveLocation.VARIABLE_DEFINITION
     constant = True
 
-    def __init__(self, walk: CursorParser) -> None:
-        super().__init__(walk)
+    def __init__(self, parser: CursorParser) -> None:
+        super().__init__(parser)
         self.name = ""
 
     @property
     def variable(self) -> DeclaredVariable:
-        """The variable that is being defined."""
         return self.parser.variables.get(self.name, DeclaredVariable())
 
     def read_token(self, kind: str, text: str) -> None:
-        """Read a token of the definitions."""
         if text == ")":
             self.parser.leave(VariableDefinitionsState)
         elif text in ("$", ":", "="):
@@ -630,7 +649,7 @@ class VariableDefinitionsState(ValueState, DirectiveState):
             self.after = "value"
         elif self.read_directive_token(kind, text):
             return
-        elif text == "{":  # the bracket was never closed
+        elif text == "{":  # the closing bracket is missing
             self.parser.leave(VariableDefinitionsState)
             self.parser.stack[-1].read_token(kind, text)
         else:
@@ -651,10 +670,10 @@ class VariableDefinitionsState(ValueState, DirectiveState):
             self.parser.variables[text] = DeclaredVariable()
         elif self.after == "=":
             self.after = "value"
-            if text == "null" and self.name:  # which is as good as none where null is refused
+            if text == "null" and self.name:  # a null default does not make up for a non-null type
                 self.parser.variables[self.name] = self.variable._replace(defaulted=False)
 
-    def _get_type(self) -> Any:
+    def _get_type(self) -> Expected:
         return self.parser.parse_type_text(self.variable.type)
 
     def propose(self) -> Iterator[Proposal]:

@@ -42,7 +42,7 @@ class Provider(Protocol):
         """Return the type conditions of saved fragments by name."""
 
     def get_vocabulary(self, line: str, *, cell: bool) -> tuple[LineVocabulary, int]:
-        """Return the vocabulary of a line, and the position where it applies."""
+        """Return the vocabulary of a line and the position from which it applies."""
 
 
 class CursorPosition(NamedTuple):
@@ -124,6 +124,7 @@ class TabCompleter:
         self._create_provider = create_provider
         self._original_inspect: Any = None
 
+        # A high priority and "suppress" keep Python names out of GraphQL.
         @context_matcher(identifier=MATCHER, priority=1000)  # type: ignore[untyped-decorator]
         def matcher(context: CompletionContext) -> Any:
             return self._answer_completion(context)
@@ -149,6 +150,7 @@ class TabCompleter:
         matchers = self.shell.Completer.custom_matchers
         matchers[:] = [it for it in matchers if it is not self.matcher]
         kernel = getattr(self.shell, "kernel", None)
+        # Another extension may have replaced the method since.
         if kernel is not None and getattr(kernel, "do_inspect", None) == self._answer_inspection:
             del kernel.do_inspect
 
@@ -218,7 +220,6 @@ def get_type_label(found: Proposal) -> str:
 
 
 def build_documentation_bundle(found: Proposal) -> dict[str, str]:
-    """Return the documentation of a name by media type."""
     from gqlnb.notebook.completion.language_service import render_markdown, write_signature
 
     description = getattr(found.thing, "description", None) or ""

@@ -1,4 +1,4 @@
-"""The documentation of what stands in a GraphQL text."""
+"""Completion and documentation at a cursor in a GraphQL text."""
 
 from __future__ import annotations
 
@@ -33,31 +33,20 @@ __all__ = [
     "write_signature",
 ]
 
-LISTED = 12  # members of a type that its documentation names
+LISTED = 12  # members of a type in its documentation
 _TICKS = re.compile("`+")
-# What would be HTML, or a picture from somewhere: descriptions are an endpoint's words.
+# Start of HTML or of a remote image: descriptions come from the endpoint and are not trusted.
 # An even number of backslashes before it leaves it active: they escape each other.
 _ACTIVE = re.compile(r"(?<!\\)(?:\\\\)*+(?:<(?=[A-Za-z/!?])|!(?=\[))")
 
 
 def render_markdown(proposal: Proposal) -> str:
-    """Return signature, description and deprecation as Markdown.
-
-    Parameters
-    ----------
-    proposal
-        What is documented.
-
-    Returns
-    -------
-    str
-        Without HTML and pictures, whatever the schema says.
-    """
+    """Render signature, description and deprecation as Markdown without HTML and images."""
     return "\n\n".join([_fence_code(write_signature(proposal)), *_describe(proposal)])
 
 
 def _fence_code(code: str) -> str:
-    """Return code as Markdown that it cannot end itself: default values may hold a fence."""
+    """Fence code; the fence is longer than any in the code, such as in default values."""
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
     return f"{fence}graphql\n{code}\n{fence}"
 
@@ -83,7 +72,7 @@ def _escape_markup(text: str) -> str:
 
 
 def write_signature(proposal: Proposal) -> str:
-    """Return what is documented as a schema would define it."""
+    """Write the definition of a name as SDL."""
     write = _SIGNATURE_WRITERS.get(proposal.kind)
     if write is None:
         return f"{proposal.kind} {proposal.name} {proposal.detail}".rstrip()
@@ -111,7 +100,7 @@ _SIGNATURE_WRITERS: dict[str, Callable[[Proposal], str]] = {
 
 
 def write_arguments(definition: Any) -> str:
-    """Return the arguments of a field or directive as they are defined, several on lines each."""
+    """Write the arguments of a field or directive, several on separate lines."""
     written = [format_input_value(name, member) for name, member in definition.args.items()]
     if len(written) < 2:
         return f"({written[0]})" if written else ""
@@ -119,7 +108,7 @@ def write_arguments(definition: Any) -> str:
 
 
 def _write_type_members(kind: Any) -> str:
-    """Return the names of what a type consists of, cut short."""
+    """Write the first member names of a type."""
     if is_union_type(kind):
         return " = " + _join_first([member.name for member in kind.types], " | ")
     names = [*(getattr(kind, "fields", None) or getattr(kind, "values", None) or ())]
@@ -132,14 +121,14 @@ def _join_first(names: list[str], between: str) -> str:
 
 
 class Completion(NamedTuple):
-    """What may stand at the cursor.
+    """The completions at a cursor.
 
     Attributes
     ----------
     typed
-        How many characters before the cursor belong to the name that it is in or behind.
+        The number of characters before the cursor that belong to the name.
     proposals
-        The names that may stand there and begin as it does, deprecated ones last.
+        The names that begin with these characters, deprecated ones last.
     """
 
     typed: int
@@ -152,33 +141,42 @@ def complete_at_cursor(
     offset: int,
     saved: Mapping[str, str] | None = None,
 ) -> Completion:
-    """Return what may stand at the cursor; the text may be broken in any way.
+    """Complete the name at a cursor; the text may have errors.
 
     Parameters
     ----------
     schema
-        The schema; None where it is not known: then fragments, variables and keywords remain.
+        The schema; if it is None, only fragments, variables and keywords are proposed.
     text
         The document.
     offset
-        Where the cursor is, in characters.
+        The position of the cursor, in characters.
     saved
         The type conditions of further fragments, by name.
 
     Returns
     -------
     Completion
-        Nothing inside comments and strings, and where a name would be glued to something else:
-        in and behind a number, or the first dots of a spread.
+        Empty inside comments, strings and numbers, and behind the first dots of a spread.
     """
-    found = tokenize(text)
-    if any(token.has_cursor_inside(offset) or _is_inside_literal(token, offset) for token in found):
-        return Completion(0, [])
-    start = next((t.start for t in found if t.kind == "name" and t.start < offset <= t.end), offset)
+    tokens = tokenize(text)
+    start = offset
+    for token in tokens:
+        touches = token.start < offset <= token.end
+        if token.has_cursor_inside(offset) or (touches and token.kind in ("number", "other")):
+            return Completion(0, [])
+        if touches and token.kind == "name":
+            start = token.start
     word = text[start:offset].lower()
-    walk = parse_until(schema, found, start, saved)
-    names = [found for found in walk.propose() if _has_prefix(found.name, word)]
-    return Completion(offset - start, sorted(names, key=_get_sort_key))
+    names = [
+        proposal
+        for proposal in parse_until(schema, tokens, start, saved).propose()
+        # A variable is found with and without its dollar sign.
+        if proposal.name.lower().startswith(word)
+        or (proposal.name[:1] == "$" and proposal.name[1:].lower().startswith(word))
+    ]
+    names.sort(key=lambda proposal: (proposal.deprecated, proposal.name.startswith("__")))
+    return Completion(offset - start, names)
 
 
 def find_at_cursor(
@@ -187,33 +185,19 @@ def find_at_cursor(
     offset: int,
     saved: Mapping[str, str] | None = None,
 ) -> Proposal | None:
-    """Return what the name at the cursor is; None where it is nothing that is known.
+    """Find the definition of the name at a cursor, None if it is unknown.
 
-    Parameters are those of :func:`complete_at_cursor`. On an alias it is the field behind it.
+    The parameters are those of :func:`complete_at_cursor`. For an alias it is the aliased field.
     """
-    found = tokenize(text)
-    touched = [n for n, t in enumerate(found) if t.kind == "name" and t.start <= offset <= t.end]
-    if not touched:
-        return None
-    here = touched[-1]
-    proposal = _find_proposal(schema, found, here, saved)
-    behind = [token.text for token in found[here + 1 : here + 3]]
-    if proposal is None and behind[:1] == [":"]:
-        return _find_proposal(schema, found, here + 2, saved)
-    return proposal
-
-
-def _find_proposal(
-    schema: GraphQLSchema | None,
-    found: list[SourceToken],
-    place: int,
-    saved: Mapping[str, str] | None,
-) -> Proposal | None:
-    if place >= len(found):
-        return None
-    token = found[place]
-    walk = parse_until(schema, found, token.start, saved)
-    return next((seen for seen in walk.propose() if seen.name == token.text), None)
+    tokens = tokenize(text)
+    at = [n for n, t in enumerate(tokens) if t.kind == "name" and t.start <= offset <= t.end][-1:]
+    if at and [token.text for token in tokens[at[0] + 1 : at[0] + 2]] == [":"]:
+        at.append(at[0] + 2)
+    for token in (tokens[n] for n in at if n < len(tokens)):
+        for proposal in parse_until(schema, tokens, token.start, saved).propose():
+            if proposal.name == token.text:
+                return proposal
+    return None
 
 
 def parse_until(
@@ -222,24 +206,13 @@ def parse_until(
     start: int,
     saved: Mapping[str, str] | None,
 ) -> CursorParser:
-    """Return the walk to `start`, knowing the fragments of the whole text."""
+    """Parse the tokens before `start`, with the definitions of the whole text."""
+    # Fragments and variables may be defined behind the cursor.
     document = find_definitions(found)
     if saved:
         document = document._replace(fragments={**saved, **document.fragments})
     ahead = [token for token in found if token.start > start]
-    walk = CursorParser(schema, document, ahead)
-    walk.enter(DocumentState(walk))
-    walk.read_tokens(token for token in found if token.end <= start)
-    return walk
-
-
-def _is_inside_literal(token: SourceToken, offset: int) -> bool:
-    return token.kind in ("number", "other") and token.start < offset <= token.end
-
-
-def _has_prefix(name: str, word: str) -> bool:
-    return name.lower().startswith(word) or (name[:1] == "$" and name[1:].lower().startswith(word))
-
-
-def _get_sort_key(proposal: Proposal) -> tuple[bool, bool]:
-    return proposal.deprecated, proposal.name.startswith("__")
+    parser = CursorParser(schema, document, ahead)
+    parser.enter(DocumentState(parser))
+    parser.read_tokens(token for token in found if token.end <= start)
+    return parser

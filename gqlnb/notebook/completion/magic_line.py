@@ -1,4 +1,4 @@
-"""What may stand on the line of a magic: options and their values, connections, subcommands."""
+"""Completion of a magic line: options and their values, connections, subcommands."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 __all__ = ["LineVocabulary", "NameSource", "complete_line", "find_option", "get_actions"]
 
-NameSource = Callable[[], Iterable[tuple[str, str]]]  # names, each with what it is
+NameSource = Callable[[], Iterable[tuple[str, str]]]  # pairs of a name and its description
 
 
 @dataclass(frozen=True)
 class LineVocabulary:
-    """What the words of a line can be.
+    """The vocabulary of a line.
 
     Attributes
     ----------
     parser
         The parser of the line.
     names
-        What the value of a destination can be, by the parser's destinations.
+        The possible values by destination of the parser.
     subcommands
-        What the first word can be, each with what it does.
+        The possible first words with their descriptions.
     """
 
     parser: ArgumentParser
@@ -37,16 +37,16 @@ class LineVocabulary:
 
 
 def complete_line(words: LineVocabulary, line: str, offset: int) -> Completion:
-    """Return what may stand at the cursor on a line.
+    """Complete the word at the cursor on a line.
 
     Parameters
     ----------
     words
-        What its words can be.
+        The vocabulary of the line.
     line
         The line behind the name of the magic, or behind a subcommand.
     offset
-        Where the cursor is in it, in characters.
+        The position of the cursor, in characters.
     """
     *given, word = _split_words(line[:offset])
     name, equals, value = word.partition("=")
@@ -57,12 +57,11 @@ def complete_line(words: LineVocabulary, line: str, offset: int) -> Completion:
 
 
 def _split_words(text: str) -> list[str]:
-    """Return the words of a text; the last is empty where none is begun."""
+    """Split a text into words; the last one is empty after white space."""
     return text.split() if text and not text[-1].isspace() else [*text.split(), ""]
 
 
 def _propose_after(words: LineVocabulary, given: list[str], word: str) -> Iterator[Proposal]:
-    """Yield what may stand behind the words that are given."""
     action = _find_action(words.parser, given[-1]) if given else None
     if action is not None and action.nargs != 0:
         yield from _propose_values(words, action)
@@ -71,7 +70,7 @@ def _propose_after(words: LineVocabulary, given: list[str], word: str) -> Iterat
         yield from _propose_options(words.parser, given)
         return
     if not given:
-        yield from (Proposal(one, "keyword", about) for one, about in words.subcommands.items())
+        yield from (Proposal(name, "keyword", about) for name, about in words.subcommands.items())
     for positional in _find_next_positionals(words.parser, given):
         yield from _propose_values(words, positional)
     if not word:
@@ -96,12 +95,12 @@ def _propose_options(parser: ArgumentParser, given: list[str]) -> Iterator[Propo
 
 
 def _find_next_positionals(parser: ArgumentParser, given: list[str]) -> list[Action]:
-    """Return what the next word can be that is no option."""
+    """Return the positional arguments that the next word may be."""
     taken, before = 0, ""
     for word in given:
         action = _find_action(parser, before)
         valued = action is not None and action.nargs != 0
-        if word == "<<":  # the word before it is a name of the notebook
+        if word == "<<":  # the word before it is the name of the output
             taken -= 1
         elif not (valued or word.startswith("-") or word.endswith("<<")):
             taken += 1
@@ -115,16 +114,16 @@ def _find_action(parser: ArgumentParser, option: str) -> Action | None:
 
 
 def get_actions(parser: ArgumentParser) -> Sequence[Action]:
-    """Return what a parser takes: its options and positional arguments."""
-    return parser._actions  # noqa: SLF001 - argparse tells it nowhere else
+    """Return the options and positional arguments of a parser."""
+    return parser._actions  # noqa: SLF001 - argparse has no public attribute for it
 
 
 def _filter_by_prefix(found: Iterable[Proposal], word: str) -> list[Proposal]:
-    return [one for one in found if one.name.startswith(word)]
+    return [proposal for proposal in found if proposal.name.startswith(word)]
 
 
 def find_option(words: LineVocabulary, line: str, offset: int) -> Proposal | None:
-    """Return the option or subcommand that the cursor is on; None if it is on neither."""
+    """Return the option or subcommand at the cursor, None if there is none."""
     start = offset - len(_split_words(line[:offset])[-1])
     word = _split_words(line[start:])[0].partition("=")[0]
     if word in words.subcommands:

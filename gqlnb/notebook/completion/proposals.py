@@ -1,4 +1,4 @@
-"""What may stand at a place of a GraphQL text: names with what they are."""
+"""Proposals for completion: names of a schema with their definitions."""
 
 from __future__ import annotations
 
@@ -44,22 +44,23 @@ BOOLEAN = ("true", "false")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A name that may stand at the cursor.
+    """A name for completion.
 
     Attributes
     ----------
     name
         The text to insert.
     kind
-        What it is: ``"field"``, ``"argument"``, ``"input field"``, ``"enum value"``, ``"type"``,
+        ``"field"``, ``"argument"``, ``"input field"``, ``"enum value"``, ``"type"``,
         ``"directive"``, ``"variable"``, ``"fragment"``, ``"keyword"`` or ``"value"``. On the line
         of a magic: ``"option"``, ``"value"``, ``"name"``, or ``"keyword"`` for a subcommand.
     detail
-        Its type, as GraphQL writes it; on a line what it is for; empty where there is nothing.
+        Its type; on a magic line its description; "" if there is none.
     owner
         The name of the type, field or directive that it belongs to.
     thing
-        Its definition, of graphql-core; None where it has none.
+        Its definition in graphql-core; None if it has none. Typed as Any because many definition
+        classes share attributes without a common base class.
     """
 
     name: str
@@ -70,14 +71,14 @@ class Proposal:
 
     @property
     def deprecated(self) -> bool:
-        """Whether the schema says that it should not be used any more."""
+        """Whether the schema marks it as deprecated."""
         return getattr(self.thing, "deprecation_reason", None) is not None
 
 
 def propose_fields(
     schema: GraphQLSchema | None, parent: GraphQLNamedType | None
 ) -> Iterator[Proposal]:
-    """Yield the fields that may be selected of a type, the introspection's last."""
+    """Yield the fields of a type, introspection fields last."""
     if schema is None or parent is None:
         return
     for name, field in collect_fields(schema, parent).items():
@@ -85,7 +86,7 @@ def propose_fields(
 
 
 def collect_fields(schema: GraphQLSchema, parent: GraphQLNamedType) -> Mapping[str, Any]:
-    """Return the fields of a type by name, those that every type has included."""
+    """Return the fields of a type by name, including introspection fields."""
     own = parent.fields if is_object_type(parent) or is_interface_type(parent) else {}
     meta = {"__typename": TypeNameMetaFieldDef} if is_composite_type(parent) else {}
     if parent is schema.query_type:
@@ -96,7 +97,7 @@ def collect_fields(schema: GraphQLSchema, parent: GraphQLNamedType) -> Mapping[s
 def propose_type_conditions(
     schema: GraphQLSchema | None, parent: GraphQLNamedType | None
 ) -> list[Proposal]:
-    """Return the types that ``... on`` may name where `parent` is selected from."""
+    """Return the possible type conditions in a selection set on `parent`."""
     kinds = get_type_proposals(schema).composites
     if schema is None or not is_composite_type(parent):
         return kinds
@@ -104,22 +105,23 @@ def propose_type_conditions(
 
 
 def propose_input_types(schema: GraphQLSchema | None) -> list[Proposal]:
-    """Return the types that a variable may have."""
+    """Return the possible types of a variable."""
     return get_type_proposals(schema).inputs
 
 
 class TypeProposals(NamedTuple):
-    """Types of a schema as proposals: those that can be selected from, those that are input."""
+    """The composite types and the input types of a schema."""
 
     composites: list[Proposal]
     inputs: list[Proposal]
 
 
+# Weak keys: the cache must not keep a replaced schema alive.
 _TYPE_PROPOSALS: WeakKeyDictionary[GraphQLSchema, TypeProposals] = WeakKeyDictionary()
 
 
 def get_type_proposals(schema: GraphQLSchema | None) -> TypeProposals:
-    """Return the types of a schema, found once."""
+    """Return the types of a schema, computed once."""
     if schema is None:
         return TypeProposals([], [])
     if schema not in _TYPE_PROPOSALS:
@@ -132,7 +134,7 @@ def get_type_proposals(schema: GraphQLSchema | None) -> TypeProposals:
 
 
 def build_type_proposal(kind: Any) -> Proposal:
-    """Return a type as a proposal; its detail is its kind, such as ``union``."""
+    """Build the proposal of a type; its detail is the kind, such as ``union``."""
     word = type(kind).__name__.removeprefix("GraphQL").removesuffix("Type")
     return Proposal(kind.name, "type", word.lower().replace("inputobject", "input"), "", kind)
 
@@ -140,14 +142,14 @@ def build_type_proposal(kind: Any) -> Proposal:
 def propose_members(
     types: Mapping[str, Any], kind: str, owner: str, given: Container[str]
 ) -> Iterator[Proposal]:
-    """Yield arguments or input fields that are not given yet, those that must be given first."""
+    """Yield missing arguments or input fields, required ones first."""
     left = [name for name in types if name not in given]
     for name in sorted(left, key=lambda name: not is_required_argument(types[name])):
         yield Proposal(name, kind, str(types[name].type), owner, types[name])
 
 
 def propose_values(expected: Any) -> Iterator[Proposal]:
-    """Yield the names that are values of an input type: of an enum, true and false, null."""
+    """Yield the named values of an input type: enum values, true, false, null."""
     if expected is None:
         return
     named = get_named_type(expected)
@@ -163,7 +165,7 @@ def propose_values(expected: Any) -> Iterator[Proposal]:
 def propose_directives(
     schema: GraphQLSchema | None, location: DirectiveLocation
 ) -> Iterator[Proposal]:
-    """Yield the directives that may stand at a location."""
+    """Yield the directives that are allowed at a location."""
     for directive in schema.directives if schema is not None else ():
         if location in directive.locations:
             yield Proposal(directive.name, "directive", "", "", directive)

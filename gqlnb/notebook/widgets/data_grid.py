@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from numpy.typing import NDArray
+
+Rows: TypeAlias = "NDArray[np.intp] | slice | list[int]"
 
 __all__ = ["GridColumn", "GridQuery", "GridSource", "compute_order", "read_query"]
 
@@ -72,16 +74,16 @@ class GridColumn:
         self.dtype = sanitize_text(_format_dtype(values.dtype), NAME)
         self._sample = [value for value in self._sample_values() if not is_missing(value)]
         self.kind = self._find_kind()
-        self.show: Callable[[Any], str] = self._choose_format()
+        self.show: Callable[[object], str] = self._choose_format()
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def _sample_values(self) -> list[Any]:
+    def _sample_values(self) -> list[object]:
         """Return the first values, and evenly spaced ones of the rest."""
         some = np.linspace(SAMPLE, len(self) - 1, SAMPLE).astype(int)
         rows = [*range(min(SAMPLE, len(self))), *(some if len(self) > 2 * SAMPLE else [])]
-        values: list[Any] = self.values.iloc[rows].tolist()
+        values: list[object] = self.values.iloc[rows].tolist()
         return values
 
     def _find_kind(self) -> str:
@@ -98,7 +100,7 @@ class GridColumn:
         found = self.arrow
         return "time" if found is not None and is_time(found.type) else "text"
 
-    def _choose_format(self) -> Callable[[Any], str]:
+    def _choose_format(self) -> Callable[[object], str]:
         """Choose one format for all values of the column."""
         if self.kind == "number":
             plainly = self.index or bool(NOT_AMOUNTS.search(self.label))
@@ -109,7 +111,7 @@ class GridColumn:
             return lambda value: str(value)[:10]
         return format_value
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Describe the column for the front end: name, dtype, kind, alignment, width."""
         shown = [len(self.show(value)) for value in self._sample]
         return {
@@ -121,7 +123,7 @@ class GridColumn:
             "chars": max(shown, default=0),
         }
 
-    def format_rows(self, rows: Any) -> list[str | None]:
+    def format_rows(self, rows: Rows) -> list[str | None]:
         """Return the texts of rows; None for missing values."""
         values = self.values.iloc[rows].tolist()
         return [None if is_missing(value) else self.show(value) for value in values]
@@ -131,15 +133,15 @@ class GridColumn:
         value = self.values.iloc[row]
         return None if is_missing(value) else _format_whole(value)
 
-    def format_for_clipboard(self, rows: Any) -> list[str]:
+    def format_for_clipboard(self, rows: Rows) -> list[str]:
         """Return the values of rows as text for the clipboard."""
         return [_format_pasted(value) for value in self.values.iloc[rows].tolist()]
 
-    def _iterate_present(self) -> Iterable[Any]:
+    def _iterate_present(self) -> Iterable[object]:
         return (value for value in self.values.tolist() if not is_missing(value))
 
     @cached_property
-    def arrow(self) -> Any:
+    def arrow(self) -> pa.Array | None:
         """The values as an Arrow array; None if Arrow cannot order them."""
         values = self.values
         if isinstance(values.dtype, pd.CategoricalDtype):
@@ -158,12 +160,13 @@ class GridColumn:
         return found.cast(pa.float32()) if pa.types.is_float16(found.type) else found
 
     @cached_property
-    def ranks(self) -> Any:
+    def ranks(self) -> pa.Array:
         """The sort keys: the Arrow values, else the rank of each value."""
         if self.arrow is not None:
             return self.arrow
         values = self.values.tolist()
         present = [at for at, value in enumerate(values) if not is_missing(value)]
+        # Values without an order in Arrow are sorted by their text.
         keys = values if self.kind == "number" else [self.show(value) for value in values]
         ranks: list[int | None] = [None] * len(values)
         last, rank = None, -1
@@ -173,7 +176,7 @@ class GridColumn:
         return pa.array(ranks, pa.int64())
 
     @cached_property
-    def text(self) -> Any:
+    def text(self) -> pa.Array:
         """The texts to search, as an Arrow array."""
         found = self.arrow
         if isinstance(self.values.dtype, pd.CategoricalDtype):
@@ -187,18 +190,18 @@ class GridColumn:
                 found = pc.local_timestamp(found)
             if is_time(found.type) or pa.types.is_integer(found.type):
                 return found.cast(pa.string())
+        # The last resort: format every value, so that search matches the shown text.
         texts = self.format_rows(slice(None))
         if self.kind == "number":
             texts = [None if text is None else text.replace(",", "") for text in texts]
         return pa.array(texts, pa.large_string())
 
-    def match_words(self, words: str) -> Any:
+    def match_words(self, words: str) -> pa.Array:
         """Return an Arrow array of booleans: whether a row contains the words, in any case."""
         return pc.fill_null(pc.match_substring(self.text, words, ignore_case=True), False)
 
 
-def format_value(value: Any) -> str:
-    """Return a value as one line of text."""
+def format_value(value: object) -> str:
     if isinstance(value, (dict, list, tuple)):
         text = LINE.encode(clip_items(value))
     elif isinstance(value, str):
@@ -210,7 +213,6 @@ def format_value(value: Any) -> str:
 
 
 def _format_title(name: object) -> str:
-    """Return a name as text; the parts of a tuple are joined."""
     if isinstance(name, tuple):
         return " / ".join(str(part) for part in name)
     return "" if name is None else describe_value(name)
@@ -222,7 +224,7 @@ def _format_dtype(dtype: object) -> str:
     return str(dtype.pyarrow_dtype) if isinstance(dtype, pd.ArrowDtype) else str(dtype)
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a value is missing: None, NaN, NA or NaT."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
@@ -231,13 +233,11 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, Decimal) and value.is_nan()
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a Python value is a real number."""
+def is_number(value: object) -> bool:
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is text."""
     types = pa.types
     return any((types.is_string(kind), types.is_large_string(kind), types.is_string_view(kind)))
 
@@ -249,11 +249,10 @@ def is_unordered(kind: pa.DataType) -> bool:
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """Return whether an Arrow type is a timestamp or a date."""
     return any((pa.types.is_timestamp(kind), pa.types.is_date(kind)))
 
 
-def _is_midnight(value: Any) -> bool:
+def _is_midnight(value: object) -> bool:
     return str(value)[10:].strip() in {"", "00:00:00"}
 
 
@@ -263,7 +262,7 @@ def _count_decimals(value: float) -> int:
     return 1 if "e" in rounded else max(1, len(rounded.partition(".")[2]))
 
 
-def _format_number(value: Any, decimals: int, plainly: bool) -> str:
+def _format_number(value: object, decimals: int, plainly: bool) -> str:
     """Format a number so that a column of numbers is aligned."""
     group = "" if plainly else ","
     if isinstance(value, float):
@@ -283,9 +282,9 @@ def _format_integer(value: int) -> str:
         return f"<an integer of {value.bit_length():,} bits>"
 
 
-def _format_whole(value: Any) -> str:
+def _format_whole(value: object) -> str:
     """Format a value on several lines, without control characters."""
-    if type(value).__name__ == "ndarray":
+    if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (dict, list, tuple)):
         encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)
@@ -298,10 +297,10 @@ def _format_whole(value: Any) -> str:
     return clean_lines(text[:FULL]) + more
 
 
-def _format_pasted(value: Any) -> str:
+def _format_pasted(value: object) -> str:
     if is_missing(value):
         return ""
-    if type(value).__name__ == "ndarray":
+    if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (dict, list, tuple)):
         return json.dumps(value, ensure_ascii=False, default=describe_value)
@@ -374,7 +373,7 @@ def read_query(message: Any, columns: int) -> GridQuery:
     raise QueryError(msg)
 
 
-def _check_column(at: Any, columns: int) -> int:
+def _check_column(at: object, columns: int) -> int:
     if not isinstance(at, int) or not 0 <= at < columns:
         raise ValueError
     return at
@@ -410,19 +409,19 @@ def compute_order(
 
 def _find_words(words: str, columns: Sequence[GridColumn], rows: int) -> NDArray[np.bool_]:
     found = np.zeros(rows, bool)
+    # Numbers are shown with separators, and stored for the search without.
     digits = words.replace(",", "") if re.fullmatch(r"[\d,.+-]+", words) else words
     for column in columns:
         found |= _to_numpy(column.match_words(digits if column.kind == "number" else words))
     return found
 
 
-def _to_numpy(mask: Any) -> NDArray[np.bool_]:
+def _to_numpy(mask: pa.Array) -> NDArray[np.bool_]:
     made: NDArray[np.bool_] = mask.to_numpy(zero_copy_only=False).astype(bool)
     return made
 
 
 def _build_mask(column: GridColumn, text: str) -> NDArray[np.bool_]:
-    """Return a mask of the rows that pass the filter of a column."""
     if text in {"=", "!="}:
         missing = column.values.isna().to_numpy()
         return missing if text == "=" else ~missing
@@ -447,8 +446,9 @@ def _filter_numbers(column: GridColumn, text: str) -> NDArray[np.bool_]:
     tests = _parse_comparisons(text)
     if not tests:
         msg = (
-            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is not "
-            "a number. Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or = for missing."
+            f"Filter {sanitize_text(text, 80)!r} of column {sanitize_text(column.label, 80)!r} is "
+            "not a number. Write N, >N, >=N, <N, <=N, !=N or N..M, several with blanks between, or "
+            "= for missing."
         )
         raise QueryError(msg)
     return combine_masks([_compare(column, name, _parse_number(number)) for name, number in tests])
@@ -470,7 +470,6 @@ def _parse_comparisons(text: str) -> list[tuple[str, str]]:
 
 
 def combine_masks(masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Combine masks with a logical and."""
     made: NDArray[np.bool_] = np.logical_and.reduce(masks)
     return made
 
@@ -496,8 +495,9 @@ def _compare(column: GridColumn, name: str, number: float) -> NDArray[np.bool_]:
 
 def _filter_times(column: GridColumn, text: str) -> NDArray[np.bool_]:
     """Return a mask of the times that pass a filter; a date may be a day, month or year."""
-    zone = getattr(column.arrow.type, "tz", None)
-    moments = column.arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
+    arrow: pa.Array = column.arrow  # not None: the kind of the column is "time"
+    zone = getattr(arrow.type, "tz", None)
+    moments = arrow.cast(pa.timestamp("us", zone)).cast(pa.int64())
     between, one = SPAN.fullmatch(text), MOMENT.fullmatch(text)
     if between is not None and any(between.groups()):
         ends = [_find_span(end, zone, column) if end else None for end in between.groups()]
@@ -533,8 +533,9 @@ def _find_span(text: str, zone: str | None, column: GridColumn) -> tuple[int, in
 
 def _describe_bad_date(text: str, column: GridColumn) -> str:
     return (
-        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} is "
-        "not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, or = for missing."
+        f"{sanitize_text(text, 80)!r} in the filter of column {sanitize_text(column.label, 80)!r} "
+        "is not a date. Write 2024, >2024-03, <=2024-03-31, >2024-03-31 12:00, 2024-01..2024-03, "
+        "or = for missing."
     )
 
 
@@ -558,6 +559,7 @@ class GridSource:
         self._lock = RLock()
         self._columns: list[GridColumn] | None = None
         self._orders: OrderedDict[GridQuery, NDArray[np.intp] | None] = OrderedDict()
+        # One lock per query: two views with the same query share the work, others do not wait.
         self._order_locks: dict[GridQuery, Lock] = {}
 
     def __len__(self) -> int:
@@ -571,7 +573,7 @@ class GridSource:
                 self._columns = build_columns(self._frame)
             return self._columns
 
-    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a grid.
 
         Raises
@@ -601,7 +603,7 @@ class GridSource:
         msg = "The grid sent an unknown message. Run the cell again."
         raise QueryError(msg)
 
-    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, Any]:
+    def get_window(self, query: GridQuery, rows: slice, columns: slice) -> dict[str, object]:
         """Return the cells of a window by column, and the number of rows of the query."""
         order = self.get_order(query)
         count = len(self) if order is None else len(order)

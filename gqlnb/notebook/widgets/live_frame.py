@@ -123,6 +123,7 @@ class LiveFrame:
             None if max_results is None else check_positive("max_results", max_results)
         )
         self._path = path
+        # Events arrive on the background loop, properties are read in any thread.
         self._lock = RLock()
         self._kept_results: deque[tuple[Result, int]] = deque()
         self._kept_size = 0
@@ -141,7 +142,7 @@ class LiveFrame:
         background.start(self._follow())
 
     def _stop_previous_run(self) -> None:
-        """Stop the live frames of an earlier run of the same cell, whose output is gone."""
+        """Stop the live frames of an earlier run of the same cell."""
         cell = find_calling_cell()
         if cell is None:
             return
@@ -153,7 +154,6 @@ class LiveFrame:
                 other.stop()
 
     async def _follow(self) -> None:
-        """Receive all events, on the background loop."""
         with self._lock:
             self._task = asyncio.current_task()
             stopping = self._stopping
@@ -255,6 +255,7 @@ class LiveFrame:
             }
             status = self._describe_status()
         last = min(self._max_rows, most or self._max_rows)
+        # From the end, and only as many results as needed: a display shows the last rows.
         results: list[Result] = []
         count = 0
         while held and count < last:
@@ -408,13 +409,7 @@ class LiveFrame:
 
 
 def check_source(source: Any) -> Any:
-    """Return an iterator over Results.
-
-    Raises
-    ------
-    OptionError
-        If `source` cannot be one.
-    """
+    """Return an iterator over Results."""
     if not isinstance(source, (Result, str, bytes, Mapping)):
         if isinstance(source, AsyncIterable):
             return source.__aiter__()
@@ -428,13 +423,7 @@ def check_source(source: Any) -> Any:
 
 
 def check_positive(name: str, value: SupportsIndex) -> int:
-    """Check a whole number above 0.
-
-    Raises
-    ------
-    OptionError
-        If it is not one.
-    """
+    """Check a whole number above 0."""
     with suppress(TypeError):
         number = operator.index(value)
         if number > 0 and type(value) is not bool:
@@ -444,13 +433,7 @@ def check_positive(name: str, value: SupportsIndex) -> int:
 
 
 def to_result(event: object) -> Result:
-    """Convert an event to a Result.
-
-    Raises
-    ------
-    OptionError
-        If it is neither a Result nor a dict.
-    """
+    """Convert an event to a Result."""
     if isinstance(event, Result):
         return event
     if isinstance(event, dict):

@@ -45,6 +45,7 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
     """
     query = json.dumps(frame.attrs["query"], ensure_ascii=False)
     first = MAX_PAGE_SIZE if limit is None else min(MAX_PAGE_SIZE, limit)
+    # Only the first occurrence, which is the declaration of the variable.
     text = find_sent_query(frame).replace("$query: String!", f"$query: String! = {query}", 1)
     text = text.replace("$first: Int!", f"$first: Int! = {first}", 1)
     if len(frame) <= MAX_PAGE_SIZE:
@@ -56,7 +57,7 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
 
 
 def write_python(
-    query: str, limit: int | None, client: Any, names: Mapping[str, Any] | None = None
+    query: str, limit: int | None, client: Any, names: Mapping[str, object] | None = None
 ) -> str:
     """Return a line of Python that repeats a search.
 
@@ -185,7 +186,7 @@ class StarRun:
                 return f"{got} in {pages}."
         return ""
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the state that a view shows."""
         return {
             "phase": self.phase,

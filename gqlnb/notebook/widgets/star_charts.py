@@ -126,7 +126,6 @@ def build_charts(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def describe_bars(bars: Sequence[StarBar]) -> str:
-    """Describe the bars in a sentence."""
     if not bars:
         return "No repositories."
     first, last = bars[0], bars[-1]
@@ -139,7 +138,6 @@ def describe_bars(bars: Sequence[StarBar]) -> str:
 
 
 def describe_bins(bins: Sequence[Bin]) -> str:
-    """Describe the histogram in a sentence."""
     if not bins:
         return "No repositories."
     first, *others = sorted(bins, key=lambda found: -found.count)
@@ -154,7 +152,6 @@ def describe_bins(bins: Sequence[Bin]) -> str:
 
 
 def format_range(found: Bin) -> str:
-    """Format the limits of a range."""
     return f"{found.low:,}" if found.low == found.high else f"{found.low:,} to {found.high:,}"
 
 

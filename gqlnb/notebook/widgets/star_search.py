@@ -238,7 +238,8 @@ class StarSearch(Widget):
             return f"<p>{escape(repr(self))}: run this notebook to search.</p>"
         note = f" The first {ROWS_SHOWN} are shown." if len(frame) > ROWS_SHOWN else ""
         bins = build_histogram_grid(frame)
-        return f"{render_frame(frame, f'{write_caption(frame)}{note}')}{bins.to_html() if bins.rows else ''}"
+        table = render_frame(frame, f"{write_caption(frame)}{note}")
+        return f"{table}{bins.to_html() if bins.rows else ''}"
 
     def _handle_view_message(
         self, message: Message, _buffers: Sequence[memoryview], /
@@ -296,7 +297,6 @@ class StarSearch(Widget):
         return run
 
     def _execute_run(self, run: StarRun) -> None:
-        """Search in the calling thread."""
         try:
             with open_client(self._client) as client:
 
@@ -318,6 +318,7 @@ class StarSearch(Widget):
         with self._lock:
             if run.finished.is_set():
                 return
+            # The view requests rows again when the number changes.
             found["number"] = 1 + (self._result_message["number"] if self._result_message else 0)
             # Before the end: a thread in wait() reads these next.
             self._frame, self._frame_copy, run.received = frame, copied, len(frame)
@@ -338,6 +339,7 @@ class StarSearch(Widget):
 
     def _call_callbacks(self, run: StarRun) -> list[Exception]:
         """Call the registered functions; show their exceptions and return them."""
+        # A copy, because a function may register or remove others.
         with self._lock:
             callbacks = list(self._callbacks)
         wrong = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.renderer import describe_value
@@ -36,10 +36,10 @@ class TreeSource:
         may be slow.
     """
 
-    def __init__(self, data: Callable[[], Any]) -> None:
+    def __init__(self, data: Callable[[], object]) -> None:
         self._data = data
 
-    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, message: Mapping[str, object]) -> dict[str, object]:
         """Answer one message of a tree.
 
         Raises
@@ -62,7 +62,7 @@ class TreeSource:
         msg = "The tree sent an unknown message. Run the cell again."
         raise QueryError(msg)
 
-    def get_value(self, at: Sequence[Any]) -> Any:
+    def get_value(self, at: Sequence[object]) -> object:
         """Return the value at a path of positions.
 
         Raises
@@ -82,15 +82,14 @@ class TreeSource:
         return value
 
 
-def iterate_children(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the keys and values in a mapping or list."""
+def iterate_children(value: object) -> Iterator[tuple[object, object]]:
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, (list, tuple)):
         yield from enumerate(value)
 
 
-def build_item(key: Any, value: Any) -> dict[str, Any]:
+def build_item(key: object, value: object) -> dict[str, object]:
     """Return one line of the tree.
 
     Returns
@@ -108,15 +107,14 @@ def build_item(key: Any, value: Any) -> dict[str, Any]:
     }
 
 
-def get_kind(value: Any) -> str:
-    """Return the JSON type of a value."""
+def get_kind(value: object) -> str:
     if value is None:
         return "null"
     kinds = {bool: "boolean", int: "number", float: "number", str: "string", dict: "object"}
     return kinds.get(type(value), "array" if isinstance(value, (list, tuple)) else "other")
 
 
-def format_line(value: Any) -> str:
+def format_line(value: object) -> str:
     """Return a leaf as JSON, or the first leaves of an object or array."""
     if isinstance(value, dict):
         pairs = islice(value.items(), FEW)
@@ -133,7 +131,7 @@ def format_line(value: Any) -> str:
     return format_leaf(value, LINE)
 
 
-def format_leaf(value: Any, limit: int) -> str:
+def format_leaf(value: object, limit: int) -> str:
     """Return a leaf as JSON, or the brackets of an object or array."""
     if isinstance(value, dict):
         return "{…}" if value else "{}"
@@ -147,11 +145,12 @@ def format_leaf(value: Any, limit: int) -> str:
         return f"<{type(value).__name__}>"
 
 
-def find_words(data: Any, words: str) -> dict[str, Any]:
+def find_words(data: object, words: str) -> dict[str, object]:
     """Search keys and values for words in any case; return the first places in order."""
+    # A loop with a stack: deeply nested data would exceed the recursion limit.
     wanted = words.strip().casefold()
     places: list[list[int]] = []
-    stack: list[tuple[list[int], Iterator[tuple[Any, Any]]]] = [([], iterate_children(data))]
+    stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], iterate_children(data))]
     numbers = [0]
     while stack and wanted:
         at, left = stack[-1]
@@ -172,8 +171,7 @@ def find_words(data: Any, words: str) -> dict[str, Any]:
     return {"places": places, "more": False}
 
 
-def has_words(step: tuple[Any, Any], wanted: str) -> bool:
-    """Return whether a key or a leaf contains the words."""
+def has_words(step: tuple[object, object], wanted: str) -> bool:
     key, value = step
     if isinstance(key, str) and wanted in key.casefold():
         return True
@@ -182,14 +180,8 @@ def has_words(step: tuple[Any, Any], wanted: str) -> bool:
     return not isinstance(value, (dict, list, tuple)) and wanted in format_line(value).casefold()
 
 
-def to_json(value: Any) -> str:
-    """Convert a value to JSON.
-
-    Raises
-    ------
-    QueryError
-        If the text is too long for the clipboard.
-    """
+def to_json(value: object) -> str:
+    """Convert a value to JSON."""
     parts = []
     size = 0
     encoder = json.JSONEncoder(ensure_ascii=False, indent=2, default=describe_value)

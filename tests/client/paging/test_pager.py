@@ -768,7 +768,7 @@ def test_a_query_that_is_refused_with_pages_is_asked_as_it_is(world: World) -> N
 
 @pytest.fixture
 def secretive(world: World) -> Iterator[str]:
-    """Yield the address of an endpoint that does not tell its schema."""
+    """Yield the address of an endpoint that refuses introspection."""
     with serve(world.schema, port=0, access=Access(introspection=False)) as server:
         yield server.url
 

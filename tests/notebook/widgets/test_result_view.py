@@ -95,7 +95,7 @@ def test_each_tab_answers_for_itself(schema: Schema) -> None:
     assert tree["items"][0]["text"] == '"3"'
     wrong = listener.ask(kind="grid", tab=0, query={"filters": {"2": "x"}}, id="y", **ROWS)
     assert wrong["kind"] == "failed"
-    assert "'x' of column 'stars' is no number" in wrong["text"]
+    assert "'x' of column 'stars' is not a number" in wrong["text"]
     assert listener.view._handle_view_message({"kind": "grid", "tab": 9}, []) is None
 
 

@@ -438,7 +438,7 @@ def _get_object_names(schema: GraphQLSchema | None, composite: Any) -> frozenset
 def _is_included(node: SelectionNode, conditions: Mapping[str, bool] | None) -> bool | None:
     """Return whether ``@skip`` and ``@include`` let a selection execute; None if unknown."""
     included: bool | None = True
-    for directive in node.directives:
+    for directive in node.directives or ():
         name = directive.name.value
         if name not in {"skip", "include"} or not directive.arguments:
             continue

@@ -80,6 +80,8 @@ def parse_assignments(
     return values
 
 
+# click has no mutually exclusive options; several flag values of one parameter would override each
+# other silently.
 class OutputOption(click.Option):
     """An option for the form of the output, of which a command takes one at most."""
 

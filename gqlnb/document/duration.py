@@ -57,7 +57,9 @@ def parse_duration(value: str) -> int:
     hours, minutes, seconds = (int(part or 0) for part in parts)
     clock_seconds = (hours * 60 + minutes) * 60 + seconds
     clock = clock_seconds * NANOSECONDS_PER_SECOND + parse_fraction(digits)
-    return int(day_digits or 0) * 86400 * NANOSECONDS_PER_SECOND + (-clock if sign == "-" else clock)
+    return int(day_digits or 0) * 86400 * NANOSECONDS_PER_SECOND + (
+        -clock if sign == "-" else clock
+    )
 
 
 def convert_seconds(value: Any) -> int:

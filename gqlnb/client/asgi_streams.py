@@ -130,8 +130,8 @@ async def open_asgi_link(
         async with asyncio.timeout(seconds):
             message = await running.receive_message()
     except (TransportError, TimeoutError) as error:
-        said = str(error) or "nobody answered in time"
-        fault = NotOfferedError(f"{asgi.source}: it opens no WebSocket ({said}).")
+        reason = str(error) or "no answer in time"
+        fault = NotOfferedError(f"{asgi.source}: it opens no WebSocket ({reason}).")
     except BaseException:
         await running.close()
         raise
@@ -167,9 +167,9 @@ async def stream_asgi_events(
         If the application fails, or its stream breaks off.
     """
     body = request.encode()
-    said = {"accept": accept, "content-length": str(len(body))}
+    headers = {"accept": accept, "content-length": str(len(body))}
     first = {"type": "http.request", "body": body, "more_body": False}
-    running = AsgiCall(asgi, asgi.build_scope("http", said), first, {"type": "http.disconnect"})
+    running = AsgiCall(asgi, asgi.build_scope("http", headers), first, {"type": "http.disconnect"})
     try:
         head: Message | None = None
         try:

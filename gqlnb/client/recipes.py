@@ -87,6 +87,7 @@ class ClientRecipe:
         }
 
 
+# The process is part of the key: a forked child must not use the connections of its parent.
 @lru_cache(MAX_CLIENTS)
 def _open_cached(recipe: ClientRecipe, make: Callable[..., Any], _process: int) -> Any:
     return make(recipe.target, **recipe.resolve_options())

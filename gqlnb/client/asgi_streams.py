@@ -15,7 +15,7 @@ from gqlnb.http.sse import EVENT_STREAM
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from gqlnb.client.transports import AsgiTransport
     from gqlnb.http.messages import Request
@@ -28,18 +28,18 @@ Message = dict[str, Any]
 class AsgiCall:
     """An application that runs with one scope, and the messages to and from it.
 
-    It waits with its next message until we have taken the last one.
+    Its next message waits until the last one was received here.
 
     Parameters
     ----------
     asgi
         The application.
     scope
-        What it is asked for.
+        The ASGI scope.
     first
         The first message to it.
     last
-        What it hears when we leave.
+        The message that disconnects.
     """
 
     def __init__(self, asgi: AsgiTransport, scope: Message, first: Message, last: Message) -> None:
@@ -222,9 +222,11 @@ async def read_pieces(running: AsgiCall, encoding: str, source: str) -> AsyncGen
     raise TransportError(msg)
 
 
-async def read_bodies(hear: Callable[[], Any]) -> AsyncGenerator[bytes, None]:
+async def read_bodies(
+    receive: Callable[[], Awaitable[Message | None]],
+) -> AsyncGenerator[bytes, None]:
     """Yield the parts of a body."""
-    while (message := await hear()) is not None:
+    while (message := await receive()) is not None:
         yield message.get("body", b"")
         if not message.get("more_body"):
             return

@@ -94,7 +94,7 @@ class NamedConnection:
     description
         One line without secrets.
     location
-        Where it was registered: a file and line, or ``"this process"``.
+        The file and line of its registration, or ``"this process"``.
     """
 
     name: str

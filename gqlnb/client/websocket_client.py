@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_transport import CONNECT_SECONDS
+from gqlnb.client.http_transport import CONNECT_SECONDS, find_proxies
 from gqlnb.client.network_errors import (
     CLIENT_CERTIFICATE,
     PROXY_LOGIN,
@@ -28,7 +28,6 @@ from gqlnb.client.network_errors import (
     iterate_causes,
 )
 from gqlnb.client.transports import get_user_agent
-from gqlnb.client.urls import is_loopback
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, sanitize_text
 from gqlnb.http.graphql_ws_client import (
     BAD_MESSAGE_CODE,
@@ -112,7 +111,7 @@ class SocketClosed(NamedTuple):
     reason
         Its words.
     own_code
-        The code we closed with before, for what it had sent; None if we had not.
+        The code with which we had closed before; None if we had not.
     """
 
     code: int | None
@@ -274,10 +273,9 @@ async def connect_socket(http: HttpTransport, seconds: float, offered: Sequence[
 
 def find_proxy(http: HttpTransport) -> str | None:
     """Return the address of the proxy in the environment for an endpoint, if any."""
-    from requests.utils import get_environ_proxies, select_proxy
+    from requests.utils import select_proxy
 
-    proxies = {} if is_loopback(http.url) else get_environ_proxies(http.url)
-    return select_proxy(http.url, proxies)
+    return select_proxy(http.url, find_proxies(http.url))
 
 
 @cache
@@ -321,7 +319,7 @@ async def exchange_messages(
     Parameters
     ----------
     source
-        Where it leads, as it is shown.
+        The endpoint, as it is shown.
     hide
         Hides secrets in words of the other side.
     seconds

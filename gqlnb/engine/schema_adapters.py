@@ -129,9 +129,9 @@ class SchemaAdapter:
         QueryError
             If it is a subscription, or a variable does not match its type.
         """
-        if context is None:
+        if context is None and self._context is not None:
             context = self._build_context()
-        if document.kind == "subscription" or not (self.options or self.reason):
+        if not (self.reason or self.options) or document.kind == "subscription":
             schema = self._executable
             if schema is not self.graphql and (problems := find_incremental_problems(document)):
                 raise QueryError(text=document.text, problems=problems)

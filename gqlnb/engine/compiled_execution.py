@@ -295,13 +295,7 @@ def coerce_variables(operation: CachedOperation, variables: Any, options: dict[s
 
 
 def build_plan_key(operation: CachedOperation, variables: Any) -> tuple[object, ...]:
-    """Return the values of the variables that ``@skip`` and ``@include`` read.
-
-    Raises
-    ------
-    TypeError
-        If a value is not hashable.
-    """
+    """Return the values of the variables that ``@skip`` and ``@include`` read."""
     values = variables.coerced if IS_GRAPHQL_33 else variables
     key = tuple(values.get(name, ...) for name in operation.facts.names)
     hash(key)

@@ -162,14 +162,14 @@ class ExecutionBudget:
         self.left = min(self._step, left)
         self._uncredited = left - self.left
 
-    def count_rows(self, rows: Sequence[object], each: int, dicts: bool) -> Iterable[object]:
+    def count_rows(self, rows: Sequence[object], per_row: int, dicts: bool) -> Iterable[object]:
         """Return the rows of a list that exceeds the credit, to be counted during iteration.
 
         Parameters
         ----------
         rows
             The rows, which have been counted as a whole.
-        each
+        per_row
             The fields of each row. Those of null rows are refunded, so that the last row is
             executed even if it may exceed the budget, and checked afterwards.
         dicts
@@ -180,24 +180,24 @@ class ExecutionBudget:
         BudgetExceededError
             If time is up.
         """
-        counted = len(rows) * each
+        counted = len(rows) * per_row
         self.left += counted
         self.renew_credit()
         if counted > self.left:
             if not dicts or counted > min(MAX_ROWS_AT_ONCE, self._uncredited + self.left):
-                return chain.from_iterable(self._split_rows(rows, each))
+                return chain.from_iterable(self._split_rows(rows, per_row))
             self._uncredited += self.left - counted
             self.left = counted
         self.left -= counted
         return rows
 
-    def _split_rows(self, rows: Sequence[object], each: int) -> Iterator[Sequence[object]]:
+    def _split_rows(self, rows: Sequence[object], per_row: int) -> Iterator[Sequence[object]]:
         done = 0
         while done < len(rows):
-            if self.left < each:
+            if self.left < per_row:
                 self.renew_credit()
-            size = min(max(1, self.left // each), len(rows) - done)
-            self.left -= size * each
+            size = min(max(1, self.left // per_row), len(rows) - done)
+            self.left -= size * per_row
             yield rows[done : done + size]
             done += size
             if self.left < 0:

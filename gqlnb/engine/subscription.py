@@ -212,6 +212,7 @@ def open_event_source(
         return _await_event_source(source, place)
     if isinstance(source, Iterable) and not isinstance(source, (str, bytes, dict)):
         return ThreadedIterator(iter(source))
+    # Strings and mappings are iterable, but always a mistake here.
     message = (
         f"The function for {place} must give its events one by one, as a generator does "
         f"('yield value', async or not); it returned {sanitize_text(type(source).__name__, 80)}."
@@ -356,19 +357,14 @@ class Stream(AsyncIterator[Result]):
 async def iterate_results(
     begin: Callable[[], Any], document: Document
 ) -> AsyncGenerator[Result, None]:
-    """Yield a result for each event of a subscription that `begin` begins.
-
-    Raises
-    ------
-    QueryError
-        If a variable does not match its type.
-    """
+    """Yield a result for each event of a subscription that `begin` begins."""
     outcomes = begin()
     if isawaitable(outcomes):
         outcomes = await outcomes
-    if not hasattr(outcomes, "__aiter__"):  # the function of the field has failed
+    if not hasattr(outcomes, "__aiter__"):  # an ExecutionResult: the field's function has failed
         yield build_result(outcomes, document)
         return
+    # Closed here, since an abandoned asynchronous generator is finalized only at some later time.
     async with aclosing(outcomes):
         async for outcome in outcomes:
             yield outcome if isinstance(outcome, Result) else build_result(outcome, document)

@@ -79,6 +79,7 @@ class ToManyLink:
     @cached_property
     def _sorted(self) -> tuple[Rows, Rows]:
         """The positions that are referred to, ascending, and the referring rows."""
+        # Sorted once: the rows that refer to a row are then found by bisection.
         places = pc.fill_null(self.places, -1).to_numpy(zero_copy_only=False)
         order = np.argsort(places, kind="stable")
         return places[order], order
@@ -222,6 +223,7 @@ class FrameTable:
             keys[str(len(keys))] = values
             directions.append("descending" if descending else "ascending")
         by = list(zip(keys, directions, strict=True))
+        # 32 bits halve the memory of an order.
         rows = pc.sort_indices(pa.table(keys), sort_keys=by).to_numpy().astype(np.int32)
         places = np.empty_like(rows)
         places[rows] = np.arange(self.length, dtype=np.int32)
@@ -266,6 +268,7 @@ class FrameTable:
         after, before = (
             row if row is None or order is None else order.places[row] for row in (after, before)
         )
+        # A cursor is compared by place, so that it also works if its row does not match the filter.
         low = 0 if after is None else int(np.count_nonzero(keys <= after))
         high = len(keys) if before is None else int(np.count_nonzero(keys < before))
         if last is None:
@@ -336,13 +339,7 @@ class FrameTable:
         return b64encode(f"{self.name}:{row}:{self.length}".encode()).decode()
 
     def _decode_cursor(self, cursor: str | None) -> int | None:
-        """Return the position of the row that a cursor names.
-
-        Raises
-        ------
-        GraphQLError
-            If it is not a cursor of this table.
-        """
+        """Return the position of the row that a cursor names."""
         if cursor is None:
             return None
         try:

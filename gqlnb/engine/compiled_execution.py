@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphql import ExecutionResult, GraphQLError
 from graphql import execute as core_execute
@@ -26,7 +26,7 @@ from gqlnb.engine.execution_budget import (
     build_counting_executor,
     execute_bounded,
 )
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value, check_arguments
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Outcome, Value, check_arguments
 from gqlnb.errors import QueryError
 from gqlnb.result.result import Result, build_data_result
 
@@ -76,13 +76,13 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     document: DocumentNode,
     root_value: Value = None,
     context_value: Value = None,
-    variable_values: dict[str, Any] | None = None,
+    variable_values: dict[str, Value] | None = None,
     operation_name: str | None = None,
     field_resolver: Value = None,
     type_resolver: Value = None,
     *more: object,
     **options: Value,
-) -> Any:
+) -> Outcome:
     """Execute an operation like ``graphql.execute``, faster.
 
     The parameters, the return value, the errors and their order are those of the installed
@@ -165,10 +165,10 @@ def execute_within(
     document: DocumentNode,
     root: Value = None,
     context: Value = None,
-    variables: dict[str, Any] | None = None,
+    variables: dict[str, Value] | None = None,
     name: str | None = None,
     **options: Value,
-) -> Any:
+) -> Outcome:
     """Version of :func:`execute` with a budget, by plans that count fields.
 
     Parameters
@@ -200,8 +200,8 @@ def execute_within(
 
 
 def execute_by_core(
-    budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Any]
-) -> Any:
+    budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Value]
+) -> Outcome:
     """Execute by graphql-core, with an executor that counts fields if there is a budget."""
     if budget is not None:
         executor = build_counting_executor(budget, options.get(EXECUTOR_OPTION))
@@ -210,7 +210,11 @@ def execute_by_core(
 
 
 def create_executor(
-    plan: OperationPlan, root: Value, context: Value, variables: Any, budget: ExecutionBudget | None
+    plan: OperationPlan,
+    root: Value,
+    context: Value,
+    variables: Value,
+    budget: ExecutionBudget | None,
 ) -> PlanExecutor:
     """Return an executor for a further run of a plan."""
     if budget is None:
@@ -222,10 +226,10 @@ def execute_operation(
     operation: CachedOperation,
     root: Value,
     context: Value,
-    variables: dict[str, Any] | None,
-    options: dict[str, Any],
+    variables: dict[str, Value] | None,
+    options: dict[str, Value],
     budget: ExecutionBudget | None = None,
-) -> Any:
+) -> Outcome:
     """Execute an operation by its plan, if it has been executed with such variables before."""
     schema = operation.schema
     incremental = IS_GRAPHQL_33 and (
@@ -248,10 +252,10 @@ def execute_first_time(
     operation: CachedOperation,
     root: Value,
     context: Value,
-    variables: dict[str, Any] | None,
-    options: dict[str, Any],
+    variables: dict[str, Value] | None,
+    options: dict[str, Value],
     budget: ExecutionBudget | None,
-) -> Any:
+) -> Outcome:
     """Execute an operation by graphql-core's methods, and cache a plan."""
     schema, document = operation.schema, operation.document
     if not IS_GRAPHQL_33:
@@ -277,7 +281,9 @@ def build_plan(built: PlanExecutor, facts: DocumentFacts, *, timed: bool = False
     return plan
 
 
-def coerce_variables(operation: CachedOperation, variables: Any, options: dict[str, Any]) -> Any:
+def coerce_variables(
+    operation: CachedOperation, variables: Value, options: dict[str, Value]
+) -> Value:
     """Return coerced variables, or None if graphql-core must report errors in them."""
     plan = next(iter(operation.plans.values()), None)
     if plan is None or not (variables is None or isinstance(variables, dict)):
@@ -294,7 +300,7 @@ def coerce_variables(operation: CachedOperation, variables: Any, options: dict[s
     return None if isinstance(found, list) else found
 
 
-def build_plan_key(operation: CachedOperation, variables: Any) -> tuple[object, ...]:
+def build_plan_key(operation: CachedOperation, variables: Value) -> tuple[object, ...]:
     """Return the values of the variables that ``@skip`` and ``@include`` read."""
     values = variables.coerced if IS_GRAPHQL_33 else variables
     key = tuple(values.get(name, ...) for name in operation.facts.names)

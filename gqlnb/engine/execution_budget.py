@@ -22,7 +22,7 @@ import graphql
 from graphql import ExecutionResult
 
 from gqlnb.engine.compiler.executor import LazyPath, PlanExecutor, PlannedField
-from gqlnb.engine.graphql_compat import BaseExecutor, new_object
+from gqlnb.engine.graphql_compat import BaseExecutor, Outcome, Value, new_object
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -244,12 +244,12 @@ class FieldCountingMixin:
 
     budget: ExecutionBudget
 
-    def execute_field(self, *given: object, **options: object) -> Any:
+    def execute_field(self, *given: object, **options: object) -> Value:
         """Count and execute a field."""
         self.budget.spend(1)
         return super().execute_field(*given, **options)  # type: ignore[misc]
 
-    def complete_list_value(self, *given: Any) -> Any:
+    def complete_list_value(self, *given: Any) -> Value:
         """Complete a list, also of an infinite iterator while there is time."""
         return_type, group, info, path, result, *more = given
         if isinstance(result, Iterator):
@@ -266,7 +266,7 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
 
     @classmethod
     def create(
-        cls, plan: Any, root: Any, context: Any, variables: Any, budget: ExecutionBudget
+        cls, plan: Any, root: Value, context: Value, variables: Value, budget: ExecutionBudget
     ) -> BudgetedPlanExecutor:
         """Return an executor with all attributes of the plan's first run.
 
@@ -281,12 +281,12 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
         run.budget = budget
         return run
 
-    def execute_planned_field(self, field: PlannedField, source: Any, path: LazyPath) -> Any:
+    def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
         """Execute a field like graphql-core; compiled code has counted it."""
         self.budget.left += 1
         return super().execute_planned_field(field, source, path)
 
-    def complete_unusual(self, value: Any, field: PlannedField, path: LazyPath) -> Any:
+    def complete_unusual(self, value: Value, field: PlannedField, path: LazyPath) -> Value:
         """Complete a value of an unusual type, which may be a function to call."""
         self.budget.check()
         return super().complete_unusual(value, field, path)
@@ -302,10 +302,10 @@ def build_counting_executor(budget: ExecutionBudget, base: type | None) -> type:
 
 
 def execute_bounded(
-    execute: Callable[[], Any],
+    execute: Callable[[], Outcome],
     budget: ExecutionBudget,
     document: Document,
-    finish: Callable[[Any, Document], Result],
+    finish: Callable[[ExecutionResult, Document], Result],
 ) -> Result | Awaitable[Result]:
     """Execute within a budget.
 
@@ -337,10 +337,10 @@ def execute_bounded(
 
 
 async def await_within(
-    outcome: Awaitable[Any],
+    outcome: Awaitable[ExecutionResult],
     budget: ExecutionBudget,
     document: Document,
-    finish: Callable[[Any, Document], Result],
+    finish: Callable[[ExecutionResult, Document], Result],
 ) -> Result:
     """Await an outcome until the deadline.
 

@@ -324,10 +324,10 @@ class FrameSchema:
         return write_sdl(self.tables, self.keys)
 
     @property
-    def scalars(self) -> dict[str, Any]:
+    def scalars(self) -> dict[str, dict[str, object]]:
         """The parsers of the columns' scalars, by type and member."""
         used = {it.column.type for table in self.tables.values() for it in table.fields.values()}
-        return {name: SCALAR_PARSERS[name] for name in SCALAR_PARSERS if name in used}
+        return {name: dict(SCALAR_PARSERS[name]) for name in SCALAR_PARSERS if name in used}
 
     def set_resolvers(self, types: Mapping[str, Any]) -> None:
         """Set the resolvers of the types built from the SDL."""
@@ -345,7 +345,7 @@ class FrameSchema:
             table.set_row_type(types[table.type])
 
 
-def check_options(page_sizes: Any, **mappings: Any) -> None:
+def check_options(page_sizes: Any, **mappings: object) -> None:
     """Check the types of options."""
     for name, given in mappings.items():
         if given is not None and not isinstance(given, Mapping):
@@ -364,10 +364,10 @@ def check_options(page_sizes: Any, **mappings: Any) -> None:
 
 def build_connection_resolver(
     table: FrameTable, link: ToManyLink | None = None
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Return the resolver of a connection: of all rows of a table, or of linked rows."""
 
-    def resolve(source: Any, info: Any, /, **args: Any) -> Any:
+    def resolve(source: Any, info: Any, /, **args: object) -> object:
         rows = None if link is None else link.find_rows(source[info.field_name])
         asked = collect_fields_below(info.field_nodes, info.fragments)
         return table.build_connection(args, asked, info.fragments, rows)
@@ -375,9 +375,9 @@ def build_connection_resolver(
     return resolve
 
 
-def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., Any]:
+def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., object]:
 
-    def resolve(_source: Any, info: Any, /, **args: Any) -> Any:
+    def resolve(_source: object, info: Any, /, **args: object) -> object:
         rows = table.filter_rows({key: {"eq": args[key]}})
         return next(iter(table.build_nodes(rows, info.field_nodes, info.fragments)), None)
 

@@ -1,4 +1,4 @@
-"""JSON in and out: exact integers, nothing that is not JSON, errors that name the place."""
+"""JSON encoding and decoding: exact integers, strictly valid JSON, errors with the place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from contextlib import suppress
 from decimal import Decimal
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "JSON",
     "JSONError",
     "dump_exact_json",
     "dump_json",
@@ -35,20 +36,22 @@ _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 BYTE_PATTERN = re.compile(r"\(byte (\d+)\)")
 INVALID_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
-# One half of a pair of escapes without the other; what stands before must be no open backslash.
+# Half of a surrogate pair of escapes; an odd number of backslashes before it would escape it.
 LONE_SURROGATE = re.compile(
     r"((?<!\\)(?:\\\\)*)(?:\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..)"
 )
 
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
 
 class JSONError(ValueError):
-    """Bytes that are not JSON, or a value that JSON cannot hold.
+    """Bytes that are not JSON, or a value that JSON cannot represent.
 
     Attributes
     ----------
     at : int or None
-        The offset of the fault in the bytes, where it is known.
+        The offset of the fault in the bytes, if known.
     """
 
     def __init__(self, message: str, at: int | None = None) -> None:
@@ -57,12 +60,12 @@ class JSONError(ValueError):
 
 
 def load_json(body: bytes) -> Any:
-    """Read JSON bytes; of duplicate keys the last one wins, a byte order mark is skipped.
+    """Decode JSON bytes; of duplicate keys the last one wins, a byte order mark is skipped.
 
     Raises
     ------
     JSONError
-        If they are not JSON: NaN, infinity, bad UTF-8 and lone surrogates included.
+        If they are not valid JSON; NaN, infinity, bad UTF-8 and lone surrogates are not.
     """
     try:
         return _DECODER.decode(strip_bom(body))
@@ -72,70 +75,70 @@ def load_json(body: bytes) -> Any:
 
 
 def load_exact_json(body: bytes) -> Any:
-    """Read JSON bytes that :func:`load_json` accepts, with decimals for numbers that no float equals."""
+    """Decode JSON bytes that :func:`load_json` accepts, with decimals for inexact floats."""
     return _EXACT_DECODER.decode(strip_bom(body))
 
 
 def dump_exact_json(value: Any) -> bytes:
-    """Write what :func:`load_exact_json` reads: a decimal is a number with all its digits."""
+    """Encode a value of :func:`load_exact_json`; a decimal is a number with all its digits."""
     return _EXACT_ENCODER.encode(value)
 
 
 def parse_number(text: str) -> float | Decimal:
-    """Return a JSON number as a float where that has all its digits, else as a decimal."""
-    found = float(text)
-    exact = Decimal(text)
-    return found if Decimal(repr(found)) == exact else exact
+    """Return a JSON number as a float if that has all its digits, else as a decimal."""
+    number, exact = float(text), Decimal(text)
+    return number if Decimal(repr(number)) == exact else exact
 
 
 _EXACT_DECODER = msgspec.json.Decoder(float_hook=parse_number)
 
 
 def load_repaired_json(body: bytes) -> Any:
-    """Read JSON bytes with U+FFFD for what is no text in them: bad UTF-8 and lone surrogates.
+    """Decode JSON bytes with U+FFFD in place of bad UTF-8 and lone surrogates.
 
     Raises
     ------
     JSONError
-        If there is another fault.
+        If they have another fault.
     """
     return load_json(LONE_SURROGATE.sub(r"\1\\ufffd", body.decode("utf-8", "replace")).encode())
 
 
 def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
-    """Return what is wrong with bytes that are not JSON, and at which offset."""
+    """Return the fault of bytes that are not JSON as a clause, and its offset if known."""
     if isinstance(error, RecursionError):
         return "nested too deeply", None
     try:
         text = body.decode()
     except UnicodeDecodeError as bad:
-        return f"byte 0x{body[bad.start]:02x} is no UTF-8 (byte {bad.start})", bad.start
+        return f"byte 0x{body[bad.start]:02x} is not valid UTF-8 (byte {bad.start})", bad.start
     lone = LONE_SURROGATE.search(text)
     place = BYTE_PATTERN.search(str(error))
     at = int(place[1]) if place else None
     if at is not None and (word := INVALID_NUMBER.search(body, max(0, at - 1), at + 9)):
-        return f"{word[0].decode()} is no number of JSON (byte {at})", at
+        return f"{word[0].decode()} is not a JSON number (byte {at})", at
     if lone and (at is None or "surrogate" in str(error)):  # without a place at the very end
         at = len(text[: lone.start()].encode())
-        return f"a lone surrogate is no text (byte {at})", at
+        return f"a lone surrogate is not valid text (byte {at})", at
     if at is None and "truncated" in str(error):
         return ("it breaks off" if body.strip() else "it is empty"), len(body)
     return sanitize_text(error, 120), at
 
 
 def strip_bom(body: bytes) -> bytes:
-    """Return a body without the byte order mark that some servers put before it."""
+    """Return a body without a byte order mark, which some servers send."""
     return body.removeprefix(BOM_UTF8)
 
 
 def dump_json(value: Any) -> bytes:
-    """Write a value as JSON bytes.
+    """Encode a value as JSON bytes.
 
     Raises
     ------
     JSONError
-        If a part of it is no JSON value, a NaN or an infinity included; the message says where.
+        If a part of it is not a JSON value, such as NaN or infinity; the message has its path.
     """
+    # msgspec would encode NaN and infinity as null.
     if is_plain_json(value):
         with suppress(UnicodeEncodeError):  # a lone surrogate
             return _ENCODER.encode(value)
@@ -146,7 +149,7 @@ def dump_json(value: Any) -> bytes:
 
 
 def is_plain_json(value: Any) -> bool:
-    """Tell at a glance that a value is JSON, texts apart; False where it takes a closer look."""
+    """Return whether a value is JSON, except for its texts; False if in doubt."""
     kind = type(value)
     if kind in _LEAF_TYPES:
         return True
@@ -162,23 +165,24 @@ def is_plain_json(value: Any) -> bool:
 
 
 def dump_valid_json(value: Any) -> bytes:
-    """Write a value that is known to hold text, finite numbers, Booleans, null and containers.
+    """Encode a value that is known to be JSON, except for its texts.
 
     Raises
     ------
     UnicodeEncodeError
-        If a text holds a lone surrogate.
+        If a text contains a lone surrogate.
     """
     return _ENCODER.encode(value)
 
 
 def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
-    """Yield a sentence for each part of `value` that JSON cannot hold."""
+    """Yield a sentence for each part of a value that JSON cannot represent."""
     kind = type(value)
     if kind is dict:
         for key, item in value.items():
             if not isinstance(key, str):
-                yield f"Key {sanitize_text(repr(key), 80)}{describe_path(path)} is no text; JSON keys are."
+                shown = sanitize_text(repr(key), 80)
+                yield f"Key {shown}{describe_path(path)} is not text; JSON keys are."
             elif (fault := describe_leaf_fault(key)) is not None:
                 yield fault.format(f" of a key{describe_path(path)}")
             yield from iter_faults(item, (*path, key))
@@ -190,7 +194,7 @@ def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
 
 
 def describe_leaf_fault(value: Any) -> str | None:
-    """Return what keeps a leaf out of JSON, with braces where its place goes."""
+    """Return the reason why a leaf is not JSON, with ``{}`` for its path; None if it is."""
     kind = type(value)
     if kind is str and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
         return "Lone surrogate in text{}: it has no UTF-8 form."

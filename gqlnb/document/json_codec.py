@@ -1,4 +1,4 @@
-"""JSON encoding and decoding: exact integers, strictly valid JSON, errors with the place."""
+"""Strict JSON encoding and decoding, with exact integers and errors that name the location."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from contextlib import suppress
 from decimal import Decimal
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "JSON",
     "JSONError",
     "dump_exact_json",
     "dump_json",
@@ -36,22 +35,20 @@ _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 BYTE_PATTERN = re.compile(r"\(byte (\d+)\)")
 INVALID_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
-# Half of a surrogate pair of escapes; an odd number of backslashes before it would escape it.
+# An escape of a surrogate without its partner, not preceded by an unpaired backslash.
 LONE_SURROGATE = re.compile(
     r"((?<!\\)(?:\\\\)*)(?:\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..)"
 )
 
-JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
-
 
 class JSONError(ValueError):
-    """Bytes that are not JSON, or a value that JSON cannot represent.
+    """Bytes that are not valid JSON, or a value that JSON cannot represent.
 
     Attributes
     ----------
     at : int or None
-        The offset of the fault in the bytes, if known.
+        The byte offset of the error, if known.
     """
 
     def __init__(self, message: str, at: int | None = None) -> None:
@@ -60,12 +57,12 @@ class JSONError(ValueError):
 
 
 def load_json(body: bytes) -> Any:
-    """Decode JSON bytes; of duplicate keys the last one wins, a byte order mark is skipped.
+    """Parse JSON bytes; the last of duplicate keys is used, a byte order mark is skipped.
 
     Raises
     ------
     JSONError
-        If they are not valid JSON; NaN, infinity, bad UTF-8 and lone surrogates are not.
+        If they are not valid JSON, such as NaN, infinity, invalid UTF-8 and lone surrogates.
     """
     try:
         return _DECODER.decode(strip_bom(body))
@@ -75,17 +72,17 @@ def load_json(body: bytes) -> Any:
 
 
 def load_exact_json(body: bytes) -> Any:
-    """Decode JSON bytes that :func:`load_json` accepts, with decimals for inexact floats."""
+    """Parse valid JSON bytes, with decimals for numbers that no float equals."""
     return _EXACT_DECODER.decode(strip_bom(body))
 
 
 def dump_exact_json(value: Any) -> bytes:
-    """Encode a value of :func:`load_exact_json`; a decimal is a number with all its digits."""
+    """Encode a value as JSON, decimals as numbers with all their digits."""
     return _EXACT_ENCODER.encode(value)
 
 
 def parse_number(text: str) -> float | Decimal:
-    """Return a JSON number as a float if that has all its digits, else as a decimal."""
+    """Parse a JSON number as a float if that is exact, else as a decimal."""
     number, exact = float(text), Decimal(text)
     return number if Decimal(repr(number)) == exact else exact
 
@@ -94,30 +91,30 @@ _EXACT_DECODER = msgspec.json.Decoder(float_hook=parse_number)
 
 
 def load_repaired_json(body: bytes) -> Any:
-    """Decode JSON bytes with U+FFFD in place of bad UTF-8 and lone surrogates.
+    """Parse JSON bytes after replacing invalid UTF-8 and lone surrogates by U+FFFD.
 
     Raises
     ------
     JSONError
-        If they have another fault.
+        If they are not valid JSON otherwise.
     """
     return load_json(LONE_SURROGATE.sub(r"\1\\ufffd", body.decode("utf-8", "replace")).encode())
 
 
 def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
-    """Return the fault of bytes that are not JSON as a clause, and its offset if known."""
+    """Return a reason and a byte offset for bytes that are not valid JSON."""
     if isinstance(error, RecursionError):
         return "nested too deeply", None
     try:
         text = body.decode()
     except UnicodeDecodeError as bad:
-        return f"byte 0x{body[bad.start]:02x} is not valid UTF-8 (byte {bad.start})", bad.start
+        return f"byte 0x{body[bad.start]:02x} is not UTF-8 (byte {bad.start})", bad.start
     lone = LONE_SURROGATE.search(text)
     place = BYTE_PATTERN.search(str(error))
     at = int(place[1]) if place else None
     if at is not None and (word := INVALID_NUMBER.search(body, max(0, at - 1), at + 9)):
         return f"{word[0].decode()} is not a JSON number (byte {at})", at
-    if lone and (at is None or "surrogate" in str(error)):  # without a place at the very end
+    if lone and (at is None or "surrogate" in str(error)):  # msgspec gives no offset at the end
         at = len(text[: lone.start()].encode())
         return f"a lone surrogate is not valid text (byte {at})", at
     if at is None and "truncated" in str(error):
@@ -126,7 +123,7 @@ def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
 
 
 def strip_bom(body: bytes) -> bytes:
-    """Return a body without a byte order mark, which some servers send."""
+    """Return a body without the byte order mark that some servers send."""
     return body.removeprefix(BOM_UTF8)
 
 
@@ -136,9 +133,8 @@ def dump_json(value: Any) -> bytes:
     Raises
     ------
     JSONError
-        If a part of it is not a JSON value, such as NaN or infinity; the message has its path.
+        If JSON cannot represent a part of the value, such as NaN; the message has its path.
     """
-    # msgspec would encode NaN and infinity as null.
     if is_plain_json(value):
         with suppress(UnicodeEncodeError):  # a lone surrogate
             return _ENCODER.encode(value)
@@ -149,7 +145,7 @@ def dump_json(value: Any) -> bytes:
 
 
 def is_plain_json(value: Any) -> bool:
-    """Return whether a value is JSON, except for its texts; False if in doubt."""
+    """Return quickly whether a value is JSON, strings not examined; False if it may not be."""
     kind = type(value)
     if kind in _LEAF_TYPES:
         return True
@@ -165,12 +161,12 @@ def is_plain_json(value: Any) -> bool:
 
 
 def dump_valid_json(value: Any) -> bytes:
-    """Encode a value that is known to be JSON, except for its texts.
+    """Encode a value of strings, finite numbers, Booleans, null, dicts and lists.
 
     Raises
     ------
     UnicodeEncodeError
-        If a text contains a lone surrogate.
+        If a string contains a lone surrogate.
     """
     return _ENCODER.encode(value)
 
@@ -181,8 +177,8 @@ def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
     if kind is dict:
         for key, item in value.items():
             if not isinstance(key, str):
-                shown = sanitize_text(repr(key), 80)
-                yield f"Key {shown}{describe_path(path)} is not text; JSON keys are."
+                shown = f"{sanitize_text(repr(key), 80)}{describe_path(path)}"
+                yield f"Key {shown} is not a string, as JSON requires."
             elif (fault := describe_leaf_fault(key)) is not None:
                 yield fault.format(f" of a key{describe_path(path)}")
             yield from iter_faults(item, (*path, key))
@@ -194,7 +190,7 @@ def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
 
 
 def describe_leaf_fault(value: Any) -> str | None:
-    """Return the reason why a leaf is not JSON, with ``{}`` for its path; None if it is."""
+    """Return why JSON cannot represent a leaf, with braces for its path; None if it can."""
     kind = type(value)
     if kind is str and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
         return "Lone surrogate in text{}: it has no UTF-8 form."

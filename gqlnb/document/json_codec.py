@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from contextlib import suppress
 from decimal import Decimal
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 

@@ -220,6 +220,7 @@ def _parse_order(value: str, text: str) -> str:
 
 def _check_qualifier_spelling(name: str, text: str) -> None:
     """Refuse a misspelt qualifier, which GitHub would take for a word."""
+    # A prefix such as ``lang:`` differs too much from the whole word for get_close_matches.
     begun = [known for known in sorted(QUALIFIER_NAMES) if len(name) > 2 and known.startswith(name)]
     near = get_close_matches(name, QUALIFIER_NAMES, 1, 0.75) or begun[:1]
     if near:

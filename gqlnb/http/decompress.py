@@ -247,6 +247,8 @@ class DecoderChain:
         if position == len(self._decoders):
             yield data
             return
+        # Depth first, so that no list of all pieces of one coding exists. The limit holds for each
+        # coding, since a small body may expand between two of them.
         for piece in self._decoders[position].feed(data):
             self._sizes[position] += len(piece)
             if self._limit is not None and self._sizes[position] > self._limit:

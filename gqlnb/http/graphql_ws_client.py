@@ -59,6 +59,7 @@ class ServerMessage(msgspec.Struct):
     payload: msgspec.Raw = msgspec.Raw()
 
 
+# The payload is decoded later, with the types of the schema, so that numbers stay exact.
 _DECODER = msgspec.json.Decoder(ServerMessage)
 
 

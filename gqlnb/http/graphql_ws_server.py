@@ -90,6 +90,7 @@ def check_handshake(request: HttpRequest, rules: ServerRules) -> Response | None
         return build_error_response(
             404, f"Nothing is at {sanitize_text(request.path, 80)}. The endpoint is {ENDPOINT}."
         )
+    # No method, Accept or Content-Type to check: the WebSocket library has checked the handshake.
     steps = (check_head_size, check_host_header, check_origin_header)
     for step in (*steps, check_token) if "authorization" in request.headers else steps:
         refused = step(request, rules)
@@ -194,6 +195,7 @@ class ServerProtocol:
         """Return the message of a result in JSON; None if the operation was stopped."""
         if name not in self.active:
             return None
+        # `body` is JSON already; decoding it to encode it again would double the cost of an event.
         return SendMessage(
             f'{{"id":{dump_json(name).decode()},"type":"next","payload":{body.decode()}}}'
         )

@@ -87,6 +87,7 @@ async def handle_checked_request(
 
 
 async def _execute(request: HttpRequest, execute: ExecuteRequest, rules: ServerRules) -> Response:
+    # Our own listener stops at the limit; other ASGI servers may deliver any body.
     most = rules.limits.body
     if most is not None and len(request.body) > most:
         return build_too_large_error(rules)

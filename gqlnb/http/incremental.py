@@ -273,6 +273,8 @@ def _merge_values(old: Any, new: Any) -> Any:
     if isinstance(old, dict) and isinstance(new, Mapping):
         _merge_fields(old, new)
         return old
+    # Both lists come from the same field, so items of one index are the same object. Of lists of
+    # different lengths that is unknown, and the newer one is taken.
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [_merge_values(*pair) for pair in zip(old, new, strict=True)]
     return new

@@ -32,6 +32,7 @@ def build_body(request: Request) -> bytes | MultipartBody:
     JSONError
         If a variable is neither a JSON value nor a file.
     """
+    # Encoding fails at the first Upload, so requests without files are not searched for any.
     try:
         return request.encode()
     except JSONError:
@@ -73,6 +74,7 @@ class MultipartBody:
     """
 
     def __init__(self, request: Request, places: list[tuple[str, Upload]]) -> None:
+        # By identity: an Upload of a stream can be read only once, whatever it is equal to.
         by_file: dict[int, tuple[Upload, list[str]]] = {}
         for path, file in places:
             by_file.setdefault(id(file), (file, []))[1].append(path)

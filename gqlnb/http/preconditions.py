@@ -96,6 +96,7 @@ def check_head_size(request: HttpRequest, rules: ServerRules) -> Response | None
     if most is None:
         return None
     headers = request.headers
+    # 4 bytes for ": " and the line end of each header.
     size = len(request.path) + len(request.query_string) + 4 * len(headers)
     size += sum(map(len, headers)) + sum(map(len, headers.values()))
     if size <= most:
@@ -207,6 +208,7 @@ def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
     if rules.token is None:
         return None
     header = request.headers.get("authorization")
+    # Token.matches() compares in constant time.
     if rules.token.matches(header):
         return None
     message, url = "This endpoint requires you to be authenticated.", rules.documentation.missing
@@ -276,6 +278,8 @@ def build_timeout_error(request: HttpRequest, rules: ServerRules) -> Response:
     return add_cors_headers(build_error_response(408, message), request, rules)
 
 
+# The order matters: the Origin is compared with a Host that was checked; a preflight carries no
+# token; and a page of another origin learns nothing from the checks of token and body.
 PRECONDITIONS: tuple[Callable[[HttpRequest, ServerRules], Response | None], ...] = (
     check_head_size,
     check_path,

@@ -336,6 +336,7 @@ def compute_retry_delay(attempt: Attempt, fraction: float) -> float | None:
     """
     if attempt.kind != "query" or attempt.failure is None or attempt.number >= MAX_ATTEMPTS:
         return None
+    # Jitter of half a step: see "Exponential Backoff And Jitter" of the AWS architecture blog.
     backoff = FIRST_BACKOFF * 2.0 ** (attempt.number - 1) * (0.5 + fraction / 2)
     if attempt.retry_after is not None:
         wait = max(attempt.retry_after, backoff)

@@ -62,6 +62,7 @@ def mask_errors(
     kept = list(errors[: limits.errors])
     for index, cause in enumerate(causes[: len(kept)]):
         if cause is not None and not _is_public(cause):
+            # Place and path are the client's own text.
             error = kept[index]
             place = {name: error[name] for name in ("locations", "path") if name in error}
             message = mask_exception(cause, _join_path(error.get("path")), masked)
@@ -80,6 +81,7 @@ def _is_public(cause: BaseException) -> bool:
 
 def mask_exception(cause: BaseException, place: str, masked: MaskedErrors) -> str:
     """Log an exception under a new id, and return a message with that id."""
+    # Eight digits: easy to copy, and distinct among the 100 exceptions that a server keeps.
     error_id = token_hex(4)
     masked.append((error_id, cause))
     _LOG.error("Internal error %s in %s", error_id, place, exc_info=cause)
@@ -152,6 +154,7 @@ def encode_members(done: Response, limits: Limits, masked: MaskedErrors) -> byte
             return (dump_valid_json if done.is_json_safe else dump_json)(members)
         return dump_json({**members, "errors": limit_errors(kept, len(errors), limits)})
     except _ENCODING_ERRORS:
+        # Rare, so the walk through all values is made only after encoding has failed.
         return dump_json(_repair_members({**members, "errors": kept}, len(errors), limits))
 
 

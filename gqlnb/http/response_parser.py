@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QUERY_ERROR_STATUSES", "ResponseContext", "has_json_media_type", "parse_response"]
 
-# Error types and codes of rate limits. GitHub uses the first two, without an HTTP status of its own;
+# Error types and codes of rate limits. GitHub uses the first two, without a special HTTP status;
 # Shopify and others use the rest.
 RATE_LIMIT_CODES = frozenset(
     {"RATE_LIMITED", "RATE_LIMIT", "GRAPHQL_RATE_LIMIT", "THROTTLED", "TOO_MANY_REQUESTS"}
@@ -442,11 +442,13 @@ def _check_expected_data(result: Result, asked: ResponseContext) -> None:
         for misfit in first[:MISFITS_SHOWN]
     ]
     more = " There are more." if len(first) > MISFITS_SHOWN else ""
-    has_schema = asked.document.schema is not None
-    advice = " If the schema has changed, call client.refresh_schema()." if has_schema else ""
+    basis, advice = "its query", ""
+    if asked.document.schema is not None:
+        basis = "query and schema"
+        advice = " If the schema has changed, call client.refresh_schema()."
     msg = (
-        f"{asked.source}: the answer does not fit {'query and schema' if has_schema else 'its query'} "
-        f"{'; '.join(lines)}.{more} What came is in error.result.{advice}"
+        f"{asked.source}: the answer does not fit {basis} {'; '.join(lines)}.{more} "
+        f"What came is in error.result.{advice}"
     )
     raise AnswerError(msg, result=result)
 

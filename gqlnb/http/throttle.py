@@ -127,6 +127,7 @@ class Throttle:
         most = self.max_concurrent
         if self._is_github:
             most = min(most, GITHUB_MAX_CONCURRENT)
+        # Multiplicative decrease and slow increase, as in TCP: many clients then share a limit.
         return max(1, most >> self._slowdowns) if self._has_answer else 1
 
     @property
@@ -168,6 +169,7 @@ class Throttle:
                 wait = max(wait, short / known.restored)
             elif short > 0 and known.reset is not None:
                 wait = max(wait, known.reset.timestamp() + CLOCK_MARGIN - now)
+        # Only GitHub counts response times; elsewhere a long response is no reason to wait.
         spans = self._response_times.compute_wait(self.in_flight, now) if self._is_github else 0.0
         if spans is None or (self.in_flight >= self.capacity and not wait):
             return None
@@ -203,13 +205,13 @@ class Throttle:
             self._budget = replace(self._budget, remaining=max(0, remaining - 1))
 
     def record_answer(
-        self, told: Budget, headers: Mapping[str, str], took: float, now: float
+        self, budget: Budget, headers: Mapping[str, str], took: float, now: float
     ) -> None:
         """Record a response.
 
         Parameters
         ----------
-        told
+        budget
             The budget in the response.
         headers
             Its headers by lower-case name.
@@ -222,8 +224,8 @@ class Throttle:
         self._is_github = self._is_github or not _GITHUB_HEADERS.isdisjoint(headers)
         if self._is_github and took > 0:
             self._response_times.add(took, now)
-        if told:
-            self._update_budget(told, now)
+        if budget:
+            self._update_budget(budget, now)
 
     def record_success(self, now: float) -> None:
         """Record that a response was not a rate limit."""
@@ -258,17 +260,17 @@ class Throttle:
             self._unexplained_limits += 1
             self.blocked_until = now + compute_default_wait(self._unexplained_limits)
 
-    def _update_budget(self, told: Budget, now: float) -> None:
+    def _update_budget(self, budget: Budget, now: float) -> None:
         known = self._budget
-        if told.remaining is None:
-            self._budget = replace(known, cost=told.cost) if known else told
+        if budget.remaining is None:
+            self._budget = replace(known, cost=budget.cost) if known else budget
             return
-        if told.reset is not None and known.reset is not None and known.remaining is not None:
-            later = (told.reset - known.reset).total_seconds()
-            if later < -_RESET_TOLERANCE and told.reset <= datetime.fromtimestamp(now, UTC):
+        if budget.reset is not None and known.reset is not None and known.remaining is not None:
+            later = (budget.reset - known.reset).total_seconds()
+            if later < -_RESET_TOLERANCE and budget.reset <= datetime.fromtimestamp(now, UTC):
                 return  # of an earlier window
             if abs(later) <= _RESET_TOLERANCE:  # responses may arrive out of order
-                told = replace(told, remaining=min(told.remaining, known.remaining))
-        self._budget, self._budget_time = told, now
-        if told.cost is None:
-            self._budget = replace(told, cost=known.cost)
+                budget = replace(budget, remaining=min(budget.remaining, known.remaining))
+        self._budget, self._budget_time = budget, now
+        if budget.cost is None:
+            self._budget = replace(budget, cost=known.cost)

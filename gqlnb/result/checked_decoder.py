@@ -83,7 +83,7 @@ class DecoderSelector:
 
 
 class CheckedDecoder:
-    """Decodes answers whose data must have a given shape."""
+    """Decodes answers and checks that their data have a given shape."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -99,7 +99,7 @@ class CheckedDecoder:
         return None if is_first and len(body) < SMALL_BODY else self.decode_members(body)
 
     def decode_members(self, body: bytes) -> dict[str, Any] | None:
-        """Return the members of a response like :meth:`decode_response`, whatever its size."""
+        """Return the members of a response of any size like :meth:`decode_response`."""
         try:
             body.decode()  # msgspec does not validate the text that it leaves out
             members: dict[str, Any] = self._decoder.decode(strip_bom(body))
@@ -175,7 +175,7 @@ def _take_from_structs(objects: Sequence[Any], number: int, _name: str) -> list[
 
 
 class LazyAnswer(NamedTuple):
-    """A response that fits its shape and whose data have not been decoded.
+    """A response that fits its shape, with its data not decoded yet.
 
     Attributes
     ----------

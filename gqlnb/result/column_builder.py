@@ -147,7 +147,7 @@ class ColumnBuilder:
                 f"Column {column.name!r} holds {column.shape.mixed_kinds}, each as it came."
             )
         self._arrays: list[pa.Array] = []
-        self._values: list[Any] = []
+        self._values: list[object] = []
         self._pandas_array: Any = None
         self._durations: pa.Array | None = None
         self._item_column: ColumnBuilder | None = None  # the items of lists in cells
@@ -157,7 +157,7 @@ class ColumnBuilder:
         """Whether values are collected as Python objects, not in Arrow arrays."""
         return self.kind.dtype == "object" or self.kind.arrow is None
 
-    def add_values(self, values: list[Any], start: int, *, checked: bool) -> None:
+    def add_values(self, values: list[object], start: int, *, checked: bool) -> None:
         """Add the values of some rows.
 
         Parameters
@@ -178,7 +178,9 @@ class ColumnBuilder:
             values = [*map(remove_decimals, values)]
         if self.has_list_cells and not self.keeps_values:
             cells = self._build_cells(values, start)
-            self._values += cells if checked else [c and _replace_missing(c) for c in cells]
+            self._values += (
+                cells if checked else [None if c is None else _replace_missing(c) for c in cells]
+            )
         elif not self.holds_objects:
             try:
                 self._arrays.append(self._build_array(values, start, checked=checked))
@@ -236,7 +238,7 @@ class ColumnBuilder:
         fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
         raise self._build_error(fault, row)
 
-    def _build_array(self, values: list[Any], start: int, *, checked: bool) -> pa.Array:
+    def _build_array(self, values: list[object], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
         made = ARROW_TYPES[kind.arrow or ""]
         try:
@@ -261,8 +263,10 @@ class ColumnBuilder:
         fault = f"is {_format_value(values[place])} ({reason})"
         raise self._build_error(fault, start + place)
 
-    def _fix_values(self, values: list[Any], fix: Callable[[Any], Any], start: int) -> list[Any]:
-        made: list[Any] = []
+    def _fix_values(
+        self, values: list[object], fix: Callable[[Any], Any], start: int
+    ) -> list[object]:
+        made: list[object] = []
         try:
             for value in values:
                 # Its length is the number of the failing value, unlike with a comprehension.
@@ -281,14 +285,14 @@ class ColumnBuilder:
         fault = f"is {_format_value(values[len(made)])}{because}"
         raise self._build_error(fault, start + len(made))
 
-    def _is_null(self, values: list[Any]) -> bool:
+    def _is_null(self, values: list[object]) -> bool:
         """Return whether these values and all values before are null."""
         arrays = all(array.null_count == len(array) for array in self._arrays)
         return arrays and all(value is None for value in chain(self._values, values))
 
-    def _build_cells(self, values: list[Any], start: int) -> list[Any]:
+    def _build_cells(self, values: list[object], start: int) -> list[list[object] | None]:
         """Return lists as cells; of a connection, the nodes of its edges."""
-        made: list[Any] = []
+        made: list[list[object] | None] = []
         node = self.column.node
         drops = self.column.in_connection and self.column.shape.composite
         for value in values:
@@ -312,7 +316,7 @@ class ColumnBuilder:
     # -- conversion
 
     def close(self) -> None:
-        """Convert values whose dtype depends on all of them, once all were added.
+        """Finish the conversion to a dtype that depends on all values, once all were added.
 
         Raises
         ------
@@ -348,7 +352,7 @@ class ColumnBuilder:
         leaf = Shape(shape.type, 0, shape.values, like=shape.like)
         if shape.children or not scalars.needs_conversion(scalars.get_scalar(leaf)):
             return
-        items: list[Any] = []
+        items: list[object] = []
         ends: list[int] = []  # for each row, the number of items up to and including its own
         for row, value in enumerate(self._values):
             try:
@@ -371,7 +375,7 @@ class ColumnBuilder:
             return
         raise self._build_error(reason, bisect_right(ends, number))
 
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> list[object]:
         """Return the values as a list, None for null."""
         if not self.holds_objects or self.kind.dtype != "object" or self._durations is not None:
             array = self.to_pandas()
@@ -380,7 +384,7 @@ class ColumnBuilder:
             return [None if null[n] else value for n, value in enumerate(values)]
         return self._values
 
-    def _find_refusal(self, values: list[Any]) -> str | None:
+    def _find_refusal(self, values: list[object]) -> str | None:
         """Convert values by pandas; return its error message, or None on success."""
         made = np.empty(len(values), dtype=object)
         made[:] = values
@@ -437,7 +441,7 @@ class ColumnBuilder:
             return made.cast(ARROW_TYPES["large_string"]) if text else made
         return pa.array(_convert_to_texts(self._values), ARROW_TYPES["large_string"])
 
-    def _list_candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[Any]]]:
+    def _list_candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[object]]]:
         """Return functions that return values to try as an array of a type, the best first."""
         if self.has_list_cells and not self.keeps_values:
             shape = get_cell_shape(self.column)
@@ -465,7 +469,8 @@ class ColumnBuilder:
 
         Numbers without a known unit become floats.
         """
-        name, values = self.column.shape.type, self._values
+        name = self.column.shape.type
+        values: list[Any] = self._values
         count = (
             duration.convert_seconds if self.kind.arrow == "seconds" else duration.to_nanoseconds
         )
@@ -528,15 +533,15 @@ def _convert_to_pandas(array: pa.Array, kind: Scalar, shape: Shape) -> Any:
     return found.__from_arrow__(array)
 
 
-def _is_nested(value: Any) -> bool:
+def _is_nested(value: object) -> bool:
     return isinstance(value, (dict, list, tuple))
 
 
-def _convert_to_texts(values: list[Any]) -> list[str | None]:
+def _convert_to_texts(values: list[object]) -> list[str | None]:
     return [None if value is None else _convert_to_text(value) for value in values]
 
 
-def _convert_to_text(value: Any) -> str:
+def _convert_to_text(value: object) -> str:
     found = value if isinstance(value, str) else _encode_json(value)
     if found[:1] == '"' and not isinstance(
         value, str
@@ -545,14 +550,14 @@ def _convert_to_text(value: Any) -> str:
     return found.encode(errors="backslashreplace").decode()
 
 
-def _encode_json(value: Any) -> str:
+def _encode_json(value: object) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=_encode_other).decode()
     except (ValueError, TypeError):  # a lone surrogate, a mapping with other keys
         return json.dumps(value, default=str)
 
 
-def _encode_other(value: Any) -> Any:
+def _encode_other(value: object) -> object:
     """Convert a value that msgspec does not encode."""
     if _is_missing(value):
         return None
@@ -561,7 +566,7 @@ def _encode_other(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _replace_missing(values: list[Any]) -> list[Any]:
+def _replace_missing(values: list[object]) -> list[object]:
     """Return values with None for NaN, NaT and NA."""
     if PLAIN_TYPES.issuperset(map(type, values)):
         return values
@@ -572,11 +577,12 @@ def _format_time(value: Any) -> str | None:
     return None if value is None else value.isoformat()
 
 
-def _is_missing(value: Any) -> bool:
-    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+def _is_missing(value: object) -> bool:
+    found: Any = value
+    return pd.api.types.is_scalar(found) and bool(pd.isna(found))
 
 
-def _build_integer_array(values: list[Any], stored: str | None) -> pa.Array | None:
+def _build_integer_array(values: list[object], stored: str | None) -> pa.Array | None:
     """Return an array of integers without nulls, in half of Arrow's time; None for other values."""
     try:
         numbers = np.fromiter(values, np.int64, len(values))
@@ -605,5 +611,5 @@ def _format_value(value: object) -> str:
     return sanitize_text(repr(value), VALUE_SHOWN)
 
 
-def _get_types(values: list[Any]) -> set[type]:
+def _get_types(values: list[object]) -> set[type]:
     return set(map(type, values)) - {type(None)}

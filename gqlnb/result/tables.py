@@ -198,7 +198,7 @@ class _PlanBuilder:
         self.used_names: set[str] = set()
 
     def build_root(self, shape: Shape) -> ResultTable:
-        """Return the table whose only row is the data; it has columns if there are no lists."""
+        """Return the root table, with the data as its only row; it has columns without lists."""
         root = ResultTable("" if _has_lists(shape) else DATA_TABLE, None)
         root.row = self.build_object(shape, (), root, nullable=False)
         return root

@@ -25,7 +25,14 @@ from gqlnb.server.hot_path import HeadCache, answer_known_request
 from gqlnb.server.page import build_pages
 from gqlnb.server.request_executor import Executable, RequestExecutor, adopt_schema
 from gqlnb.server.request_log import RequestLog, read_clocks
-from gqlnb.server.streams import Exchange, Streamer, StreamSlots, create_streamer, try_event_stream
+from gqlnb.server.streams import (
+    Exchange,
+    Streamer,
+    StreamSlots,
+    build_start_message,
+    create_streamer,
+    try_event_stream,
+)
 from gqlnb.server.websocket_sessions import serve_websocket
 
 if TYPE_CHECKING:
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
     from gqlnb.http.messages import Response
     from gqlnb.server.streams import Receive, Send
 
-__all__ = ["App", "parse_scope"]
+__all__ = ["App", "parse_scope", "read_body", "send_response"]
 
 Header = tuple[bytes, bytes]
 
@@ -44,6 +51,8 @@ LINGER_SECONDS = 5.0
 _CLOSE_HEADER: tuple[Header, ...] = ((b"connection", b"close"),)  # not allowed in HTTP/2
 
 
+# One tuple, replaced in one assignment: requests on the loop never see a schema with the rules of
+# another, although a cell replaces it from its own thread.
 class ServedSchema(NamedTuple):
     """A schema with all that depends on it; replaced as a whole when the schema changes."""
 
@@ -229,6 +238,7 @@ class App:
             exchange = Exchange(request, self.request_log, self.slots, receive, send)
             if await try_event_stream(served.streams, exchange):
                 return
+        # From here on close() waits for the request; one that is still being read it does not.
         self.running_requests += 1
         try:
             response = await handle_checked_request(request, served.execute, rules)
@@ -279,16 +289,11 @@ async def send_response(
     send: Send, response: Response, rest: Receive | None, closing: Sequence[Header]
 ) -> None:
     """Send a response; `rest` receives the unread body, after which the connection is closed."""
-    headers = [
-        *(
-            (name.encode("latin-1"), text.encode("latin-1"))
-            for name, text in response.headers.items()
-        ),
-        *(closing if rest else ()),
-    ]
+    start = build_start_message(response)
+    start["headers"] += closing if rest else ()
     if response.status != 204:  # no content-length (RFC 9110, 8.6)
-        headers.append((b"content-length", str(len(response.body)).encode()))
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        start["headers"].append((b"content-length", str(len(response.body)).encode()))
+    await send(start)
     await send({"type": "http.response.body", "body": response.body, "more_body": rest is not None})
     if rest is not None:
         with suppress(TimeoutError):

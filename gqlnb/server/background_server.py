@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
 _listeners: set[Listener] = set()
+# Reentrant, since serve() closes servers that are in the way.
 _lock = threading.RLock()  # held to open, replace or close a server, not to answer requests
 
 

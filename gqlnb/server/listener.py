@@ -139,6 +139,7 @@ class Listener:
         self._error: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
         name = f"gqlnb-server-{self.address.sockaddr[1]}"
+        # A daemon: a resolver that hangs must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     @property

@@ -118,6 +118,7 @@ class ResolverRunner:
         """Run the plain resolvers within a budget; return a Response for an invalid request."""
         text, name = request.query, request.operation_name
         try:
+            # Before validation: a mutation by GET is a 405 even if it is invalid.
             if request.safe and _find_operation_kind(text, name, self.limits) != "query":
                 return Response(405, operation=name)
             document = self.schema.parse_document(
@@ -231,6 +232,7 @@ class StrayError(Exception):
 
 def _wrap_exception(error: BaseException) -> BaseException:
     """Return an error that ends the request only: not the task, the loop or the server."""
+    # A CancelledError or GeneratorExit of a resolver would look like one of our own task.
     if isinstance(error, RESOLVER_EXCEPTIONS):
         return error
     wrapper = StrayError(f"A resolver raised {type(error).__name__}.")

@@ -162,6 +162,7 @@ class Scheduler:
     def record_thread_run(self, request: Request, done: RunOutcome) -> None:
         """Record a run in a thread, with nothing to await."""
         body = request.raw
+        # Mutations are seldom repeated word for word, and their time depends on more than the text.
         if done.document.kind != "query" or not 0 < len(body) <= MAX_KNOWN_BODY:
             return
         known = self.find_known(body)
@@ -169,6 +170,7 @@ class Scheduler:
             # Bound again: resolvers may have changed the variables of the run.
             variables = bind_variables(done.document, request.variables)
             known = self._known_requests[body] = KnownRequest(done.document, variables)
+            # First in, first out: a dict keeps the order, and an LRU would cost each hit a move.
             if len(self._known_requests) > MAX_KNOWN_REQUESTS:
                 del self._known_requests[next(iter(self._known_requests))]
         if done.seconds > SLOW_SECONDS:

@@ -297,6 +297,7 @@ async def try_event_stream(streams: Streamer, exchange: Exchange) -> bool:
         return True
     with exchange.slots.hold_slot():
         started = await streams.start_operation(operation)
+        # A 405 needs its status and the Allow header, which an event cannot carry.
         if isinstance(started, Response) and started.status == 405:
             return False
         is_subscription = started is not None and not isinstance(started, Response)

@@ -126,6 +126,7 @@ class WebSocketSession:
                     if isinstance(action, CloseSocket):
                         return action
                     await self._perform_action(action)
+                    # The time limit is for connection_init only; pings detect dead clients later.
                     if self._protocol.ready:
                         deadline.reschedule(None)
         except TimeoutError:
@@ -202,5 +203,6 @@ class WebSocketSession:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
+        # Sources may hold files or connections, which must be closed before the socket is.
         if tasks:
             await asyncio.wait(tasks)

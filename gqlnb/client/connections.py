@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import re
@@ -31,7 +30,7 @@ from gqlnb.config import (
     shorten_path,
     suggest_name,
 )
-from gqlnb.errors import OptionError, TargetError, sanitize_text
+from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest
 from gqlnb.redact import has_secret
 
 __all__ = [
@@ -334,11 +333,9 @@ def _find_connection(name: str) -> NamedConnection:
         return names[name]
     if fault := find_listing_fault():
         raise OptionError(fault)
-    similar = difflib.get_close_matches(name, names, 1)
-    guess = f" Did you mean {similar[0]!r}?" if similar else ""
     known = ", ".join(map(repr, names)) or "none"
     msg = (
-        f"No connection is called {redact_url(name)!r}.{guess} "
+        f"No connection is called {redact_url(name)!r}.{suggest(name, names)} "
         f"Known: {known}. An address begins with http:// or https://."
     )
     raise TargetError(msg)

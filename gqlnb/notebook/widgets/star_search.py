@@ -221,8 +221,8 @@ class StarSearch(Widget):
         super().close()
 
     def __repr__(self) -> str:
-        asked = format_client(self._client)
-        return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={asked})"
+        client = format_client(self._client)
+        return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={client})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the view, and display its HTML in an output that later results replace."""
@@ -300,11 +300,11 @@ class StarSearch(Widget):
         try:
             with open_client(self._client) as client:
 
-                def on_page(got: int, wanted: int, _total: int) -> bool:
+                def on_page(received: int, wanted: int, _total: int) -> bool:
                     with self._lock:
                         if run.finished.is_set():
                             return False
-                        run.received, run.wanted, run.pages = got, wanted, run.pages + 1
+                        run.received, run.wanted, run.pages = received, wanted, run.pages + 1
                         run.budget = str(client.budget)
                         self._send_state_soon(run)
                     return True
@@ -318,6 +318,7 @@ class StarSearch(Widget):
         with self._lock:
             if run.finished.is_set():
                 return
+            # The view requests rows again when the number changes.
             found["number"] = 1 + (self._result_message["number"] if self._result_message else 0)
             # Before the end: a thread in wait() reads these next.
             self._frame, self._frame_copy, run.received = frame, copied, len(frame)
@@ -338,6 +339,7 @@ class StarSearch(Widget):
 
     def _call_callbacks(self, run: StarRun) -> list[Exception]:
         """Call the registered functions; show their exceptions and return them."""
+        # A copy, because a function may register or remove others.
         with self._lock:
             callbacks = list(self._callbacks)
         wrong = []

@@ -116,7 +116,7 @@ def test_a_file_that_is_no_text_is_told(here):
     ("lines", "said"),
     [
         (['token = "env:A"'], "line 1: the connection 'work' has no address"),
-        (['url = "ftp://x"'], "line 2: the connection 'work': 'ftp://x' is no address"),
+        (['url = "ftp://x"'], "line 2: the connection 'work': 'ftp://x' is not a valid address"),
         (["url = 3"], "url must be text"),
         (
             ['url = "http://h/"', 'tokn = "env:A"'],
@@ -202,7 +202,7 @@ def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
         ("work", "http://127.0.0.1:1/b", None, "line 4 has a connection 'work'. Change it there"),
         ("a b", "http://127.0.0.1:1/b", None, "'a b' is not a valid name"),
         ("other", "http://127.0.0.1:1/b", CANARY, "token must say where"),
-        ("other", "nowhere", None, "is no address"),
+        ("other", "nowhere", None, "is not a valid address"),
     ],
 )
 def test_what_cannot_be_kept_changes_nothing(here, name, url, token, said):

@@ -120,6 +120,8 @@ class Schema:
 
     Attributes
     ----------
+    revision : int
+        How often a resolver was set or replaced since the schema was created.
     notes : tuple of str
         The mistakes ignored in the schema of a mock, a sentence each; empty for other schemas.
 
@@ -130,6 +132,8 @@ class Schema:
     {'hello': 'Hi!'}
     """
 
+    # The server's scheduler reads it: a replaced resolver must prove fast anew, in a thread.
+    revision: int = 0
     notes: tuple[str, ...] = ()
 
     def __init__(self, sdl: str, resolvers: Resolvers | None = None) -> None:
@@ -359,6 +363,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_field(self._graphql, place, function)
+            self.revision += 1
             return function
 
         return decorate
@@ -379,6 +384,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_type_resolver(self._graphql, name, function)
+            self.revision += 1
             return function
 
         return decorate

@@ -1,9 +1,9 @@
-"""GraphQL at home in a notebook.
+"""GraphQL in Jupyter: client, server, engine, DataFrames, magics and widgets.
 
-The names below load what they need when they are first used; ``import gqlnb`` itself loads
-nothing but this file. The road that every one of them travels::
+``import gqlnb`` loads only this file; the names below import their modules on first use. All of
+them share one pipeline::
 
-    cell text -> Document -> transport -> Result -> frame -> view
+    cell text -> Document -> transport -> Result -> DataFrame -> display
 """
 
 from __future__ import annotations
@@ -119,9 +119,10 @@ _EXPORTS = {
     "gqlnb.auth": ("Token",),
     "gqlnb.http.server_rules": ("Access",),
 }
-_MODULE_OF_NAME = {name: home for home, names in _EXPORTS.items() for name in names}
+_MODULE_OF_NAME = {name: module for module, names in _EXPORTS.items() for name in names}
 _LAZY_PACKAGES = frozenset({"engine", "github"})
-# Whoever asks may ask by name, and the room of GitHub enters the names `github` and `demo`.
+# These accept the names of connections, and `github` and `demo` are registered by gqlnb.github,
+# which the client package must not import.
 _NEED_GITHUB_CONNECTIONS = frozenset({"Client", "connect", "Explorer", "stars", "StarSearch"})
 
 

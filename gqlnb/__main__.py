@@ -1,4 +1,4 @@
-"""``python -m gqlnb`` does as ``gqlnb``."""
+"""``python -m gqlnb``: the same as ``gqlnb``."""
 
 import sys
 

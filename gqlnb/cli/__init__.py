@@ -1,1 +1,1 @@
-"""The command line: a module for each group of commands, and ``entry``, which reads arguments."""
+"""The command line: `main` has the group of commands, the other modules the commands."""

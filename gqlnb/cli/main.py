@@ -60,6 +60,7 @@ class CommandGroup(click.Group):
             # Python would fail again when it flushes stdout at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _EXIT_BROKEN_PIPE
+        # A file that cannot be read or written is the user's concern, not a defect: no traceback.
         except OSError as error:
             reason = str(error.strerror or error)
             return _print_error(f"{error.filename}: {reason}" if error.filename else reason)
@@ -135,6 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         incomplete harvest, 130 interrupted, 141 the reader of stdout has closed it.
     """
     arguments = None if argv is None else list(argv)
+    # Not standalone: click would exit by itself, with its own codes for Ctrl-C and a closed pipe.
     try:
         code: int = command_line.main(arguments, prog_name="gqlnb", standalone_mode=False)
     except click.ClickException as error:

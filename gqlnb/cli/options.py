@@ -80,6 +80,7 @@ def parse_assignments(
     return values
 
 
+# click has no mutually exclusive options: of several flags for one parameter the last one wins.
 class OutputOption(click.Option):
     """An option for the form of the output, of which a command takes one at most."""
 
@@ -102,21 +103,13 @@ def address_options(port: int) -> Callable[[Command], Command]:
     """Return a decorator that adds ``--host``, ``--port`` and ``--token`` of a server."""
 
     def add_options(command: Command) -> Command:
-        for option in (
-            _token_option("Ask every request for this bearer token"),
-            click.option(
-                "--port",
-                type=PORT,
-                default=port,
-                show_default=True,
-                help="TCP port; 0 for any free one.",
-            ),
-            click.option(
-                "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
-            ),
-        ):
-            command = option(command)
-        return command
+        about = "TCP port; 0 for any free one."
+        command = _token_option("Require this bearer token")(command)
+        command = click.option("--port", type=PORT, default=port, show_default=True, help=about)(
+            command
+        )
+        about = "Address to listen on."
+        return click.option("--host", default="127.0.0.1", show_default=True, help=about)(command)
 
     return add_options
 
@@ -124,7 +117,7 @@ def address_options(port: int) -> Callable[[Command], Command]:
 def connection_options(
     names: Sequence[str] = ("-c", "--connection"), default: str | None = None
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Return a decorator that adds the options of an endpoint, given to the command as one client.
+    """Return a decorator that adds the options of an endpoint.
 
     Parameters
     ----------

@@ -80,6 +80,7 @@ def query(
     values = None if variables is None else _parse_variables(variables)
     form = next((name for name, chosen in forms.items() if chosen), "json")
     with open_client() as client:
+        # JSON needs no schema, so it is not fetched for it.
         if form != "json":
             with suppress(GqlnbError):  # for the dtypes; without a schema the values decide
                 _ = client.schema
@@ -88,6 +89,7 @@ def query(
         most = None if max_results == "all" else max_results
         try:
             result = client.execute_all(text, values, operation=operation, max_results=most)
+        # The pages before a failure are printed, then the error.
         except (GqlnbError, KeyboardInterrupt) as error:
             partial_result = getattr(error, "result", None)
             if partial_result is not None:

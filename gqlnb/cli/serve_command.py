@@ -115,6 +115,7 @@ def serve_until_stopped(start: Callable[[], Server], about: str = "") -> int:
         On Ctrl-C; the server is closed.
     """
     logging.basicConfig(format="%(message)s")  # exceptions that are masked for clients
+    # A process manager or container stops a server with SIGTERM: no error.
     stopped = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with start() as server:

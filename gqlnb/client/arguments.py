@@ -1,8 +1,7 @@
-"""Which certificates are trusted: those asked for, else those the environment names."""
+"""Checks of the arguments of a client and of a request: options, certificates, variables, files."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import ssl
@@ -26,6 +25,7 @@ from gqlnb.errors import (
     OptionError,
     QueryError,
     TargetError,
+    find_similar,
     sanitize_text,
 )
 
@@ -45,27 +45,27 @@ __all__ = [
     "resolve_verify",
 ]
 
-# In the order of requests, curl and OpenSSL; the first that is set counts.
+# In the order of precedence, as in requests, curl and OpenSSL.
 BUNDLE_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def resolve_verify(
     verify: bool | str | os.PathLike[str] | ssl.SSLContext | None = None,
 ) -> bool | str | ssl.SSLContext:
-    """Return what the TLS certificate of an endpoint is checked against, as requests takes it.
+    """Return the ``verify`` argument of requests.
 
     Parameters
     ----------
     verify
         False for no check at all; the path of a CA bundle, or of a folder of certificates; an
-        SSLContext, which may hold a client certificate and is used as it is; True or None for what
-        the environment names in ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or
-        ``SSL_CERT_DIR``, else the authorities that requests brings along.
+        SSLContext, which may hold a client certificate and is used as it is; True or None for the
+        bundle in ``REQUESTS_CA_BUNDLE``, ``CURL_CA_BUNDLE``, ``SSL_CERT_FILE`` or
+        ``SSL_CERT_DIR``, else the authorities that come with requests.
 
     Raises
     ------
     TargetError
-        If the path leads to no certificates; the message says where it was named.
+        If there are no certificates at the path; the message names its source.
     """
     if verify is False:
         return False
@@ -80,13 +80,14 @@ def resolve_verify(
     return True
 
 
-def _check_bundle(path: str, said: str) -> str:
+def _check_bundle(path: str, origin: str) -> str:
     file = Path(path).expanduser()
     if not file.exists():
-        msg = f"{said} names no file: {sanitize_text(path, 80)!r}."
+        msg = f"{origin} names no file: {sanitize_text(path, 80)!r}."
         raise TargetError(msg)
     if file.is_file() and not _has_certificates(file):
-        msg = f"{said} names a file without certificates in PEM form: {sanitize_text(path, 80)!r}."
+        shown = sanitize_text(path, 80)
+        msg = f"{origin} names a file without certificates in PEM form: {shown!r}."
         raise TargetError(msg)
     return str(file)
 
@@ -94,7 +95,7 @@ def _check_bundle(path: str, said: str) -> str:
 def _has_certificates(file: Path) -> bool:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
-    except OSError:  # ssl.SSLError is one
+    except OSError:  # the base class of ssl.SSLError
         return False
     return True
 
@@ -103,7 +104,7 @@ CLIENT_KEYWORDS = ("token", "headers", "schema", "timeout", "limits", "verify", 
 
 
 def is_asgi_app(target: Any) -> bool:
-    """Tell whether something is called as an ASGI application: (scope, receive, send)."""
+    """Return whether an object is an ASGI application: ``async (scope, receive, send)``."""
     if not callable(target):
         return False
     called = target if inspect.isroutine(target) else target.__call__
@@ -113,22 +114,17 @@ def is_asgi_app(target: Any) -> bool:
 
 
 def check_json(variables: Mapping[str, Any]) -> bool:
-    """Check that variables can be written as JSON, but for files, for every transport alike.
-
-    Returns
-    -------
-    bool
-        Whether there are files among them.
+    """Check that variables are JSON values, except for files; return whether there are files.
 
     Raises
     ------
     QueryError
-        If one cannot: the message names the variable and the place in it, never the value.
+        If one is not; the message names the variable and the place in it, never the value.
     """
     files = False
     for name, value in variables.items():
         fault = next(iter_faults(value, ()), None)
-        if fault is not None:  # only then a look for files is worth its time
+        if fault is not None:  # files are searched for only then
             rest = strip_files(value)
             files, fault = files or rest is not value, next(iter_faults(rest, ()), None)
         if fault is not None:
@@ -138,12 +134,12 @@ def check_json(variables: Mapping[str, Any]) -> bool:
 
 
 def strip_files(value: Any) -> Any:
-    """Return a value with null for each file in it; the very value where there is none."""
+    """Return a value with null for each file in it; the same object if there is none."""
     if is_file(value):
         return None
     if isinstance(value, dict):
-        made = {key: strip_files(item) for key, item in value.items()}
-        return value if all(made[key] is value[key] for key in made) else made
+        members = {key: strip_files(item) for key, item in value.items()}
+        return value if all(members[key] is value[key] for key in members) else members
     if isinstance(value, list):
         rows = list(map(strip_files, value))
         return value if all(map(is_, rows, value)) else rows
@@ -156,13 +152,13 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
     Raises
     ------
     KeywordError
-        If one is not; the message names it, what it is like, and all that there are, no value.
+        If one is not; the message names it, a similar one, and all options, but no value.
     """
     unknown = [name for name in given if name not in CLIENT_KEYWORDS]
     if not unknown:
         return
-    near = difflib.get_close_matches(unknown[0], CLIENT_KEYWORDS, 1)
-    guess = f" Did you mean {near[0]}=?" if near else ""
+    similar = find_similar(unknown[0], CLIENT_KEYWORDS)
+    guess = f" Did you mean {similar}=?" if similar else ""
     listed = ", ".join(f"{name}=" for name in CLIENT_KEYWORDS)
     msg = (
         f"{function}() has no argument {sanitize_text(unknown[0], 40)}=.{guess} It takes {listed}."
@@ -170,17 +166,17 @@ def check_keywords(function: str, given: Mapping[str, Any]) -> None:
     raise KeywordError(msg)
 
 
-def add_target_hint(error: QueryError, whence: str) -> None:
-    """Add to an error how the endpoint was chosen, where the caller did not name one."""
-    if not whence:
+def add_target_hint(error: QueryError, description: str) -> None:
+    """Add the description of the default endpoint to an error, if the caller named no endpoint."""
+    if not description:
         return
-    said = f"Asked of {whence}."
+    text = f"Asked of {description}."
     if not error.problems:
-        error.args = (f"{error.args[0]} {said}",)
+        error.args = (f"{error.args[0]} {text}",)
         return
     last = min(len(error.problems), MAX_PROBLEMS_SHOWN) - 1
     shown = error.problems[last]
-    hint = f"{shown.hint}\n  {said}" if shown.hint else said
+    hint = f"{shown.hint}\n  {text}" if shown.hint else text
     error.problems = (
         *error.problems[:last],
         replace(shown, hint=hint),
@@ -208,38 +204,39 @@ def check_options(timeout: object, limits: object, verify: object) -> None:
         raise TargetError(msg)
 
 
-def prepare_files(values: dict[str, Any], document: Document, road: Transport) -> dict[str, Any]:
-    """Return variables with files in the form that a transport carries.
+def prepare_files(
+    values: dict[str, Any], document: Document, transport: Transport
+) -> dict[str, Any]:
+    """Return variables with files in the form that a transport sends.
 
     Parameters
     ----------
     values
-        Variables, some of which are files or hold some.
+        Variables with files in them.
     document
-        What they are the variables of.
-    road
-        What carries the request: in this process resolvers get the very objects, over HTTP each
-        becomes an Upload.
+        Their document.
+    transport
+        In this process resolvers get the objects themselves, over HTTP each becomes an Upload.
 
     Raises
     ------
     QueryError
-        If nothing but JSON can travel that way, or a file can't be read.
+        If the transport sends nothing but JSON, or a file can't be read.
     ReplayError
         If the request would be recorded or replayed.
     """
-    if isinstance(road, RecordingTransport):
-        why = "a file is no JSON, and is not there when a request is looked up."
-        raise build_unrecordable_error(road.recording, "requests with files", why)
-    if isinstance(road, InProcessTransport):
+    if isinstance(transport, RecordingTransport):
+        why = "a file is not JSON, and is missing when a request is looked up."
+        raise build_unrecordable_error(transport.recording, "requests with files", why)
+    if isinstance(transport, InProcessTransport):
         return values
-    if isinstance(road, HttpTransport) and document.kind != "subscription":
-        made: dict[int, Upload] = {}
-        return {name: wrap_files(name, value, made) for name, value in values.items()}
+    if isinstance(transport, HttpTransport) and document.kind != "subscription":
+        uploads: dict[int, Upload] = {}
+        return {name: wrap_files(name, value, uploads) for name, value in values.items()}
     name = next(name for name, value in values.items() if has_file(value))
     where = "a transport of one's own"
-    if isinstance(road, (AsgiTransport, HttpTransport)):
-        where = road.source if isinstance(road, AsgiTransport) else "a subscription"
+    if isinstance(transport, (AsgiTransport, HttpTransport)):
+        where = transport.source if isinstance(transport, AsgiTransport) else "a subscription"
     msg = (
         f"Variable '${name}' holds a file, which {where} can't take: files travel over HTTP, as "
         "queries and mutations of an endpoint that is asked itself."
@@ -248,7 +245,7 @@ def prepare_files(values: dict[str, Any], document: Document, road: Transport) -
 
 
 def has_file(value: Any) -> bool:
-    """Tell whether a value is a file, or holds one."""
+    """Return whether a value is a file, or holds one."""
     if isinstance(value, dict):
         return any(map(has_file, value.values()))
     if isinstance(value, list):
@@ -256,26 +253,21 @@ def has_file(value: Any) -> bool:
     return is_file(value)
 
 
-def wrap_files(name: str, value: Any, made: dict[int, Upload]) -> Any:
-    """Return a value with an Upload for each file in it, one for a file that stands in it twice.
-
-    Raises
-    ------
-    QueryError
-        If a file can't be read, naming the variable.
-    """
+def wrap_files(name: str, value: Any, uploads: dict[int, Upload]) -> Any:
+    """Return a value with an Upload for each file in it, the same for the same file."""
     if isinstance(value, dict):
         dotted = next((key for key in value if "." in key and has_file(value[key])), None)
-        if dotted is not None:  # dots lead to where a file goes
-            msg = f"Variable '${name}': no file can stand below the key {sanitize_text(dotted, 80)!r}."
+        if dotted is not None:  # the multipart form separates the keys of a path by dots
+            shown = sanitize_text(dotted, 80)
+            msg = f"Variable '${name}': no file can stand below the key {shown!r}."
             raise QueryError(msg)
-        return {key: wrap_files(name, item, made) for key, item in value.items()}
+        return {key: wrap_files(name, item, uploads) for key, item in value.items()}
     if isinstance(value, list):
-        return [wrap_files(name, item, made) for item in value]
+        return [wrap_files(name, item, uploads) for item in value]
     if not is_file(value) or isinstance(value, Upload):
         return value
     try:
-        return made.setdefault(id(value), Upload(value))
+        return uploads.setdefault(id(value), Upload(value))
     except OptionError as error:
         reason = str(error)
     msg = f"Variable '${name}': {reason}"

@@ -1,4 +1,4 @@
-"""Subscriptions of an ASGI application of this process, over its WebSockets or its events."""
+"""Subscriptions at an ASGI application in this process, over WebSockets or server-sent events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Message = dict[str, Any]
 
 
 class AsgiCall:
-    """An application that answers one scope, and the messages between it and us.
+    """An application that runs with one scope, and the messages to and from it.
 
     It waits with its next message until we have taken the last one.
 
@@ -58,11 +58,11 @@ class AsgiCall:
         await self._outgoing.put(end)
 
     def send_message(self, message: Message) -> None:
-        """Send it a message."""
+        """Send a message to the application."""
         self._incoming.put_nowait(message)
 
     async def receive_message(self) -> Message | None:
-        """Return its next message; None when it has ended.
+        """Return the next message of the application; None after its end.
 
         Raises
         ------
@@ -77,12 +77,12 @@ class AsgiCall:
         return message
 
     async def close(self) -> None:
-        """Leave: it is told, and has ended when this returns."""
+        """Disconnect, and wait until the application has ended."""
         self._incoming.put_nowait(self._disconnect)
         try:
-            for _ in range(3):  # a turn or two to end by itself
+            for _ in range(3):  # a few loop iterations to end by itself
                 await asyncio.sleep(0)
-        finally:  # whoever waits here may be cancelled meanwhile
+        finally:  # the waiting task may be cancelled meanwhile
             self._task.cancel()
             await asyncio.wait([self._task])
 
@@ -108,19 +108,19 @@ class AsgiLink:
         return bytes(message.get("bytes") or b"") if text is None else str(text)
 
     async def close(self, _code: int = 1000) -> None:
-        """Leave."""
+        """Disconnect."""
         await self._call.close()
 
 
 async def open_asgi_link(
     asgi: AsgiTransport, seconds: float, offered: Sequence[str]
 ) -> AsgiLink | TransportError:
-    """Open a WebSocket of an application; return what went wrong, if anything did."""
+    """Return a WebSocket of an application, or the error."""
     running = AsgiCall(
         asgi,
         build_socket_scope(
             asgi, offered
-        ),  # no name here: it holds headers, and a traceback may show this frame
+        ),  # not a local variable: it holds headers, and a traceback may show this frame
         {"type": "websocket.connect"},
         {"type": "websocket.disconnect", "code": 1000},
     )
@@ -145,7 +145,7 @@ async def open_asgi_link(
 
 
 def build_socket_scope(asgi: AsgiTransport, offered: Sequence[str]) -> Message:
-    """Return what an application is asked for a WebSocket."""
+    """Return the scope for a WebSocket."""
     scope = asgi.build_scope("websocket", {})
     del scope["method"]
     return {**scope, "scheme": "ws", "subprotocols": list(offered)}
@@ -154,7 +154,7 @@ def build_socket_scope(asgi: AsgiTransport, offered: Sequence[str]) -> Message:
 async def stream_asgi_events(
     asgi: AsgiTransport, request: Request, seconds: float, accept: str = EVENT_STREAM
 ) -> AsyncGenerator[Response | None, None]:
-    """Ask an application once for many answers, or for one in parts.
+    """Send one request to an application; yield its events, or the parts of its response.
 
     Yields
     ------

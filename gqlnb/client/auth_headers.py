@@ -1,4 +1,4 @@
-"""What a client sends beside a request and shows to nobody: its token and its headers."""
+"""Credentials of a client: its token and headers, which are never shown."""
 
 from __future__ import annotations
 
@@ -27,14 +27,12 @@ __all__ = [
 ]
 
 VALUE_HINT = "give text, a Token or 'env:NAME'."
-MAX_CLEAN_TEXTS = 256  # texts of headers that are remembered
-MIN_SECRET_LENGTH = (
-    4  # characters of a parameter worth hiding; to hide less makes errors unreadable
-)
+MAX_CLEAN_TEXTS = 256  # cached texts of headers without secrets
+MIN_SECRET_LENGTH = 4  # characters; hiding shorter parameters would make errors unreadable
 
 # RFC 9110, section 5.6.2: the characters of a field name.
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# RFC 9110, section 5.5: no control character but the tab; what is beyond Latin-1 has no bytes.
+# RFC 9110, section 5.5: no control character but the tab; nothing beyond Latin-1.
 HEADER_VALUE = re.compile("[\t -~\u00a0-\u00ff]*")
 # Words of names whose values are secrets, such as X-Api-Key, Private-Token or Cookie.
 SECRET_NAME = re.compile(
@@ -45,8 +43,8 @@ SECRET_NAME = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 PUBLIC_NAMES = frozenset({"idempotency-key", "sec-websocket-key"})
-# Headers that the client sets by itself. They say where a request ends and how it is read: set a
-# second time, otherwise, they could have its body read as another request.
+# Headers that the client sets by itself. They delimit the request: a second, different value could
+# have its body read as another request.
 FRAMING_HEADERS = frozenset(
     {"accept-encoding", "connection", "content-length", "content-type", "expect", "host"}
     | {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -59,7 +57,7 @@ class Credentials:
     Parameters
     ----------
     token
-        What ``Authorization`` carries, None for nothing.
+        The token for ``Authorization``, None for none.
     headers
         Further headers, as :func:`check_headers` returns them.
     """
@@ -68,10 +66,10 @@ class Credentials:
         self.token = token
         self.headers = dict(headers)
         self._address_tokens: list[Token] = []
-        self._clean_texts: set[str] = set()  # names and values of headers that hold no secret
+        self._clean_texts: set[str] = set()  # names and values of headers without secrets
 
     def build_headers(self) -> dict[str, str]:
-        """Return the headers as they are sent; call it only at the moment of sending."""
+        """Return the headers with their secrets; call it just before sending."""
         lines = {
             name: value.build_header() if isinstance(value, Token) else value
             for name, value in self.headers.items()
@@ -88,7 +86,7 @@ class Credentials:
         return text
 
     def redact_echoes(self, response: Response) -> Response:
-        """Return a response without the secrets in its headers, where an endpoint repeats them."""
+        """Return a response without secrets in its headers, which an endpoint may repeat."""
         if not self.list_tokens():
             return response
         fresh = {*response.headers, *response.headers.values()} - self._clean_texts
@@ -99,16 +97,16 @@ class Credentials:
             return replace(response, headers=clean)
         if len(self._clean_texts) > MAX_CLEAN_TEXTS:
             self._clean_texts = set()
-        self._clean_texts |= fresh  # most headers of the next answer are the same
+        self._clean_texts |= fresh  # most headers are the same in the next response
         return response
 
     def list_tokens(self) -> list[Token]:
-        """Return the secrets among token and headers."""
+        """Return the tokens among the token and the headers."""
         return [v for v in (self.token, *self.headers.values()) if isinstance(v, Token)]
 
     @property
     def has_address_secrets(self) -> bool:
-        """Whether there are secrets in the address too."""
+        """Whether there are secrets in the address."""
         return bool(self._address_tokens)
 
     def bind(self, url: str) -> None:
@@ -142,19 +140,19 @@ class Credentials:
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether what a header or a parameter of an address is called makes it a secret."""
+    """Return whether the name of a header or URL parameter marks its value as a secret."""
     return SECRET_NAME.search(name) is not None and name.lower() not in PUBLIC_NAMES
 
 
 def parse_header_options(given: Iterable[str]) -> dict[str, str]:
-    """Return the headers of ``-H``: by name, where the value of each is.
+    """Return the sources of header values from ``-H`` options, by name.
 
     Raises
     ------
     OptionError
-        If one is no ``HEADER_NAME=env:VAR``; the message does not show it.
+        If one is not ``HEADER_NAME=env:VAR``; the message does not show it.
     """
-    made = {}
+    sources = {}
     for text in given:
         name, _, source = text.partition("=")
         if not name or source.partition(":")[0] not in ("env", "keyring") or source[-1] == ":":
@@ -163,8 +161,8 @@ def parse_header_options(given: Iterable[str]) -> dict[str, str]:
                 "variable that holds its value."
             )
             raise OptionError(msg)
-        made[name] = source
-    return made
+        sources[name] = source
+    return sources
 
 
 def check_headers(headers: object) -> dict[str, str | Token]:
@@ -175,13 +173,13 @@ def check_headers(headers: object) -> dict[str, str | Token]:
     Parameters
     ----------
     headers
-        What a person gave: a mapping of values by name; None for none. A value is text, a Token,
-        or ``"env:HEADER_NAME"`` or ``"keyring:HEADER_NAME"`` for where to find it whole.
+        A mapping of values by name; None for none. A value is text, a Token, or ``"env:NAME"`` or
+        ``"keyring:NAME"`` for the source of the whole value.
 
     Raises
     ------
     TargetError
-        If a name or a value is none that a header can have; no value is shown.
+        If a name or a value is not valid; no value is shown.
     AuthError
         If a value can't be found where it should be.
     """
@@ -196,37 +194,28 @@ def check_headers(headers: object) -> dict[str, str | Token]:
 
 
 def check_header_name(name: object) -> str:
-    """Return the name of a header.
-
-    Raises
-    ------
-    TargetError
-        If no header can have it.
-    """
+    """Return the name of a header; raise TargetError if it is not valid."""
     if isinstance(name, str) and name.lower() in FRAMING_HEADERS:
         msg = f"The header {name} says how a request is sent, which the client does by itself."
         raise TargetError(msg)
     if isinstance(name, str) and HEADER_NAME.fullmatch(name):
         return name
-    msg = (
-        "A header has a name that no header can have: write letters, digits and '-', such as "
-        "'X-Api-Key'."
-    )
+    msg = "A header has an invalid name: write letters, digits and '-', such as 'X-Api-Key'."
     raise TargetError(msg)
 
 
 def check_header_value(name: str, value: object) -> str | Token:
-    """Return the value of one header, as a Token if it is a secret by its name or its looks.
+    """Return the value of one header, as a Token if its name or its form marks it as a secret.
 
     Raises
     ------
     TargetError, AuthError
-        As :func:`check_headers` does.
+        As :func:`check_headers`.
     """
     if isinstance(value, Token):
         return value
     if not isinstance(value, str):
-        held = getattr(value, "token", None)  # of a TokenBox, which may be empty
+        held = getattr(value, "token", None)  # of a TokenBox, None if it is empty
         if isinstance(held, Token):
             return held
         raise TargetError(
@@ -244,8 +233,8 @@ def check_header_value(name: str, value: object) -> str | Token:
         raise TargetError(
             _describe_fault(name, "holds a character outside ASCII, which its value cannot.")
         )
-    made = Token.from_header(value)
-    return made if given == value else made.record_source(given)
+    token = Token.from_header(value)
+    return token if given == value else token.record_source(given)
 
 
 def _describe_fault(name: str, what: str) -> str:
@@ -253,26 +242,26 @@ def _describe_fault(name: str, what: str) -> str:
 
 
 def resolve_value(value: str) -> str:
-    """Return the value that ``"env:HEADER_NAME"`` or ``"keyring:HEADER_NAME"`` names; other text unchanged.
+    """Return the value at ``"env:NAME"`` or ``"keyring:NAME"``; other text unchanged.
 
     Raises
     ------
     AuthError
-        If it names nothing.
+        If there is no value.
     """
     word, _, name = value.partition(":")
     if word == "env" and name:
         found = os.environ.get(name, "").strip()
         if found:
             return found
-        Token.from_env(name)  # says that it is not set
+        Token.from_env(name)  # raises AuthError: it is not set
     if word == "keyring" and name:
         return Token.from_keyring(name, "").build_header()
     return value
 
 
 def bind_credentials(url: str, secrets: Credentials) -> None:
-    """Check that secrets may travel to `url`, and bind them to its origin.
+    """Check that secrets may be sent to `url`, and bind them to its origin.
 
     Raises
     ------

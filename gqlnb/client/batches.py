@@ -1,4 +1,4 @@
-"""Many documents at a time: a bounded number of them under way, outcomes in the order given."""
+"""Batches: several documents executed concurrently, with their outcomes in order."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ ExecuteItem: TypeAlias = Callable[[str, Mapping[str, Any] | None], Coroutine[Any
 
 
 def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[BatchItem]:
-    """Return an iterator over what is to be asked.
-
-    Raises
-    ------
-    OptionError
-        If it is none, or `concurrency` is no number of requests.
-    """
+    """Return an iterator over the documents; raise OptionError for invalid arguments."""
     if isinstance(documents, (str, bytes, Mapping)) or not isinstance(documents, Iterable):
         msg = (
             "execute_many() takes an iterable of texts or of pairs (text, variables), not a "
@@ -34,13 +28,14 @@ def check_items(documents: Iterable[BatchItem], concurrency: int) -> Iterator[Ba
         )
         raise OptionError(msg)
     if type(concurrency) is not int or not 1 <= concurrency <= MAX_CONNECTIONS:
-        msg = f"concurrency= takes a number from 1 to {MAX_CONNECTIONS}, not {sanitize_text(repr(concurrency), 40)}."
+        shown = sanitize_text(repr(concurrency), 40)
+        msg = f"concurrency= takes a number from 1 to {MAX_CONNECTIONS}, not {shown}."
         raise OptionError(msg)
     return iter(documents)
 
 
 async def execute_item(item: BatchItem, ask: ExecuteItem) -> BatchOutcome:
-    """Return the outcome of one document: its result, or the error it ended with."""
+    """Return the outcome of one document: its result or its error."""
     match item:
         case str(text):
             variables = None
@@ -62,9 +57,8 @@ def run_batch(
 ) -> list[BatchOutcome]:
     """Return the outcomes of documents in their order.
 
-    The documents are taken from their iterable in the thread that calls, one for each that may
-    begin; they are asked on the process's background loop. An interrupt cancels those under way,
-    and carries the outcomes there are.
+    Documents are drawn from the iterable in the calling thread, and executed on the background
+    loop. An interrupt cancels those that run, and carries the outcomes so far.
     """
     items = check_items(documents, concurrency)
     outcomes: list[BatchOutcome | None] = []
@@ -88,7 +82,7 @@ def run_batch(
 def collect_finished(
     running: dict[Future[BatchOutcome], int], outcomes: list[BatchOutcome | None]
 ) -> None:
-    """Wait until a document is answered, and put its outcome where it belongs."""
+    """Wait for at least one document, and store its outcome."""
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         outcomes[running.pop(future)] = future.result()
 
@@ -96,12 +90,12 @@ def collect_finished(
 async def arun_batch(
     documents: Iterable[BatchItem], ask: ExecuteItem, concurrency: int
 ) -> list[BatchOutcome]:
-    """Do as :func:`run_batch` on the running loop."""
+    """Return the same as :func:`run_batch`, on the running loop."""
     items = check_items(documents, concurrency)
     outcomes: list[BatchOutcome | None] = []
 
     async def run_worker() -> None:
-        for item in items:  # shared: each takes the next one
+        for item in items:  # shared by the workers
             place = len(outcomes)
             outcomes.append(None)
             outcomes[place] = await execute_item(item, ask)
@@ -120,20 +114,14 @@ async def arun_batch(
 
 
 def attach_outcomes(error: BaseException, outcomes: list[BatchOutcome | None]) -> None:
-    """Attach the outcomes there are to what ended a batch early, an interrupt most often."""
+    """Attach the outcomes so far to the exception that ended a batch early."""
     done = sum(outcome is not None for outcome in outcomes)
     error.outcomes = outcomes  # type: ignore[attr-defined]
     error.add_note(f"{done} of {len(outcomes)} documents were answered: sys.last_value.outcomes")
 
 
 def require_results(outcomes: list[BatchOutcome]) -> list[Result]:
-    """Return outcomes that are all results.
-
-    Raises
-    ------
-    BatchError
-        If one is an error; it holds them all.
-    """
+    """Return the outcomes; raise BatchError, which holds them all, if one is an error."""
     failed = [
         (number, each) for number, each in enumerate(outcomes) if isinstance(each, GqlnbError)
     ]

@@ -332,29 +332,29 @@ class Client:
             a list of input objects, and a row of one, a data class or a model of attrs, pydantic
             or msgspec is an input object; NaN in them is null. Decimals are sent as text. So are
             integers beyond ±(2**53 - 1), which servers in JavaScript would round: those of
-            ``BigInt``, ``Long``, ``numeric``, ``ID`` and of scalars that are not known;
+            ``BigInt``, ``Long``, ``numeric``, ``ID`` and of unknown scalars;
             ``gqlnb.scalar(NAME, serialise=int)`` sends numbers. For these the endpoint's schema
-            is loaded first where the document does not tell the types. A misspelled name is an
-            error; others that are not declared are left out.
+            is loaded first if the document leaves the types open. A misspelled name is an error;
+            other undeclared names are left out.
         operation
             The name of the operation to run; None where there is only one.
 
         Returns
         -------
         Result
-            Whenever the answer holds `data`, also when fields failed.
+            Whenever the answer holds `data`, also if fields failed.
 
         Raises
         ------
         QueryError
-            If text or variables are wrong; found before sending where the schema is known. Null
-            `data` beside errors of which none has a `path` count as absent: some servers refuse
-            requests in this way, and errors of fields have one.
+            If text or variables are wrong; found before sending if the schema is known. Null
+            `data` with errors of which none has a `path` counts as absent: some servers refuse
+            requests in this way, and errors of fields have a path.
         TransportError, AuthError, RateLimited, AnswerError
-            If no usable answer came. Queries, never mutations, are asked again up to three times
+            If no usable answer came. Queries, never mutations, are sent again up to three times
             where that may help: after a connection that broke, HTTP 502, 503 and 504, and rate
-            limits whose wait is within `limits`. Before the time that an endpoint named for its
-            limit, to this client or another one with the same token, nothing is sent.
+            limits whose wait is within `limits`. Nothing is sent before the time that an endpoint
+            named for its limit, to this client or another one with the same token.
         """
         return self._sender.send(self._preparer.prepare(text, variables, operation))
 
@@ -442,11 +442,11 @@ class Client:
             Texts, or pairs of a text and its variables. They are taken from their iterable as
             others end, so that a generator may make them meanwhile.
         concurrency
-            How many are under way at most, 1 to 32. An endpoint is asked six at once at most, and
-            fewer where it limits who asks: each request waits for its turn as pages do, so that a
-            budget is not overdrawn, and GitHub is asked one after the other.
+            Largest number of documents at once, 1 to 32. An endpoint gets at most six requests at
+            once, and fewer if it has rate limits: requests wait for their turn as pages do, so
+            that a budget is not exceeded; GitHub gets one at a time.
         return_errors
-            Whether an error stands in the place of its document's result.
+            Whether to return errors in the places of their documents' results.
 
         Returns
         -------
@@ -456,15 +456,15 @@ class Client:
         Raises
         ------
         BatchError
-            If a document failed, without `return_errors`: when all were executed. Its ``.outcomes``
-            are what would have been returned with it.
+            If a document failed, without `return_errors`, after all were executed. Its
+            ``.outcomes`` holds all results and errors.
         OptionError
-            If `documents` or `concurrency` is none.
+            If `documents` or `concurrency` is not valid.
 
         Notes
         -----
-        An interrupt, and whatever else is raised before the end, cancels the requests under way and
-        carries as ``.outcomes`` the results there are, None where there is none.
+        An interrupt, or any other exception before the end, cancels the running requests and
+        carries the results so far in ``.outcomes``, None for the others.
         """
         outcomes = run_batch(documents, partial(self._execute_item, aside=True), concurrency)
         return outcomes if return_errors else require_results(outcomes)
@@ -808,7 +808,8 @@ class Client:
         bounds: Any = {name: it for name, it in options.items() if name not in FRAME_OPTIONS}
         shape: Any = {name: it for name, it in options.items() if name in FRAME_OPTIONS}
         if pages not in (None, "all"):
-            msg = f"pages= takes 'all', or None for the first ones; got {sanitize_text(repr(pages), 40)}."
+            shown = sanitize_text(repr(pages), 40)
+            msg = f"pages= takes 'all', or None for the first ones; got {shown}."
             raise OptionError(msg)
         if pages is None and not bounds:
             result = self.execute(text, variables, operation=operation)
@@ -833,8 +834,8 @@ class Client:
         Parameters
         ----------
         text, variables, operation
-            As for :meth:`Client.execute`. A query or mutation that says ``@defer`` or ``@stream``
-            is taken too: each Result is its answer as far as it has come. It is asked over HTTP,
+            As for :meth:`Client.execute`. A query or mutation with ``@defer`` or ``@stream`` is
+            accepted too: each Result holds the parts of its answer so far. It is sent over HTTP,
             once, unless `transport` is ``"ws"``.
         transport
             ``"ws"``, a WebSocket that speaks graphql-transport-ws or the older graphql-ws, as the
@@ -842,33 +843,34 @@ class Client:
             None for the first of both that the endpoint offers.
         reconnect
             Attempts in a row to subscribe again after a connection that broke, after 0.5 s, 1 s and
-            so on up to 30 s; 0 for none. What happens meanwhile is missing: the log says so, and
+            so on up to 30 s; 0 for none. Events in between are missing: the log says so, and
             :attr:`Subscription.reconnects` counts.
         init
-            The payload of ``connection_init``, for services that look for a token there: True for
-            the client's token and headers; a mapping, with Tokens or ``"env:NAME"`` in it, for
-            other words. Token and headers are in the handshake anyway.
+            The payload of ``connection_init``, for services that read a token there: True for the
+            client's token and headers; a mapping, with Tokens or ``"env:NAME"`` in it, for other
+            payloads. Token and headers are in the handshake in any case.
 
         Returns
         -------
         Subscription
-            For ``for`` and ``async for``. The endpoint is asked at the first step; `timeout` of the
-            client bounds only how long it may take to let us in, `limits.answer` each event, and
-            the parts of one answer together.
+            For ``for`` and ``async for``. The request is sent at the first step; the client's
+            `timeout` bounds the time until the subscription is accepted, `limits.answer` the size
+            of each event, and of the parts of one answer together.
 
         Raises
         ------
         QueryError
-            If text or variables are wrong, or it is answered once; while iterating, if the
-            endpoint says so, or ends the stream with errors. Errors of fields are in the Results.
+            If text or variables are wrong, or the document has a single answer; while iterating,
+            if the endpoint finds an error, or ends the stream with errors. Errors of fields are in
+            the Results.
         OptionError, AuthError, TargetError
-            If an option has no such value, a token in `init` can't be found or may not travel
-            there, or what the client asks carries no subscriptions.
+            If an option has no such value, a token in `init` can't be found or may not be sent
+            there, or the client's transport carries no subscriptions.
         ReplayError
-            Within a recording, which holds none.
+            Within a recording, which holds no subscriptions.
         TransportError, AnswerError
             While iterating: if the endpoint can't be reached or refuses, the connection broke once
-            too often, or what came is no message of the protocol.
+            too often, or a message is not valid.
 
         Examples
         --------
@@ -931,16 +933,16 @@ class Client:
     def as_gql(self, *, asynchronous: bool = False) -> GqlTransport | AsyncGqlTransport:
         """Return this client as a transport of the library gql: ``gql.Client(transport=...)``.
 
-        What is written for gql then asks with this client's token, pace, limits and recording; the
-        token stays here. Errors are gql's own, each caused by ours: ``TransportQueryError`` for
-        what was refused or failed in part, ``TransportServerError`` with its status,
+        Code for gql then uses this client's token, limits and recording; gql does not see the
+        token. Errors are gql's own, each caused by ours: ``TransportQueryError`` for refused
+        requests and partial results, ``TransportServerError`` with its status,
         ``TransportProtocolError``, ``TransportConnectionFailed``.
 
         Parameters
         ----------
         asynchronous
-            Whether it is for ``await`` and for subscriptions. gql's ``execute`` can't be used with
-            such a one where a loop is running, as in a notebook: there it takes the other one.
+            Whether it is for ``await`` and for subscriptions. gql's ``execute`` can't use an
+            asynchronous transport while a loop runs, as in a notebook.
 
         Returns
         -------
@@ -954,7 +956,7 @@ class Client:
 
         Notes
         -----
-        The way back is to pass a ``gql.Client`` as the target of a :class:`gqlnb.Client`.
+        For the opposite direction, pass a ``gql.Client`` as the target of a :class:`gqlnb.Client`.
         """
         return make_gql_transport(self, asynchronous=asynchronous)
 
@@ -1050,7 +1052,8 @@ def connect(
     Parameters
     ----------
     target
-        ``"github"``, ``"demo"`` or a name of one's own; else as for :class:`Client`, or a Client.
+        ``"github"``, ``"demo"`` or the name of another connection; else as for :class:`Client`,
+        or a Client.
     token, headers, **options
         As for :class:`Client`.
 
@@ -1062,8 +1065,8 @@ def connect(
     Raises
     ------
     TargetError
-        If there is no such connection, `target` is nothing that can be asked, or it is a Client
-        and there are options.
+        If there is no such connection, no client can be made for `target`, or it is a Client and
+        there are options.
     OptionError
         If there is no keyword of that name; it is a TypeError too.
     AuthError

@@ -1,8 +1,7 @@
-"""Connections by name, and which one is meant when none is named."""
+"""Named connections: the registry, the settings files, and the default target."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import re
@@ -10,7 +9,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from gqlnb import background
@@ -28,14 +27,11 @@ from gqlnb.config import (
     replace_file,
     salvage_project,
     salvage_user,
+    shorten_path,
     suggest_name,
 )
-from gqlnb.config import shorten_path as shown_path
-from gqlnb.errors import OptionError, TargetError, sanitize_text
+from gqlnb.errors import OptionError, TargetError, sanitize_text, suggest
 from gqlnb.redact import has_secret
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = [
     "URL_VARIABLE",
@@ -87,18 +83,18 @@ ClientFactory = Callable[..., NamedClient]
 
 @dataclass(frozen=True, slots=True)
 class NamedConnection:
-    """A name and how to make its client.
+    """A connection: a name, and a function that makes its client.
 
     Attributes
     ----------
     name
-        What a person writes after ``-c``.
+        The name, as after ``-c``.
     make_client
         Called with the options of :func:`gqlnb.connect`; returns a client.
     description
-        One line that says what it is; no secret.
+        One line without secrets.
     location
-        Where it was entered.
+        Where it was registered: a file and line, or ``"this process"``.
     """
 
     name: str
@@ -124,37 +120,42 @@ _open_locks: dict[str, Any] = {}  # held while a connection is opened, by its na
 def register_connection(
     name: str, make: ClientFactory, about: str, client: NamedClient | None = None
 ) -> None:
-    """Enter a connection under `name`; one of that name is replaced, and closed if it was open.
+    """Register a connection of this process; one of the same name is replaced and closed.
 
-    A client that was made already is the one that is open then.
+    Parameters
+    ----------
+    name, make, about
+        As `name`, `make_client` and `description` of :class:`NamedConnection`.
+    client
+        Its client if that was made already.
     """
     with _lock:
         _registered[name] = connection = NamedConnection(name, make, about)
-        shut = _pop_client(name)
+        close = _pop_client(name)
         if client is not None:
             _clients[name] = connection, client
-    shut()
+    close()
 
 
 def provide_builtin(name: str, make: ClientFactory, about: str) -> None:
-    """Enter a connection that is there from the start: those of files and sessions go before it."""
+    """Register a built-in connection; those of files and of this process take precedence."""
     with _lock:
         _builtin.setdefault(name, NamedConnection(name, make, about, "built in"))
 
 
 def forget_connection(name: str) -> None:
-    """Remove a connection of this process; a name that is not known is no error."""
+    """Remove a connection of this process, if there is one of that name."""
     with _lock:
         if _registered.pop(name, None) is None:
             return
-        shut = _pop_client(name)
+        close = _pop_client(name)
         if name in _current_names:
             _current_names.remove(name)
-    shut()
+    close()
 
 
 def close_client(name: str) -> None:
-    """Close the client of a connection, which is current no more; the next use opens it again.
+    """Close the client of a connection, which is then not the current one; its next use opens it.
 
     Raises
     ------
@@ -163,14 +164,14 @@ def close_client(name: str) -> None:
     """
     with _lock:
         _find_connection(name)
-        shut = _pop_client(name)
+        close = _pop_client(name)
         if name in _current_names:
             _current_names.remove(name)
-    shut()
+    close()
 
 
 def is_known(name: str) -> bool:
-    """Tell whether there is a connection of that name.
+    """Return whether there is a connection of that name.
 
     Raises
     ------
@@ -186,10 +187,10 @@ def is_known(name: str) -> bool:
 
 
 def list_connections() -> tuple[NamedConnection, ...]:
-    """Return the connections: those that are built in, those of files, those of this process.
+    """Return the connections: built in, of files, and of this process.
 
-    Of one name the last of these counts. Those of a settings file that cannot be read are missing;
-    :func:`find_listing_fault` says why.
+    For equal names the last of these counts. Those of an invalid settings file are missing;
+    :func:`find_listing_fault` returns the reason.
     """
     with _lock:
         return tuple(_merge_connections().values())
@@ -204,7 +205,7 @@ def _merge_connections() -> dict[str, NamedConnection]:
 
 
 def use_connection(name: str | None) -> None:
-    """Make a connection the current one; None makes none current.
+    """Make a connection the current one; None for none.
 
     Raises
     ------
@@ -224,7 +225,7 @@ def get_current_name() -> str | None:
 
 
 def list_options(name: str) -> tuple[str, ...]:
-    """Return the names of the options that a connection has beside those of a client.
+    """Return the names of a connection's options in addition to those of a client.
 
     Raises
     ------
@@ -242,20 +243,20 @@ def get_client(name: str, **options: Any) -> Any:
     Raises
     ------
     TargetError
-        If there is no connection of that name; the message lists those there are.
+        If there is no connection of that name; the message lists the names.
     """
     with _lock:
-        gate = _open_locks.setdefault(name, threading.RLock())
-    # Not `_lock`: a keyring may take its time, and completion asks meanwhile which names there are.
-    with gate:
+        open_lock = _open_locks.setdefault(name, threading.RLock())
+    # Not `_lock`: a keyring may be slow, and completion lists the names meanwhile.
+    with open_lock:
         with _lock:
             connection = _find_connection(name)
             before, client = _clients.get(name, (None, None))
         if options:
             return connection.open_client(**options)
-        # Made without a token while a recording answered; there may be one by now.
+        # A client made without token, while a recording answered, may find its token now.
         lacking = client is not None and client.lacks_token and not can_omit_token()
-        if client is None or lacking or before != connection:  # a file may say something else now
+        if client is None or lacking or before != connection:  # a file may have changed
             client = connection.open_client()
             with _lock:
                 _clients[name] = connection, client
@@ -282,16 +283,13 @@ def reopen_client(name: str) -> Any:
 
 
 def _pop_client(name: str) -> Callable[[], None]:
-    """Take the client of a connection away, and return what closes it; call that without the lock.
-
-    Closing may take a while, and others ask meanwhile which names there are.
-    """
+    """Remove the client of a connection, and return its `close`, to be called without the lock."""
     opened = _clients.pop(name, None)
     return opened[1].close if opened is not None else lambda: None
 
 
 def is_shared(name: str) -> bool:
-    """Return whether other processes have a connection too, and open it without asking a person."""
+    """Return whether other processes have a connection too, and can open it without a prompt."""
     with _lock:
         return (
             name not in _registered and name in _merge_connections() and can_open_unattended(name)
@@ -299,13 +297,13 @@ def is_shared(name: str) -> bool:
 
 
 def is_open(name: str) -> bool:
-    """Tell whether the client of a connection is made."""
+    """Return whether the client of a connection is open."""
     with _lock:
         return name in _clients
 
 
 def can_open_unattended(name: str) -> bool:
-    """Tell whether a connection's client can be made without asking a person for a token."""
+    """Return whether the client of a connection can be made without a prompt for a token."""
     with _lock:
         connection = _merge_connections().get(name)
     options = dict(getattr(connection.make_client, "options", ())) if connection is not None else {}
@@ -313,7 +311,7 @@ def can_open_unattended(name: str) -> bool:
 
 
 def resolve_default_target() -> tuple[Any, str]:
-    """Return what is meant when no target is named, and where that was said; "" if nowhere.
+    """Return the default target, and a description of its source, "" for an implicit one.
 
     In this order: the current connection, the address in ``GQLNB_URL``, the newest open server of
     this process, ``/graphql`` on the current host.
@@ -328,19 +326,17 @@ def resolve_default_target() -> tuple[Any, str]:
 
 
 def _find_connection(name: str) -> NamedConnection:
-    if name in _registered:  # then no file is read
+    if name in _registered:  # without reading files
         return _registered[name]
     names = _merge_connections()
     if name in names:
         return names[name]
     if fault := find_listing_fault():
         raise OptionError(fault)
-    close_ones = difflib.get_close_matches(name, names, 1)
-    guess = f" Did you mean {close_ones[0]!r}?" if close_ones else ""
-    said = ", ".join(map(repr, names)) or "none"
+    known = ", ".join(map(repr, names)) or "none"
     msg = (
-        f"No connection is called {redact_url(name)!r}.{guess} "
-        f"Known: {said}. An address begins with http:// or https://."
+        f"No connection is called {redact_url(name)!r}.{suggest(name, names)} "
+        f"Known: {known}. An address begins with http:// or https://."
     )
     raise TargetError(msg)
 
@@ -357,24 +353,27 @@ _client_factories: list[ClientFactory] = []
 
 
 def set_client_factory(maker: ClientFactory) -> None:
-    """Say what makes the clients of these connections; their class does, as it knows us."""
+    """Set the class that makes the clients of settings files.
+
+    :mod:`gqlnb.client.client` calls this once; it imports this module, so not the other way round.
+    """
     _client_factories.append(maker)
 
 
 @dataclass(frozen=True, slots=True)
 class FileConnection:
-    """A connection of a file; called with the options of a client, it makes one.
+    """A connection of a settings file; called with the options of a client, it makes one.
 
     Attributes
     ----------
     name
-        What it is called.
+        The name of its table.
     url
         The address.
     options
         Further arguments of :class:`gqlnb.Client`: sources of secrets, no secrets.
     fault
-        Why it cannot be used; empty if it can.
+        The reason why it cannot be used; "" if it can.
     location
         The file and the line.
     """
@@ -386,13 +385,7 @@ class FileConnection:
     location: str
 
     def __call__(self, **given: Any) -> NamedClient:
-        """Return a client.
-
-        Raises
-        ------
-        TargetError
-            If the file says something that cannot be.
-        """
+        """Return a client; raise TargetError if the table in the file is not valid."""
         if self.fault:
             raise TargetError(self.fault)
         options = {k: dict(v) if k == "headers" else v for k, v in self.options}
@@ -400,7 +393,7 @@ class FileConnection:
 
     @property
     def description(self) -> str:
-        """One line that says what it is."""
+        """One line without secrets."""
         if self.fault:
             return f"cannot be used. {self.fault}"
         token = dict(self.options).get("token")
@@ -408,21 +401,20 @@ class FileConnection:
 
 
 def load_file_connections() -> dict[str, FileConnection]:
-    """Return the connections of both files by name; where both have a name, the project's.
+    """Return the connections of both files by name; for equal names the project's.
 
-    A connection with a mistake is among them, and its fault says what is wrong; the others of the
-    file are read all the same.
+    An invalid connection is among them, with the reason in its `fault`.
     """
     return read_connection_files()[0]
 
 
 def find_listing_fault() -> str:
-    """Return what is wrong with a settings file beside its connections; "" if nothing is."""
+    """Return the errors in settings files outside of connections; "" if there are none."""
     return read_connection_files()[1]
 
 
 def read_connection_files() -> tuple[dict[str, FileConnection], str]:
-    """Return the connections of both files, and what is wrong with a file."""
+    """Return the connections of both files, and the errors outside of connections."""
     found: dict[str, FileConnection] = {}
     faults = []
     for read, rescue in (
@@ -442,13 +434,7 @@ def read_connection_files() -> tuple[dict[str, FileConnection], str]:
 
 
 def read_connections(settings: Settings) -> dict[str, FileConnection]:
-    """Return the connections of a file.
-
-    Raises
-    ------
-    OptionError
-        If they are not in a table.
-    """
+    """Return the connections of a file; raise OptionError if they are not in a table."""
     return {
         name: read_connection(settings, name, table)
         for name, table in settings.get_table(TABLE).items()
@@ -458,14 +444,14 @@ def read_connections(settings: Settings) -> dict[str, FileConnection]:
 def salvage_connections(
     salvage: Salvage | None, fault: str
 ) -> tuple[dict[str, FileConnection], str]:
-    """Return the connections of a file with a mistake, and the mistake if it is not in one.
+    """Return the connections of a file with an error, and the error if it is outside of them.
 
     Parameters
     ----------
     salvage
-        What could be read.
+        The parts of the file that could be read.
     fault
-        What is wrong with the file as a whole.
+        The error of the whole file.
     """
     if salvage is None or not isinstance(salvage.settings.values.get(TABLE, {}), Mapping):
         return {}, fault
@@ -475,14 +461,14 @@ def salvage_connections(
     found = read_connections(settings)
     own = [keys for keys in salvage.broken if keys[0] == TABLE and len(keys) > 1]
     for keys in own:
-        said = salvage.broken[keys]
-        found[keys[1]] = FileConnection(keys[1], "", (), said, settings.locate_key(TABLE, keys[1]))
+        place = settings.locate_key(TABLE, keys[1])
+        found[keys[1]] = FileConnection(keys[1], "", (), salvage.broken[keys], place)
     rest = salvage.fault or len(own) < len(salvage.broken) or not own
     return found, fault if rest else ""
 
 
 def read_connection(settings: Settings, name: str, table: Any) -> FileConnection:
-    """Return a connection of a file; what is wrong with it is told when it is used."""
+    """Return a connection of a file, with its first error in `fault`."""
     place, fault = settings.locate_key(TABLE, name), ""
     given = table if isinstance(table, Mapping) else {}
     if not isinstance(table, Mapping):
@@ -503,7 +489,7 @@ def read_connection(settings: Settings, name: str, table: Any) -> FileConnection
 
 
 def check_setting(key: str, value: Any) -> str:
-    """Say what is wrong with a member of a connection; nothing if it is right."""
+    """Return the error in a member of a connection; "" if it is valid."""
     check = SETTING_CHECKS.get(key)
     return (
         f"no such setting: {key!r}. {suggest_name(key, SETTING_CHECKS)}"
@@ -541,8 +527,8 @@ def _check_headers(value: Any) -> str:
         sourced = re.fullmatch(r"(?:env|keyring):\s*\S.*", text) is not None
         if not sourced and (is_secret_name(name) or has_secret(f"{name}: {text}")):
             return (
-                f"the header {sanitize_text(name, 40)!r} must say where its value is ('env:NAME' or "
-                "'keyring:NAME'); no secret may stand in a file."
+                f"the header {sanitize_text(name, 40)!r} must say where its value is "
+                "('env:NAME' or 'keyring:NAME'); no secret may stand in a file."
             )
     return ""
 
@@ -566,82 +552,57 @@ SETTING_CHECKS: dict[str, Callable[[Any], str]] = {
 
 
 def save_connection(name: str, url: str, token: str | None, headers: Mapping[str, str]) -> str:
-    """Add a connection to the user's own file, which nobody else may read.
+    """Add a connection to the user's settings file, which only the user may read.
 
     Parameters
     ----------
     name, url
-        What it is called, and its address.
+        Its name and address.
     token, headers
-        Where the secrets are.
+        Sources of the secrets.
 
     Returns
     -------
     str
-        The file, as people write it.
+        The path of the file, as it is shown.
 
     Raises
     ------
     OptionError
-        If the file has one of that name already, or something in it could not be read again.
+        If the file has one of that name already, or a value is not valid.
     """
     import tomli_w
 
     path, settings = get_user_file(), load_user_settings()
+    table = {"url": url, "token": token, "headers": dict(headers)}
+    table = {key: value for key, value in table.items() if value}
+    errors = [reason for key, value in table.items() if (reason := check_setting(key, value))]
+    msg = ""
     if settings is not None and name in settings.get_table(TABLE):
-        raise_option_error(
-            f"{settings.locate_key(TABLE, name)} has a connection {name!r}. Change it there."
-        )
-    if not CONNECTION_NAME.fullmatch(name):
-        raise_option_error(
-            f"{sanitize_text(name, 40)!r} is no name: write letters, digits, '-' and '_'."
-        )
-    given: dict[str, Any] = {"url": url, "token": token, "headers": dict(headers)}
-    given = {key: value for key, value in given.items() if value}
-    for key, value in given.items():
-        if reason := check_setting(key, value):
-            raise_option_error(f"{name!r} was not kept: {reason}")
+        place = settings.locate_key(TABLE, name)
+        msg = f"{place} has a connection {name!r}. Change it there."
+    elif not CONNECTION_NAME.fullmatch(name):
+        shown = sanitize_text(name, 40)
+        msg = f"{shown!r} is not a valid name: write letters, digits, '-' and '_'."
+    elif errors:
+        msg = f"{name!r} was not saved: {errors[0]}"
+    if msg:
+        raise OptionError(msg)
+    # The text of the file stays as it is, with its comments: the new table is appended, and the
+    # whole is parsed before it replaces the file.
     text = FILE_HEADER if settings is None else settings.text
-    # What the file has stays as it is, comments too: the new table is appended, and the whole is
-    # parsed before it takes the place of the file.
-    text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: given}})}"
-    check_saved(text, name, given)
-    write_user_file(path, text)
-    return shown_path(path)
-
-
-def check_saved(text: str, name: str, given: Mapping[str, Any]) -> None:
-    """Check that a settings file can be read again and has a new connection.
-
-    Raises
-    ------
-    OptionError
-        If not; the file was not written.
-    """
+    text = f"{text.rstrip()}\n\n{tomli_w.dumps({TABLE: {name: table}})}"
     try:
-        found = tomllib.loads(text)[TABLE][name]
-        reason = "" if found == given else "it would be read as something else."
+        is_same = tomllib.loads(text)[TABLE][name] == table
+        reason = "" if is_same else "it would be read as something else."
     except tomllib.TOMLDecodeError as error:
         reason = f"the settings file would not be valid TOML with it: {sanitize_text(error, 200)}."
     if reason:
-        raise_option_error(
-            f"{name!r} was not kept: {reason} Write the connection into "
-            f"{shown_path(get_user_file())} yourself; the file was left as it is."
+        msg = (
+            f"{name!r} was not saved: {reason} Write the connection into {shorten_path(path)} "
+            "yourself; the file was left as it is."
         )
-
-
-def raise_option_error(message: str) -> NoReturn:
-    """Raise.
-
-    Raises
-    ------
-    OptionError
-        Always.
-    """
-    raise OptionError(message)
-
-
-def write_user_file(path: Path, text: str) -> None:
-    """Replace a file in one step by one that its owner alone may read."""
+        raise OptionError(msg)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replace_file(path.resolve(), text.encode(), keep_mode=False)  # where a link leads, if it is one
+    replace_file(path.resolve(), text.encode(), keep_mode=False)  # the target of a symbolic link
+    return shorten_path(path)

@@ -25,19 +25,19 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 __all__ = ["Call", "DeadlineAdapter", "TooLargeError"]
 
-HEAD_BYTES = 1 << 20  # bytes granted to the head of an answer beside its body
-MAX_INTERIM = 32  # answers with a status 1xx before the final one; two are usual
+HEAD_BYTES = 1 << 20  # bytes for the head of a response, in addition to its body
+MAX_INTERIM = 32  # responses with a status 1xx before the final one; two are usual
 BUFFER_BYTES = 1 << 16  # bytes
-ALERT_SECONDS = 1.0  # seconds; it was sent before the connection was closed
+ALERT_SECONDS = 1.0  # seconds to wait for an alert, sent before the connection was closed
 MAX_PIECES = 64  # of a request; one of JSON has two
-# RFC 9112, 7.1; int(text, 16) would take "-1" too, and read until the endpoint tires of sending.
+# RFC 9112, 7.1; int(text, 16) would accept "-1" too, and then read without end.
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 
-_thread_state = threading.local()  # .call: what this thread is doing
+_thread_state = threading.local()  # .call: the call of this thread
 
 
 def _is_foreign_record(_record: logging.LogRecord) -> bool:
-    """Let urllib3 log what it does for others: it logs addresses, and headers it cannot read."""
+    """Drop urllib3's log records of our connections: they hold addresses and unreadable headers."""
     return getattr(_thread_state, "call", None) is None
 
 
@@ -46,11 +46,11 @@ for _room in ("connection", "connectionpool", "response", "util.retry"):
 
 
 class TooLargeError(Exception):
-    """More bytes came than were granted."""
+    """More bytes came than the cap allows."""
 
 
 class Call:
-    """One exchange with an endpoint: when it must be over, and how much may come.
+    """One exchange with an endpoint, with its deadline and its byte cap.
 
     Parameters
     ----------
@@ -98,14 +98,14 @@ class Call:
         return left
 
     def cancel(self) -> None:
-        """End it at once, from any thread: whoever waits for its bytes is woken."""
+        """End the call at once, from any thread; a read that waits returns."""
         self.deadline = -inf
         if self.socket is not None:
             self.socket.wake_reader(self)
 
 
 class DeadlineSocket:
-    """A socket that waits no longer than the call it is used for.
+    """A socket that waits no longer than its present call allows.
 
     It stands where urllib3 expects the socket, and hands on what it does not change.
     """
@@ -121,14 +121,14 @@ class DeadlineSocket:
         return getattr(self._sock, name)
 
     def begin_call(self, call: Call, *, reused: bool) -> None:
-        """Note whose waits these are from now on."""
+        """Set the call whose deadline counts from now on."""
         call.socket, call.is_reused = self, reused
         self._pending = []
         with self._lock:
             self._call = call
 
     def end_call(self, *, surplus: bool) -> None:
-        """Note that an answer was read; what came beyond it would be taken for the next one."""
+        """End the use by a call; close if bytes are left, which would begin the next response."""
         with self._lock:
             self._call = None
         pending = getattr(self._sock, "pending", None)  # bytes that TLS has unpacked already
@@ -136,7 +136,7 @@ class DeadlineSocket:
             self._owner.close()
 
     def wake_reader(self, call: Call) -> None:
-        """Shut the connection down if it is still used by `call`.
+        """Shut the connection down if `call` still uses it.
 
         Closing alone would not wake a thread that waits in ``recv``.
         """
@@ -146,10 +146,10 @@ class DeadlineSocket:
                     socket.socket.shutdown(self._sock, socket.SHUT_RDWR)
 
     def settimeout(self, _seconds: float | None) -> None:
-        """Do nothing: the call says how long to wait."""
+        """Do nothing: the deadline of the call counts."""
 
     def sendall(self, data: Any) -> None:
-        """Keep bytes until all of a request is there.
+        """Buffer bytes until the request is complete.
 
         In one piece it wakes the other side once, not for the head and again for the body. What
         is read from a file while it is sent goes on its way at once.
@@ -159,7 +159,7 @@ class DeadlineSocket:
             self.flush()
 
     def flush(self) -> None:
-        """Send what was kept in the time that is left."""
+        """Send the buffered bytes before the deadline."""
         data, self._pending = b"".join(self._pending), []
         if not data:
             return
@@ -170,11 +170,11 @@ class DeadlineSocket:
         except ssl.SSLEOFError as error:
             ended = error
         if ended is not None:
-            self._read_alert()  # not above: an alert is no connection that broke
+            self._read_alert()  # not above: an alert is not a broken connection
             raise ended
 
     def _read_alert(self) -> None:
-        """Raise the alert of TLS, if any, that the other side sent before it closed.
+        """Raise the TLS alert, if any, that the peer sent before it closed.
 
         In TLS 1.3 a server that wants a client certificate says so after the client's handshake
         is over, which may be while the request is sent.
@@ -189,13 +189,13 @@ class DeadlineSocket:
             self._sock.recv(1)
 
     def makefile(self, *_: object, **__: object) -> io.BufferedReader:
-        """Return a buffered file to read one answer from."""
+        """Return a buffered file for one response."""
         return AnswerReader(
             IncomingBytes(self, self._sock.makefile("rb", buffering=0)), BUFFER_BYTES
         )
 
     def receive_into(self, raw: io.RawIOBase, buffer: Any) -> int:
-        """Receive some bytes into `buffer` in the time that is left, and count them."""
+        """Receive bytes into `buffer` before the deadline, and count them."""
         self._sock.settimeout(self._get_remaining())
         count = raw.readinto(buffer) or 0
         call = self._call
@@ -211,7 +211,7 @@ class DeadlineSocket:
 
 
 class IncomingBytes(io.RawIOBase):
-    """The bytes that come in over a line.
+    """The incoming bytes of a socket.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class IncomingBytes(io.RawIOBase):
         self._raw = raw
 
     def readable(self) -> bool:
-        """Say that this can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -240,47 +240,47 @@ class IncomingBytes(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Give back the hold on the socket."""
+        """Release the socket."""
         if not self.closed:
             self._raw.close()
         super().close()
 
 
 class AnswerReader(io.BufferedReader):
-    """Reads one answer; closed when that has been read."""
+    """A buffered reader of one response, closed at its end."""
 
     raw: IncomingBytes
 
     def close(self) -> None:
-        """Close the connection too if more has come than the answer."""
+        """Close the connection too if bytes are left after the response."""
         if not self.closed:
-            self.raw.is_held = True  # so that the look waits for nothing
+            self.raw.is_held = True  # so that the check does not wait
             surplus = bool(self.peek(1))
             self.raw.socket.end_call(surplus=surplus)
         super().close()
 
 
 class StrictHTTPResponse(http.client.HTTPResponse):
-    """Reads the head of an answer as strictly as RFC 9112 says, where the library is lenient."""
+    """Reads the head of a response as strictly as RFC 9112; the library is more lenient."""
 
     def __init__(self, sock: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
         self._raw: Any = self.fp.raw  # of the socket itself while a proxy is asked for a tunnel
 
     def begin(self) -> None:
-        """Read the head; one that ends early is no head."""
+        """Read the head; raise an error if it ends early."""
         super().begin()
         if self._has_ended():
             self._raise_broken()
         lengths = {each.strip() for each in self.headers.get("content-length", "").split(",")}
         if self.chunked and lengths != {""}:
-            self.will_close = True  # RFC 9112, 6.3: two lengths are an attempt to smuggle
+            self.will_close = True  # RFC 9112, 6.3: two lengths may be request smuggling
         elif self.length is None and len(lengths) == 1 and (only := lengths.pop()).isdecimal():
-            self.length = int(only)  # the same one twice in a line, which proxies make
+            self.length = int(only)  # the same length twice, which some proxies send
             self.will_close = self._check_close()  # type: ignore[attr-defined]
 
     def _read_status(self) -> tuple[str, int, str]:
-        """Read the first line of the final answer, past those with a status 1xx."""
+        """Read the first line of the final response, after those with a status 1xx."""
         for _ in range(MAX_INTERIM):
             try:
                 version, status, reason = super()._read_status()  # type: ignore[misc]
@@ -312,11 +312,13 @@ class StrictHTTPResponse(http.client.HTTPResponse):
 
 
 class DeadlineMixin:
-    """What a connection does for the call of its thread."""
+    """The part of a connection that serves the call of its thread."""
 
     response_class: Any = StrictHTTPResponse
-    call_count = 0  # calls, since it was connected
-    debuglevel = 0  # whoever sets that of http.client would have it print our headers
+    call_count = 0  # since it was connected
+    debuglevel = (
+        0  # a class attribute: http.client.HTTPConnection.debuglevel would print our headers
+    )
 
     def connect(self) -> None:
         """Connect, and wrap the socket."""
@@ -326,7 +328,7 @@ class DeadlineMixin:
         _thread_state.call.socket = self.sock
 
     def request(self, *arguments: Any, **options: Any) -> None:
-        """Send a request, connecting first where there is no connection."""
+        """Send a request; connect first if need be."""
         if self.sock is None:
             self.connect()
         self.sock.begin_call(_thread_state.call, reused=self.call_count > 0)
@@ -336,7 +338,7 @@ class DeadlineMixin:
 
 
 class DeadlineConnection(DeadlineMixin, HTTPConnection):
-    """A connection in the clear."""
+    """A connection without TLS."""
 
 
 class SecureDeadlineConnection(DeadlineMixin, HTTPSConnection):
@@ -344,7 +346,7 @@ class SecureDeadlineConnection(DeadlineMixin, HTTPSConnection):
 
 
 class DeadlinePool(HTTPConnectionPool):
-    """Connections in the clear to one origin."""
+    """Connections without TLS to one origin."""
 
     ConnectionCls = DeadlineConnection
 
@@ -359,7 +361,7 @@ POOLS = {"http": DeadlinePool, "https": SecureDeadlinePool}
 
 
 class DeadlineAdapter(HTTPAdapter):
-    """The adapter of requests, over connections of ours, a proxy's too.
+    """An adapter of requests that uses these connections, through a proxy too.
 
     Parameters
     ----------
@@ -374,7 +376,7 @@ class DeadlineAdapter(HTTPAdapter):
         super().__init__(**options)
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Make the pools for connections to the endpoint itself."""
+        """Create the pools for direct connections."""
         super().init_poolmanager(*arguments, **{**options, **self._tls_options})
         self.poolmanager.pool_classes_by_scheme = POOLS
 

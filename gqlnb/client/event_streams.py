@@ -1,4 +1,4 @@
-"""One POST whose answer goes on: subscriptions over server-sent events, and answers in parts."""
+"""Streams over HTTP: subscriptions as server-sent events, and responses in several parts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ACCEPT_PARTS", "STREAM_CUT", "make_stream_decoder", "stream_events"]
 
-# Apollo Server answers in parts to this parameter, others to the bare type. Who can't, or would
-# rather not, answers with JSON.
-ACCEPT_PARTS = f"{MULTIPART_MIXED};deferSpec=20220824, {MULTIPART_MIXED}, {EVENT_STREAM};q=0.9, {GRAPHQL_MEDIA_TYPE};q=0.8, {JSON_MEDIA_TYPE};q=0.7"
+# Apollo Server sends parts only with this parameter, others for the bare type; servers without
+# @defer choose JSON.
+ACCEPT_PARTS = (
+    f"{MULTIPART_MIXED};deferSpec=20220824, {MULTIPART_MIXED}, {EVENT_STREAM};q=0.9, "
+    f"{GRAPHQL_MEDIA_TYPE};q=0.8, {JSON_MEDIA_TYPE};q=0.7"
+)
 PEER_GONE = "nobody is there any more; the stream was not complete."
 STREAM_CUT = "the stream breaks off before the end."
 # TCP keep-alive: seconds of silence before the first probe, seconds between two, and how many go
@@ -41,7 +44,7 @@ KEEPALIVE_PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
 class EventDecoder:
-    """The answers in a stream of events.
+    """Decodes server-sent events to responses.
 
     Parameters
     ----------
@@ -60,7 +63,7 @@ class EventDecoder:
         self._has_unnamed = False
 
     def feed(self, part: bytes) -> list[Response]:
-        """Take what came, and return the answers that are whole."""
+        """Add bytes, and return the responses that are complete."""
         answers = []
         for event in self._reader.feed(part):
             self._note_event(event)
@@ -73,7 +76,7 @@ class EventDecoder:
         self._has_unnamed = self._has_unnamed or event.name == "message"
 
     def may_end(self) -> bool:
-        """Tell whether the end of the bytes is the end of the stream.
+        """Return whether the stream is complete at the end of the bytes.
 
         Servers that do not name their events have no other way to say so.
         """
@@ -81,7 +84,7 @@ class EventDecoder:
 
 
 class MixedDecoder:
-    """The parts of an answer in a stream of them.
+    """Decodes multipart/mixed to the parts of a response.
 
     Attributes
     ----------
@@ -94,22 +97,22 @@ class MixedDecoder:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the last part has come."""
         return self._parts.ended
 
     def feed(self, part: bytes) -> list[Response]:
-        """Take what came, and return the parts that are whole."""
+        """Add bytes, and return the parts that are complete."""
         return [Response(200, ANSWER_HEADERS, body) for body in self._parts.feed(part)]
 
     def may_end(self) -> bool:
-        """Tell whether the end of the bytes is the end of the stream."""
+        """Return whether the stream is complete at the end of the bytes."""
         return self.ended
 
 
 def make_stream_decoder(
     content_type: str, most: int | None = None
 ) -> EventDecoder | MixedDecoder | None:
-    """Return what reads the answers in a stream; None for a type that is no stream.
+    """Return the decoder for a stream; None for a media type that has a single response.
 
     Parameters
     ----------
@@ -134,19 +137,19 @@ class StreamedAnswer:
         self, http: HttpTransport, body: bytes, seconds: float, accept: str = EVENT_STREAM
     ) -> None:
         self._http, self._body = http, body
-        # Without compression, which holds events back in many servers; what comes compressed all
-        # the same is read.
+        # Without compression, which delays events in many servers; compressed streams are read
+        # all the same.
         self._accept_headers = {"Accept": accept, "Accept-Encoding": "identity"}
         self._call = Call(monotonic() + seconds, http.cap)
         self._answer: BaseHTTPResponse | None = None
         self._events: EventDecoder | MixedDecoder | None = None
         self._decoder: Decoder | None = None
-        self._pieces: Iterator[bytes] = iter(())  # of what was read, and not taken yet
-        self._read_lock = threading.Lock()  # closing waits for who reads
+        self._pieces: Iterator[bytes] = iter(())  # read, and not yet returned
+        self._read_lock = threading.Lock()  # held while reading; `close` waits for it
         self._is_left = False
 
     def begin_stream(self) -> Response | BaseException | None:
-        """Ask; return None where events follow, else the answer."""
+        """Send the request; return None if a stream follows, else the response."""
         with self._read_lock:
             try:
                 response = self._http.follow_redirects(self._post_request)
@@ -156,7 +159,7 @@ class StreamedAnswer:
                 self._close_if_left()
         if not (response.status == 200 and self._answer is not None):
             return response
-        self._call.cap = self._call.deadline = inf  # from here on each event has its own limit
+        self._call.cap = self._call.deadline = inf  # from here on each event has its own cap
         enable_keepalive(self._call.socket)
         return None
 
@@ -172,7 +175,7 @@ class StreamedAnswer:
             return self._http.credentials.redact_echoes(Response(200, head))
 
     def read_more(self) -> list[Response] | BaseException | None:
-        """Return the answers that came next, perhaps none; None at the end."""
+        """Return the next responses, an empty list if none is complete; None at the end."""
         with self._read_lock:
             answers = self._events
             if answers is None or answers.ended or self._answer is None:
@@ -193,7 +196,7 @@ class StreamedAnswer:
         return TransportError(f"POST {self._http.source}: {STREAM_CUT}", broken=True)
 
     def _next_piece(self, answer: BaseHTTPResponse) -> bytes:
-        """Return the next bytes of the stream, decompressed; none at its end.
+        """Return the next bytes of the stream, decompressed; b"" at its end.
 
         One piece at a time, since what was read at once may hold a thousand times as much.
 
@@ -218,7 +221,7 @@ class StreamedAnswer:
         return b""
 
     def close(self) -> None:
-        """End it, from any thread: who reads is woken, and closes behind itself."""
+        """End the stream, from any thread; a read that waits returns and closes it."""
         self._is_left = True
         self._call.cancel()
         if self._read_lock.acquire(blocking=False):
@@ -232,7 +235,7 @@ class StreamedAnswer:
 
 
 def enable_keepalive(line: Any) -> None:
-    """Have the system ask a silent peer whether it is there, and end the connection if not."""
+    """Switch TCP keep-alive on, which ends connections to peers that are gone."""
     with suppress(OSError):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in KEEPALIVE_PROBES.items():
@@ -243,7 +246,7 @@ def enable_keepalive(line: Any) -> None:
 async def stream_events(
     http: HttpTransport, request: Request, seconds: float, accept: str = EVENT_STREAM
 ) -> AsyncGenerator[Response | None, None]:
-    """Ask once for many answers, or for one in parts.
+    """Send one request; yield its events, or the parts of its response.
 
     Parameters
     ----------

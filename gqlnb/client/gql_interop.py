@@ -1,4 +1,4 @@
-"""Asking through a client of the library gql, with whatever transport and authentication it has."""
+"""Interoperation with the library gql, in both directions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def is_gql_client(target: object) -> bool:
-    """Tell whether something is a client of gql, without importing it."""
+    """Return whether an object is a client of gql, without importing gql."""
     return any(
         kind.__name__ == "Client" and kind.__module__.partition(".")[0] == "gql"
         for kind in type(target).__mro__
@@ -55,7 +55,7 @@ def is_gql_client(target: object) -> bool:
 
 
 class GqlClientTransport:
-    """Sends through a client of gql 4; it connects and closes for each request, as gql does.
+    """Sends through a client of gql 4, which connects and closes for each request.
 
     Parameters
     ----------
@@ -65,17 +65,17 @@ class GqlClientTransport:
     Raises
     ------
     TargetError
-        If it is of an older gql.
+        If it belongs to an older gql.
     """
 
     def __init__(self, client: Any) -> None:
         kind: Any = getattr(sys.modules.get("gql"), "GraphQLRequest", None)
         if kind is None:
-            msg = "This client is of a gql before 4. Update gql, or ask the address itself."
+            msg = "This client belongs to a gql before 4. Update gql, or pass the address itself."
             raise TargetError(msg)
         self._request_class = make_verbatim_request_class(kind)
         self._client = client
-        self._lock = Lock()  # gql's transports are for one thread
+        self._lock = Lock()  # gql's transports are not thread-safe
         url = getattr(client.transport, "url", None)
         self.source = strip_url(str(url)) if url is not None else "gql client"
 
@@ -92,14 +92,14 @@ class GqlClientTransport:
         TransportError, AnswerError
             If there is no usable response.
         """
-        if hasattr(self._client.transport, "subscribe"):  # of asynchronous transports alone
+        if hasattr(self._client.transport, "subscribe"):  # asynchronous transports only
             return background.run(self.asend(request))
         with self._lock:
             try:
                 found = self._client.execute_sync(
                     self._build_gql_request(request), **EXECUTE_OPTIONS
                 )
-            except Exception as error:  # of gql, and of any library below it
+            except Exception as error:  # of gql, or of any library that it uses
                 failure = self._convert_error(error)
             else:
                 return convert_gql_result(found)
@@ -119,33 +119,33 @@ class GqlClientTransport:
             found = await self._client.execute_async(
                 self._build_gql_request(request), **EXECUTE_OPTIONS
             )
-        except Exception as error:  # of gql, and of any library below it
+        except Exception as error:  # of gql, or of any library that it uses
             failure = self._convert_error(error)
         else:
             return convert_gql_result(found)
         return return_or_raise(failure)
 
     def _build_gql_request(self, request: Request) -> Any:
-        made = self._request_class(
+        gql_request = self._request_class(
             request.query,
             variable_values=request.variables or None,
             operation_name=request.operation_name,
         )
-        made.text = request.query
-        return made
+        gql_request.text = request.query
+        return gql_request
 
     def _convert_error(self, error: Exception) -> Response | GqlnbError:
-        """Return the response that an exception of gql is about, or the error that it means."""
+        """Return the response in an exception of gql, or the corresponding error."""
         kind = type(error).__name__
         if kind == "TransportQueryError":
             return convert_gql_result(error)
         status = getattr(error, "code", None)
         if isinstance(status, int):
             return Response(status)
-        said = redact_text(sanitize_text(error, 200))
+        text = redact_text(sanitize_text(error, 200))
         if kind == "TransportProtocolError":
-            return AnswerError(f"{self.source}: {said}")
-        return TransportError(f"{self.source}: {kind}: {said}")
+            return AnswerError(f"{self.source}: {text}")
+        return TransportError(f"{self.source}: {kind}: {text}")
 
     def close(self) -> None:
         """Do nothing: gql closes after each request."""
@@ -189,9 +189,9 @@ EXECUTE_OPTIONS = {
 
 @cache
 def make_verbatim_request_class(kind: Any) -> Any:
-    """Return a kind of gql's requests whose text is sent as it is written.
+    """Return a subclass of gql's requests that sends the original text.
 
-    gql prints texts anew, and errors would then point at lines that nobody wrote.
+    gql prints the document anew, so errors would point at other lines.
     """
 
     def payload(self: Any) -> dict[str, Any]:
@@ -201,10 +201,10 @@ def make_verbatim_request_class(kind: Any) -> Any:
 
 
 def convert_gql_result(found: Any) -> Response:
-    """Return the response that gql has read."""
+    """Return the response for a result of gql."""
     errors = [getattr(error, "formatted", error) for error in found.errors or ()]
     members: dict[str, Any] = {}
-    # gql does not tell null from nothing; an error that has a path is of something executed.
+    # gql does not distinguish null from absent data; an error with a path belongs to an execution.
     if found.data is not None or (errors and any(error.get("path") for error in errors)):
         members["data"] = found.data
     members.update({k: v for k, v in (("errors", errors), ("extensions", found.extensions)) if v})
@@ -212,13 +212,7 @@ def convert_gql_result(found: Any) -> Response:
 
 
 def return_or_raise(failure: Response | GqlnbError) -> Response:
-    """Return a response, or raise; here, so that no exception of a library is behind it.
-
-    Raises
-    ------
-    TransportError, AnswerError
-        If there is no response.
-    """
+    """Return a response, or raise; outside of ``except``, so that no exception is chained."""
     if isinstance(failure, Response):
         return failure
     raise failure
@@ -227,13 +221,12 @@ def return_or_raise(failure: Response | GqlnbError) -> Response:
 class GqlTransport:
     """A client as a transport of gql.
 
-    What gql calls connecting and closing does nothing here: connections are the client's, which
-    stays open for whoever made it.
+    Connecting and closing do nothing: the connections belong to the client, which stays open.
 
     Parameters
     ----------
     client
-        The client, with its token, its pace, its limits and its recording.
+        The client, with its token, its limits and its recording.
     """
 
     def __init__(self, client: GqlnbClient) -> None:
@@ -249,7 +242,7 @@ class GqlTransport:
         self,
         request: Any,
         *,
-        upload_files: bool = False,  # noqa: ARG002 - those of gql have it
+        upload_files: bool = False,  # noqa: ARG002 - the signature of gql
     ) -> ExecutionResult:
         """Execute a request of gql.
 
@@ -263,7 +256,7 @@ class GqlTransport:
         Raises
         ------
         gql.transport.exceptions.TransportError
-            If there is no answer; which of them it is follows gql's own transports.
+            If there is no response; the same classes as of gql's own transports.
         """
         try:
             outcome: BatchOutcome = self._client.execute(
@@ -274,7 +267,7 @@ class GqlTransport:
         return convert_outcome(outcome)
 
     def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
-        """Execute requests of gql, several at a time, and return what came of them in order."""
+        """Execute requests of gql concurrently, and return their results in order."""
         items = [isolate_operation(request) for request in requests]
         return [
             convert_outcome(each) for each in self._client.execute_many(items, return_errors=True)
@@ -285,7 +278,7 @@ class GqlTransport:
 
 
 class AsyncGqlTransport:
-    """A client as an asynchronous transport of gql, which alone carries subscriptions.
+    """A client as an asynchronous transport of gql, which subscriptions need.
 
     Parameters
     ----------
@@ -308,12 +301,17 @@ class AsyncGqlTransport:
         *,
         upload_files: bool = False,  # noqa: ARG002 - as above
     ) -> ExecutionResult:
-        """Do as :meth:`GqlTransport.execute`, without blocking the running loop.
+        """Asynchronous version of :meth:`GqlTransport.execute`.
+
+        Parameters
+        ----------
+        request, upload_files
+            As for :meth:`GqlTransport.execute`.
 
         Raises
         ------
         gql.transport.exceptions.TransportError
-            As there.
+            As for :meth:`GqlTransport.execute`.
         """
         try:
             outcome: BatchOutcome = await self._client.aexecute(
@@ -324,7 +322,7 @@ class AsyncGqlTransport:
         return convert_outcome(outcome)
 
     async def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
-        """Do as :meth:`GqlTransport.execute_batch`, without blocking the running loop."""
+        """Asynchronous version of :meth:`GqlTransport.execute_batch`."""
         items = [isolate_operation(request) for request in requests]
         return [
             convert_outcome(each)
@@ -332,12 +330,12 @@ class AsyncGqlTransport:
         ]
 
     async def subscribe(self, request: Any) -> AsyncGenerator[ExecutionResult, None]:
-        """Yield the events of a subscription, beginning again where its connection breaks.
+        """Yield the events of a subscription, with reconnects.
 
         Raises
         ------
         gql.transport.exceptions.TransportError
-            If there is no stream, or it ends before it is complete.
+            If there is no stream, or it ends too early.
         """
         try:
             async with self._client.asubscribe(
@@ -374,13 +372,7 @@ def make_gql_transport(
 
 
 def read_gql_request(request: Any) -> tuple[str, dict[str, Any] | None]:
-    """Return text and variables of a request of gql.
-
-    Raises
-    ------
-    OptionError
-        If there is more in it than that.
-    """
+    """Return text and variables of a request of gql; raise OptionError if it has extensions."""
     if getattr(request, "extensions", None):
         msg = "extensions= of a GraphQLRequest are not sent by a gqlnb client. Leave them out."
         raise OptionError(msg)
@@ -389,7 +381,7 @@ def read_gql_request(request: Any) -> tuple[str, dict[str, Any] | None]:
 
 
 def isolate_operation(request: Any) -> BatchItem:
-    """Return a request of gql as a document of several, with no other operation in it."""
+    """Return a request of gql as an item of a batch, with its one operation."""
     text, variables = read_gql_request(request)
     if request.operation_name is None:
         return text, variables
@@ -410,13 +402,9 @@ def replace_file_vars(value: Any) -> Any:
 
 
 def convert_outcome(outcome: BatchOutcome) -> ExecutionResult:
-    """Return an outcome as gql has it.
+    """Return an outcome as a result of gql; raise gql's error, with ours as its cause.
 
-    Raises
-    ------
-    Exception
-        Where there is none: an error of gql, caused by ours. One that gql has no word for, of a
-        recording say, is raised as it is.
+    Errors without counterpart in gql, such as those of recordings, are raised unchanged.
     """
     if isinstance(outcome, Result):
         return build_execution_result(outcome)
@@ -428,28 +416,27 @@ def convert_outcome(outcome: BatchOutcome) -> ExecutionResult:
 
 
 def build_execution_result(result: Result) -> ExecutionResult:
-    """Return a result as graphql-core's."""
+    """Return a result as an ExecutionResult of graphql-core."""
     errors: Any = [dict(error) for error in result.errors] or None
     return ExecutionResult(result.data, errors, dict(result.extensions) or None)
 
 
 def format_query_error(error: QueryError) -> Any:
-    """Return what is wrong with a request as the errors of an answer, which gql raises."""
-    said: Any = getattr(error.result, "errors", ())
-    if said:
-        return [dict(each) for each in said]
+    """Return an error in a request as the errors of a response, which gql raises."""
+    errors: Any = getattr(error.result, "errors", ())
+    if errors:
+        return [dict(each) for each in errors]
     return [problem.formatted for problem in error.problems] or [{"message": str(error)}]
 
 
 def convert_to_gql_error(error: TransportError | AnswerError) -> Exception:
     """Return the error of gql that its own transports would raise."""
-    known: Any = import_module("gql.transport.exceptions")
-    said = str(error)
-    made: Exception
+    exceptions: Any = import_module("gql.transport.exceptions")
+    converted: Exception
     if isinstance(error, AnswerError):
-        made = known.TransportProtocolError(said)
+        converted = exceptions.TransportProtocolError(str(error))
     elif error.status is not None or isinstance(error, AuthError):
-        made = known.TransportServerError(said, error.status)
+        converted = exceptions.TransportServerError(str(error), error.status)
     else:
-        made = known.TransportConnectionFailed(said)
-    return made
+        converted = exceptions.TransportConnectionFailed(str(error))
+    return converted

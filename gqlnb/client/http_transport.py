@@ -1,4 +1,4 @@
-"""HTTP over requests and urllib3: one POST, one deadline, no cookies, no surprises with tokens."""
+"""GraphQL over HTTP with requests and urllib3: one POST, one deadline, no cookies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import monotonic
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,7 +45,7 @@ from gqlnb.http.multipart_request import MultipartBody, build_body
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
@@ -58,27 +58,27 @@ __all__ = ["CHUNK_BYTES", "CONNECT_SECONDS", "MAX_CONNECTIONS", "HttpTransport",
 
 FOLLOWED_STATUSES = frozenset({307, 308})  # the two that keep method and body
 MAX_REDIRECTS = 5
-CONNECT_SECONDS = 10.0  # seconds; a host that does not answer the handshake by then is not there
-DEFAULT_CAP = 64 * MIB  # bytes of an answer, as it travels and unpacked
+CONNECT_SECONDS = 10.0  # seconds for TCP and TLS handshakes
+DEFAULT_CAP = 64 * MIB  # bytes of a response, compressed and decompressed
 CHUNK_BYTES = 1 << 18  # bytes read at a time
 MAX_CONNECTIONS = 32  # connections kept alive, and threads of `asend`
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-NO_RETRIES = Retry(total=False, redirect=False)  # whether to ask again is not urllib3's to say
+NO_RETRIES = Retry(total=False, redirect=False)  # `RetryLoop` retries
 
 
 class Route(NamedTuple):
-    """How requests travel: resolved once, of the environment and the address.
+    """The connection pool for an address, direct or through the proxy of the environment.
 
     Attributes
     ----------
     adapter
         Holds the pools.
     pool
-        The connections to the endpoint, or to the proxy before it.
+        The connections to the endpoint or to the proxy.
     uses_absolute_target
-        Whether the first line of a request names the whole address, as a proxy needs it.
+        Whether the request line has the whole address, as a proxy needs it.
     process
-        Who opened it; a forked child must not share its connections.
+        The process that opened it; a forked child must not share its connections.
     """
 
     adapter: DeadlineAdapter
@@ -97,16 +97,16 @@ class HttpTransport:
     credentials
         Its token and headers; sent to the origin of `url` alone.
     timeout
-        Longest time for one answer, from connecting to its last byte, in seconds.
+        Longest time for one response, from connecting to its last byte, in seconds.
     verify
-        Whether TLS certificates are checked, the path of a CA bundle, or what checks them.
+        Whether TLS certificates are checked, the path of a CA bundle, or an SSLContext.
     cap
-        Bytes an answer may have, as it travels and unpacked; None for any number.
+        Largest size of a response in bytes, compressed and decompressed; None for any.
 
     Raises
     ------
     TargetError
-        If `url` is no http or https address, or holds a password.
+        If `url` is not an http or https URL, or holds a password.
     """
 
     def __init__(
@@ -124,8 +124,8 @@ class HttpTransport:
         self.timeout = timeout
         self.cap = cap
         self.verify = verify
-        self.stream_kind: str | None = None  # "ws" or "sse": how it streams, once that is known
-        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
+        self.stream_kind: str | None = None  # "ws" or "sse", once known
+        self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
         self._current_route: Route | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._threads_process = 0  # the process that has the threads
@@ -137,7 +137,7 @@ class HttpTransport:
         Raises
         ------
         TransportError
-            If no response came; the message says why and what to do.
+            If no response came; the message has the reason and advice.
         """
         # No exception leaves the frames below: a traceback may show their locals, and those hold
         # the headers and the address with all its parts.
@@ -147,7 +147,7 @@ class HttpTransport:
         return outcome
 
     async def asend(self, request: Request) -> Response:
-        """Send a request from a thread and await the response; if cancelled, end the call."""
+        """Send a request in a thread and await the response; cancelling ends the call."""
         call = self._start_call(request)
         loop = asyncio.get_running_loop()
         try:
@@ -162,7 +162,7 @@ class HttpTransport:
         return outcome
 
     def close(self) -> None:
-        """Close the connections that are kept alive; sending after it opens new ones."""
+        """Close the connections that are kept alive; sending afterwards opens new ones."""
         with self._lock:
             route, self._current_route = self._current_route, None
             threads, self._threads = self._threads, None
@@ -185,27 +185,33 @@ class HttpTransport:
             return self.convert_failure(error, call, changes=not asks)
 
     def convert_failure(self, error: BaseException, call: Call, *, changes: bool) -> BaseException:
-        """Return the error of ours for what ended a call, without its frames.
+        """Return our error for an exception during a call, without its frames.
 
         Parameters
         ----------
+        error
+            The exception.
+        call
+            The call.
         changes
-            Whether it may have changed something, so that nobody should repeat it blindly.
+            Whether the operation may have changed data, so that a repetition may not be safe.
         """
         if isinstance(error, GqlnbError) or not isinstance(error, Exception):
             return strip_traceback(error)
         lost = False
         if isinstance(error, (TooLargeError, BodyTooLargeError)):
-            why = f"the answer is larger than {self._format_cap()}. Ask for fewer rows at a time."
+            cap = self.cap or 0
+            limit = f"{cap // MIB} MiB" if cap >= MIB else f"{cap} bytes"
+            why = f"the answer is larger than {limit}. Ask for fewer rows at a time."
         else:
             lost = is_broken(error)
             why = self._explain_error(error, call)
-        if changes and call.socket is not None:  # whatever it was, it had been sent
+        if changes and call.socket is not None:  # the request may have arrived
             why = f"{why.partition(' Try again')[0].rstrip('.')}. {MAYBE_EXECUTED}"
         return TransportError(f"POST {self.source}: {why}", broken=lost)
 
     def follow_redirects(self, ask: Callable[[str], Response]) -> Response:
-        """Ask an address, and then where its redirects lead."""
+        """Send to the endpoint, and to the addresses of its redirects."""
         url = self.url
         for _ in range(MAX_REDIRECTS):
             response = ask(url)
@@ -219,29 +225,27 @@ class HttpTransport:
         raise TransportError(msg)
 
     def _exchange(self, url: str, body: Body, call: Call, *, again: bool) -> Response:
-        """Send a request; a kept connection that turns out to be closed is replaced once.
-
-        Only for queries: the endpoint may have closed it after it had taken the request.
-        """
+        """Send a request; if a reused connection turns out to be closed, send it once more."""
         try:
             return self._post_body(url, body, call)
         except ClosedPoolError:
             pass  # another thread closed the client; nothing was sent
         except Exception as error:
+            # Queries alone: the endpoint may have read the request before it closed.
             again = again and getattr(body, "is_repeatable", True)
             if not (again and call.is_reused and not call.received and is_broken(error)):
                 raise
         return self._post_body(url, body, call)
 
     def _post_body(self, url: str, body: Body, call: Call) -> Response:
-        said = body.headers if isinstance(body, MultipartBody) else NO_HEADERS
+        headers = body.headers if isinstance(body, MultipartBody) else NO_HEADERS
         with call:
-            return self.read_answer(self.open_answer(url, body, call, said))
+            return self.read_answer(self.open_answer(url, body, call, headers))
 
     def open_answer(
         self, url: str, body: Body, call: Call, headers: Mapping[str, str] = NO_HEADERS
     ) -> BaseHTTPResponse:
-        """Send a request, and return its answer as far as the head; within ``with call``."""
+        """Send a request within ``with call``; return its response, of which the head was read."""
         route = self._get_route()
         return route.pool.urlopen(
             "POST",
@@ -257,33 +261,35 @@ class HttpTransport:
         )
 
     def read_answer(self, answer: BaseHTTPResponse) -> Response:
-        """Read the rest of an answer."""
+        """Read the body of a response."""
         head = read_head(answer)
         try:
             self._check_length(head)
-            read = decompress_body(read_body_parts(answer), self.get_encoding(head), self.cap)
+            read = decompress_body(
+                iter(partial(answer.read, CHUNK_BYTES), b""), self.get_encoding(head), self.cap
+            )
         except BaseException:
-            answer.close()  # what was not read would be taken for the next answer
+            answer.close()  # the rest would be read as the next response
             raise
         return Response(answer.status, head, read)
 
     def get_encoding(self, head: Mapping[str, str]) -> str:
-        """Return the ``Content-Encoding`` of an answer, without secrets: an error may name it."""
+        """Return the ``Content-Encoding`` of a response, without secrets: an error may show it."""
         return self.credentials.redact(head.get("content-encoding", ""))
 
     def _check_length(self, headers: dict[str, str]) -> None:
-        """Refuse a length that is none, or too large, before a byte of it is read."""
+        """Raise an error for an invalid or too large ``Content-Length``."""
         length = headers.get("content-length")
         if length is None:
             return
-        lengths = {each.strip() for each in length.split(",")}  # the same one twice is harmless
+        lengths = {each.strip() for each in length.split(",")}  # equal lengths are harmless
         if len(lengths) > 1 or not all(each.isdecimal() and each.isascii() for each in lengths):
             raise InvalidLengthError
         if self.cap is not None and int(lengths.pop()) > self.cap:
             raise BodyTooLargeError
 
     def _resolve_redirect(self, url: str, response: Response) -> str:
-        """Return where a redirect leads, if a request with a token may follow it."""
+        """Return the address of a redirect, if credentials may be sent there."""
         location = response.headers.get("location", "")
         try:
             to = urljoin(url, location)
@@ -294,14 +300,14 @@ class HttpTransport:
             return to
         msg = (
             f"POST {self.source}: HTTP {response.status} redirects to "
-            f"{redact_url(self.credentials.redact(to))}. Connect to that address itself if you trust it."
+            f"{redact_url(self.credentials.redact(to))}. Connect to that address itself if you "
+            "trust it."
         )
         if is_login_path(location):
             msg += " It looks like a login page: the endpoint may want a token."
         raise TransportError(msg, status=response.status)
 
     def _get_route(self) -> Route:
-        """Return how requests travel."""
         route = self._current_route
         if route is not None and route.process == os.getpid():
             return route
@@ -318,12 +324,8 @@ class HttpTransport:
             return self._threads
 
     def _is_forked(self) -> bool:
-        """Tell whether the threads were left behind in the process that this one came from."""
+        """Return whether the threads belong to the parent of a forked process."""
         return self._threads_process != os.getpid()
-
-    def _format_cap(self) -> str:
-        cap = self.cap or 0
-        return f"{cap // MIB} MiB" if cap >= MIB else f"{cap} bytes"
 
     def _explain_error(self, error: Exception, call: Call) -> str:
         host = urlsplit(self.url).hostname or ""
@@ -337,11 +339,11 @@ class HttpTransport:
 
 
 def open_route(url: str, verify: bool | str | ssl.SSLContext) -> Route:
-    """Return the route to an address: through the proxy that the environment names, if any."""
+    """Return the route to an address, through the proxy of the environment if there is one."""
     proxies = {} if is_loopback(url) else get_environ_proxies(url)
     context = verify if isinstance(verify, ssl.SSLContext) else None
     adapter = DeadlineAdapter(context, pool_connections=1, pool_maxsize=MAX_CONNECTIONS)
-    if isinstance(verify, ssl.SSLContext):  # urllib3 would change its mode to that of `verify`
+    if isinstance(verify, ssl.SSLContext):  # urllib3 would overwrite its mode
         verify = verify.verify_mode is not ssl.CERT_NONE
     request = requests.Request("POST", url).prepare()
     pool: Any = adapter.get_connection_with_tls_context(request, verify, proxies=proxies)
@@ -351,25 +353,19 @@ def open_route(url: str, verify: bool | str | ssl.SSLContext) -> Route:
 
 @lru_cache(maxsize=64)
 def build_request_target(url: str, *, whole: bool) -> str:
-    """Return what the first line of a request names, quoted: a path, or the whole address."""
+    """Return the quoted target of the request line: a path, or the whole address."""
     request = requests.Request("POST", url).prepare()
     return urldefragauth(request.url or "") if whole else request.path_url
 
 
 def read_head(answer: BaseHTTPResponse) -> dict[str, str]:
-    """Return the headers of an answer by lower-case name."""
+    """Return the headers of a response by lower-case name."""
     return {name.lower(): answer.headers[name] for name in answer.headers}
-
-
-def read_body_parts(answer: BaseHTTPResponse) -> Iterator[bytes]:
-    """Yield the body of an answer as it comes."""
-    while part := answer.read(CHUNK_BYTES):
-        yield part
 
 
 @lru_cache(maxsize=1)
 def build_fixed_headers() -> dict[str, str]:
-    """Return what every request says."""
+    """Return the headers of every request."""
     return {
         "Accept": ACCEPT,
         "Accept-Encoding": accepted_encodings(),

@@ -1,4 +1,4 @@
-"""Why no answer came, in our own words: the library's hold the address with its secrets."""
+"""Messages for failed requests; those of the libraries hold the address with its secrets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import http.client
 import re
 import socket
 import ssl
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import requests
 from urllib3 import exceptions as urllib3
@@ -46,39 +46,40 @@ PROXY_LOGIN = (
     "in the environment, as in HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
 )
 NAME_ADVICE = "Connect to a name that the certificate is for."
-# What to do about a certificate, by OpenSSL's code of what is wrong with it (X509_V_ERR_*).
+# Advice on certificates, by OpenSSL's error codes (X509_V_ERR_*).
 CERTIFICATE_ADVICE = {
     9: "It is not valid yet: check the clock of this machine.",
     10: "It has to be renewed at the endpoint; check the clock of this machine too.",
     62: NAME_ADVICE,
     64: NAME_ADVICE,
 }
-# As http.client words the answer of a proxy that opens no tunnel.
+# The message of http.client for a proxy that refuses a tunnel.
 TUNNEL_ANSWER = re.compile(r"Tunnel connection failed: (\d{3})(.*)")
-MAX_CHAIN = 12  # exceptions that requests, urllib3 and the standard library wrap around each other
+MAX_CHAIN = 12  # exceptions wrapped around each other by requests, urllib3 and the library
 
-ReasonTable = tuple[tuple[tuple[type[BaseException], ...], "Callable[[BaseException], str]"], ...]
+Reason: TypeAlias = "str | Callable[[BaseException], str]"
+ReasonTable = tuple[tuple[tuple[type[BaseException], ...], Reason], ...]
 
 
 class InvalidLengthError(Exception):
-    """An answer gives no length that it could have, or several."""
+    """The Content-Length of a response is not valid, or there are several."""
 
 
 def explain_failure(
     error: BaseException, host: str, connect: float, read: float, *, begun: bool = False
 ) -> str:
-    """Return why a request failed, as the end of a sentence.
+    """Return the reason of a failed request, as the end of a sentence.
 
     Parameters
     ----------
     error
-        What requests raised.
+        The exception of requests.
     host
-        The host that was asked.
+        The host of the endpoint.
     connect, read
-        The time limits of connecting and of the whole answer, in seconds.
+        The time limits of connecting and of the whole response, in seconds.
     begun
-        Whether some of the answer had come.
+        Whether some of the response had come.
     """
     chain = list(iterate_causes(error))
     if begun and any(isinstance(found, ssl.SSLEOFError) for found in chain):
@@ -91,15 +92,16 @@ def explain_failure(
     socks = next((found for found in chain if is_about_socks(found)), None)
     if socks is not None:
         return _explain_socks(socks).format(host=host)
-    for kinds, words in REASONS:
+    for kinds, reason in REASONS:
         for found in chain:
             if isinstance(found, kinds):
-                return words(found).format(host=host, connect=f"{connect:g}", read=f"{read:g}")
+                text = reason if isinstance(reason, str) else reason(found)
+                return text.format(host=host, connect=f"{connect:g}", read=f"{read:g}")
     return f"the request failed ({type(chain[-1]).__name__})."
 
 
 def is_broken(error: BaseException) -> bool:
-    """Tell whether a connection that stood has ended before the whole answer had come."""
+    """Return whether an established connection ended before the end of the response."""
     chain = list(iterate_causes(error))
     return any(isinstance(found, ENDED_ERRORS) for found in chain) and not any(
         isinstance(found, (TimeoutError, urllib3.ProxyError)) for found in chain
@@ -107,7 +109,7 @@ def is_broken(error: BaseException) -> bool:
 
 
 def iterate_causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and those it was made from, outermost first."""
+    """Yield an exception and its causes, outermost first."""
     waiting: list[object] = [error]
     seen: set[int] = set()
     while waiting and len(seen) < MAX_CHAIN:
@@ -146,7 +148,7 @@ def _explain_handshake(error: BaseException) -> str:
 
 
 def _explain_proxy(error: BaseException) -> str:
-    """Return why a proxy did not lead to the endpoint."""
+    """Return the reason why a proxy did not reach the endpoint."""
     found = next(
         (m for each in iterate_causes(error) if (m := TUNNEL_ANSWER.match(str(each)))), None
     )
@@ -159,7 +161,7 @@ def _explain_proxy(error: BaseException) -> str:
 
 
 def _explain_socks(error: BaseException) -> str:
-    """Return why a SOCKS proxy did not lead to the endpoint."""
+    """Return the reason why a SOCKS proxy did not reach the endpoint."""
     if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
         package = "python-socks[asyncio]" if "python-socks" in str(error) else "requests[socks]"
         return (
@@ -171,7 +173,7 @@ def _explain_socks(error: BaseException) -> str:
 
 
 def is_about_socks(error: BaseException) -> bool:
-    """Return whether an exception is about a SOCKS proxy, whose libraries may be missing."""
+    """Return whether an exception comes from a SOCKS proxy, whose libraries may be missing."""
     if isinstance(error, (ImportError, requests.exceptions.InvalidSchema)):
         return "socks" in str(error).lower()
     return type(error).__module__.partition(".")[0] in ("socks", "python_socks")
@@ -188,12 +190,8 @@ def _explain_decompression(error: BaseException) -> str:
 
 
 def escape_braces(text: str) -> str:
-    """Return foreign text with its braces doubled, for ``str.format``."""
+    """Return text with its braces doubled, for ``str.format``."""
     return text.replace("{", "{{").replace("}", "}}")
-
-
-def _make_constant(text: str) -> Callable[[BaseException], str]:
-    return lambda _: text
 
 
 CUT_ERRORS = (http.client.IncompleteRead, urllib3.IncompleteRead, TruncatedBodyError)
@@ -205,45 +203,45 @@ GONE_ERRORS = (
 )
 ENDED_ERRORS = (*GONE_ERRORS, *CUT_ERRORS)
 
-# The first row that fits any of the exceptions behind a failure; special ones before general ones.
+# The first row that matches any exception in the chain counts: specific rows before general ones.
 REASONS: ReasonTable = (
     ((urllib3.ProxyError, requests.exceptions.ProxyError), _explain_proxy),
-    ((ConnectionRefusedError,), _make_constant(NOTHING_LISTENS)),
+    ((ConnectionRefusedError,), NOTHING_LISTENS),
     (
         (socket.gaierror, urllib3.NameResolutionError),
-        _make_constant("the name {host} was not found. Check the address, and the network."),
+        "the name {host} was not found. Check the address, and the network.",
     ),
     ((ssl.SSLCertVerificationError,), _explain_certificate),
     (
         (urllib3.ConnectTimeoutError,),
-        _make_constant("no connection within {connect} s. Check the address, and the network."),
+        "no connection within {connect} s. Check the address, and the network.",
     ),
     (
         (requests.Timeout, urllib3.ReadTimeoutError, TimeoutError),
-        _make_constant("no answer within {read} s. Try again, or pass a longer timeout=."),
+        "no answer within {read} s. Try again, or pass a longer timeout=.",
     ),
     ((ssl.SSLError,), _explain_handshake),
     (
         GONE_ERRORS,
-        _make_constant("the connection failed: it was closed before an answer came. Try again."),
+        "the connection failed: it was closed before an answer came. Try again.",
     ),
     (
         CUT_ERRORS,
-        _make_constant(BREAKS_OFF),
+        BREAKS_OFF,
     ),
     (
         (InvalidLengthError, urllib3.InvalidHeader),
-        _make_constant("the answer could not be read: it does not say what its length is."),
+        "the answer could not be read: it does not say what its length is.",
     ),
     ((DecompressionError,), _explain_decompression),
     (
         (requests.exceptions.InvalidProxyURL,),
-        _make_constant("the proxy's address could not be used."),
+        "the proxy's address could not be used.",
     ),
     (
         (http.client.HTTPException,),
-        _make_constant("the connection failed: what answers there does not speak HTTP."),
+        "the connection failed: the server there does not speak HTTP.",
     ),
-    ((requests.exceptions.InvalidURL,), _make_constant("the address could not be used.")),
+    ((requests.exceptions.InvalidURL,), "the address could not be used."),
     ((OSError,), _explain_os_error),
 )

@@ -1,4 +1,4 @@
-"""Progress: what a person sees while many pages come, in a notebook or at a terminal."""
+"""Progress bars of paging, in notebooks and at terminals."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ __all__ = ["PROGRESS_VARIABLE", "Progress", "ProgressCallback"]
 
 PROGRESS_VARIABLE = "GQLNB_PROGRESS"
 OFF = frozenset({"0", "false", "no", "off"})
-MIN_SECONDS, MIN_REQUESTS = 2.0, 3  # what is over sooner, or with fewer, needs no bar
-# pytest sets these, and the kernels that nbval starts inherit them. A bar would be part of the
-# output that is compared.
+MIN_SECONDS, MIN_REQUESTS = 2.0, 3  # before a bar appears
+# pytest sets these, and the kernels of nbval inherit them. A bar would change the compared output.
 TESTING_VARIABLES = ("PYTEST_VERSION", "PYTEST_CURRENT_TEST")
 
 ProgressCallback = Callable[[int, "int | None", int, "Budget | None"], object]
@@ -32,19 +31,18 @@ class Progress:
     Parameters
     ----------
     show
-        ``"auto"``: a bar after two seconds and three requests, where a person sees it: in a
-        notebook and at a terminal, never in a test. True: at once, on stderr or in the notebook.
-        False: nothing. Or a function to be called instead, with what :meth:`__call__` takes; what
-        it raises ends the paging.
+        ``"auto"``: a bar after two seconds and three requests, in a notebook and at a terminal,
+        never in a test. True: at once, on stderr or in the notebook. False: no bar. Or a function
+        with the parameters of :meth:`__call__`; its exceptions end the paging.
     title
-        What stands before the bar; no secret.
+        The text before the bar; no secret.
     clock
         Returns seconds.
 
     Raises
     ------
     OptionError
-        If `show` is something else.
+        If `show` has another value.
 
     Notes
     -----
@@ -60,31 +58,32 @@ class Progress:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if show != "auto" and not isinstance(show, bool) and not callable(show):
-            msg = f"progress= takes 'auto', True, False or a function, not {sanitize_text(repr(show), 40)}."
+            shown = sanitize_text(repr(show), 40)
+            msg = f"progress= takes 'auto', True, False or a function, not {shown}."
             raise OptionError(msg)
         self._callback = show if callable(show) else None
         self._is_shown, self._is_delayed = decide_display(show)
         self._title, self._clock = title, clock
         self._started_at = clock()
-        self._first_report: tuple[int, float] | None = None  # rows and time of the first report
+        self._first_report: tuple[int, float] | None = None  # its rows and time
         self._bar: Any = None
         self._lock = threading.Lock()
 
     def __call__(
         self, got: int, wanted: int | None, requests: int, budget: Budget | None = None
     ) -> None:
-        """Show how far it is.
+        """Update the bar.
 
         Parameters
         ----------
         got
             Rows so far.
         wanted
-            Rows there will be; None if nobody knows.
+            Rows in all; None if unknown.
         requests
             Requests so far.
         budget
-            What is left of the endpoint's budget.
+            The rest of the endpoint's rate limit.
         """
         if self._callback is not None:
             self._callback(got, wanted, requests, budget)
@@ -99,7 +98,7 @@ class Progress:
                 return
             try:
                 self._draw_bar(got, wanted, format_postfix(requests, budget), now)
-            except Exception:  # no page is lost because a bar cannot be drawn
+            except Exception:  # a failure to draw must not end the paging
                 self._is_shown = False
 
     def _draw_bar(self, got: int, wanted: int | None, beside: str, now: float) -> None:
@@ -115,11 +114,8 @@ class Progress:
         bar.refresh()
 
     def _open_bar(self, wanted: int | None, now: float) -> Any:
-        """Return a bar that counts its rate since the first report.
-
-        What was there before, as where a harvest goes on, took no time now; and the bar itself is
-        drawn later.
-        """
+        """Return a bar that measures its rate since the first report."""
+        # Rows of an earlier run, as of a harvest that is resumed, took no time in this one.
         rows, since = self._first_report or (0, now)
         bar = get_bar_class()(
             total=wanted,
@@ -134,7 +130,7 @@ class Progress:
         return bar
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         with self._lock:
             bar, self._bar = self._bar, None
             self._is_shown = False
@@ -149,7 +145,7 @@ class Progress:
 
 
 def decide_display(show: bool | str | ProgressCallback) -> tuple[bool, bool]:
-    """Return whether there may be a bar, and whether it waits for what takes long."""
+    """Return whether there may be a bar, and whether it appears only after some time."""
     variable = os.environ.get(PROGRESS_VARIABLE, "").strip().lower()
     if variable in OFF or show is False or callable(show):
         return False, False
@@ -159,17 +155,17 @@ def decide_display(show: bool | str | ProgressCallback) -> tuple[bool, bool]:
 
 
 def format_postfix(requests: int, budget: Budget | None) -> str:
-    """Return what stands beside a bar."""
+    """Return the text after a bar."""
     left = str(budget) if budget else ""
     return f"{requests} request{'s'[: requests != 1]}{f', {left}' if left else ''}"
 
 
 def get_bar_class() -> Any:
-    """Return the bar for where we are: a widget in a notebook, text elsewhere."""
+    """Return the class of the bar: a widget in a notebook, text elsewhere."""
     from tqdm.auto import tqdm
 
     class UnmonitoredBar(tqdm):  # type: ignore[type-arg]
-        """A bar without a thread that watches it: it is redrawn with each page."""
+        """A bar without a monitor thread: it is redrawn with each page."""
 
         monitor_interval = 0
 

@@ -1,4 +1,4 @@
-"""Pacing: all clients and threads that share a budget ask in turn, and none before it may."""
+"""Rate limits: clients and threads that share a budget send their requests in turn."""
 
 from __future__ import annotations
 
@@ -30,45 +30,44 @@ if TYPE_CHECKING:
 __all__ = ["Clock", "QueuedRequest", "RateLimiter", "RequestQueue", "get_queue"]
 
 Outcome = TypeVar("Outcome", bound=Result | TransportError)
-MAX_SLEEP = (
-    30.0  # seconds after which a wait looks at the clock: a machine may have slept meanwhile
-)
-CLOCK_TOLERANCE = 0.1  # seconds; who has waited by another clock is not sent back for so little
+# Seconds after which a wait looks at the clock again: the machine may have been suspended.
+MAX_SLEEP = 30.0
+CLOCK_TOLERANCE = 0.1  # seconds by which a wait on another clock may have been too short
 NO_MEMBERS: Mapping[str, Any] = {}
-BUDGET_FIELD = "rateLimit"  # of GitHub; the data are looked at only where a document names it
+BUDGET_FIELD = "rateLimit"  # of GitHub; data are decoded for it only if the document names it
 
 
 class Clock:
-    """The time, and waiting; tests have one of their own."""
+    """The time, and waiting; tests pass their own."""
 
     def now(self) -> float:
         """Return seconds since the epoch."""
         return time.time()
 
     def wait(self, event: threading.Event, seconds: float | None) -> None:
-        """Wait until an event or for a time; None for any."""
+        """Wait for an event, at most so many seconds; None for any number."""
         event.wait(seconds)
 
     async def await_(self, event: asyncio.Event, seconds: float | None) -> None:
-        """Do the same without blocking the running loop."""
+        """Asynchronous version of :meth:`wait`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await event.wait()
 
 
 class QueuedRequest:
-    """One request's place in the order; a context manager, for ``with`` and ``async with``.
+    """The place of one request in a queue; a context manager, for ``with`` and ``async with``.
 
     Attributes
     ----------
     points
-        What the request is taken to cost.
+        The expected cost of the request.
     wait
-        Seconds it may be kept waiting because the endpoint asks to.
+        Longest wait that the endpoint may ask for, in seconds.
     source
         The endpoint, as it is shown.
     is_sent
-        Whether its request is on its way.
+        Whether the request was admitted and has not ended.
     """
 
     __slots__ = (
@@ -76,72 +75,71 @@ class QueuedRequest:
         "_is_announced",
         "_loop",
         "_queue",
+        "_wakeup",
         "is_sent",
         "points",
         "source",
         "wait",
-        "wakeup",
     )
 
-    def __init__(self, gate: RequestQueue, points: float, wait: float, source: str) -> None:
-        self._queue, self.points, self.wait, self.source = gate, points, wait, source
+    def __init__(self, queue: RequestQueue, points: float, wait: float, source: str) -> None:
+        self._queue, self.points, self.wait, self.source = queue, points, wait, source
         self.is_sent = self._is_announced = False
         self._announcement: tuple[str, float] | None = None
-        self.wakeup: threading.Event | asyncio.Event | None = None
+        self._wakeup: threading.Event | asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __enter__(self) -> Self:
-        gate = self._queue
+        queue = self._queue
         try:
-            if gate.enqueue(self) != 0:
-                self.wakeup = event = threading.Event()
-                while (seconds := gate.admit(self)) != 0:
-                    self._announce_pause()
-                    gate.clock.wait(event, seconds)
+            if queue.enqueue(self) != 0:
+                self._wakeup = event = threading.Event()
+                while (seconds := self._try_again()) != 0:
+                    queue.clock.wait(event, seconds)
                     event.clear()
         except BaseException:
-            gate.withdraw(self)
+            queue.withdraw(self)
             raise
         return self
 
     async def __aenter__(self) -> Self:
-        gate = self._queue
+        queue = self._queue
         try:
-            if gate.enqueue(self) != 0:
-                self.wakeup = event = asyncio.Event()
+            if queue.enqueue(self) != 0:
+                self._wakeup = event = asyncio.Event()
                 self._loop = asyncio.get_running_loop()
-                while (seconds := gate.admit(self)) != 0:
-                    self._announce_pause()
-                    await gate.clock.await_(event, seconds)
+                while (seconds := self._try_again()) != 0:
+                    await queue.clock.await_(event, seconds)
                     event.clear()
         except BaseException:
-            gate.withdraw(self)
+            queue.withdraw(self)
             raise
         return self
 
+    def _try_again(self) -> float | None:
+        """Ask to be admitted, as :meth:`RequestQueue.admit`; announce a pause."""
+        seconds = self._queue.admit(self)
+        if seconds != 0 and self._announcement is not None:
+            announcement, self._announcement = self._announcement, None
+            announce_wait(*announcement)
+        return seconds
+
     def note_pause(self, seconds: float, reason: str) -> None:
-        """Note that it has to wait so long; why is told once, and not where the gate is locked."""
+        """Note a pause to announce, once; not here, where the queue is locked."""
         if not self._is_announced and seconds >= NOTICEABLE_WAIT:
             self._is_announced = True
-            self._announcement = (
-                f"{self.source}: {reason} Asking again in {seconds:.1f} s.",
-                seconds,
-            )
-
-    def _announce_pause(self) -> None:
-        due, self._announcement = self._announcement, None
-        if due is not None:
-            announce_wait(*due)
+            text = f"{self.source}: {reason} Asking again in {seconds:.1f} s."
+            self._announcement = text, seconds
 
     def wake(self) -> None:
-        """Have whoever waits look again; from any thread."""
-        if self.wakeup is None:
+        """Make the waiting thread or task ask again; from any thread."""
+        if self._wakeup is None:
             return
         if self._loop is None:
-            self.wakeup.set()
+            self._wakeup.set()
             return
-        with suppress(RuntimeError):  # the loop has closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self.wakeup.set)
+        with suppress(RuntimeError):  # the loop was closed, and its tasks with it
+            self._loop.call_soon_threadsafe(self._wakeup.set)
 
     def __exit__(self, *_: object) -> None:
         self._queue.finish(self)
@@ -151,81 +149,86 @@ class QueuedRequest:
 
 
 class RequestQueue:
-    """The one gate before an endpoint, for all who send it the same token; thread-safe.
+    """The queue of all clients that send the same token to one endpoint; thread-safe.
 
     Parameters
     ----------
     width
-        Most requests at once.
+        Largest number of requests at once.
     clock
         The time.
     """
 
     def __init__(self, width: int = MAX_CONCURRENT, clock: Clock | None = None) -> None:
         self.clock = Clock() if clock is None else clock
-        self.width = width
+        self._width = width
         self.reset()
         _all_queues.add(self)
 
     def reset(self) -> None:
-        """Begin with nobody waiting, as a forked child does."""
+        """Empty the queue, as a forked child does."""
         self.lock = threading.Lock()
-        self.flow = Throttle(self.width)
+        self.flow = Throttle(self._width)
         self._waiting: deque[QueuedRequest] = deque()
 
-    def enqueue(self, turn: QueuedRequest) -> float | None:
-        """Enter a turn as the last one; return as :meth:`admit` does."""
+    def enqueue(self, request: QueuedRequest) -> float | None:
+        """Append a request; return as :meth:`admit` does."""
         with self.lock:
-            self._waiting.append(turn)
-        return self.admit(turn)
+            self._waiting.append(request)
+        return self.admit(request)
 
-    def admit(self, turn: QueuedRequest) -> float | None:
-        """Return 0 if a turn has come, else the seconds to wait; None to wait for news.
+    def admit(self, request: QueuedRequest) -> float | None:
+        """Return 0 if a request may be sent, else the seconds to wait; None until it is woken.
 
         Raises
         ------
         RateLimited
-            If the wait is longer than it has patience for.
+            If the wait is longer than the request allows.
         """
         with self.lock:
             now = self.clock.now()
-            seconds = self.flow.compute_delay(turn.points, now)
-            if seconds is not None and seconds > turn.wait:
-                raise build_late_error(turn, seconds, explain_wait(self.flow, now))
-            if seconds is None or self._waiting[0] is not turn:
+            seconds = self.flow.compute_delay(request.points, now)
+            if seconds is not None and seconds > request.wait:
+                msg = (
+                    f"{request.source}: {explain_wait(self.flow, now)} The next request may go in "
+                    f"{seconds:.0f} s. A client waits {request.wait:g} s by itself: give it "
+                    "limits=Limits(wait=...) for more."
+                )
+                raise RateLimited(msg, wait=seconds)
+            if seconds is None or self._waiting[0] is not request:
                 return None
             if seconds > 0:
-                turn.note_pause(seconds, explain_wait(self.flow, now))
+                request.note_pause(seconds, explain_wait(self.flow, now))
                 return min(seconds, MAX_SLEEP)
             self._waiting.popleft()
-            turn.is_sent = True
-            self.flow.start_request(turn.points)
+            request.is_sent = True
+            self.flow.start_request(request.points)
             self._wake_first()
             return 0
 
-    def withdraw(self, turn: QueuedRequest) -> None:
-        """Forget a turn that was given up, be it that it had just come."""
-        if turn.is_sent:
-            self.finish(turn)
+    def withdraw(self, request: QueuedRequest) -> None:
+        """Remove a request that was given up, even if it had just been admitted."""
+        if request.is_sent:
+            self.finish(request)
             return
         with self.lock:
             with suppress(ValueError):
-                self._waiting.remove(turn)
+                self._waiting.remove(request)
             self._wake_first()
 
-    def finish(self, turn: QueuedRequest) -> None:
-        """Note that the request of a turn is over."""
+    def finish(self, request: QueuedRequest) -> None:
+        """Note the end of a request."""
         with self.lock:
-            turn.is_sent = False
-            self.flow.finish_request(turn.points)
+            request.is_sent = False
+            self.flow.finish_request(request.points)
             self._wake_first()
 
     def update_flow(self, change: Callable[[Throttle], None]) -> None:
-        """Change what is known; whoever waits looks again."""
+        """Change the knowledge of the limits, and make all waiting requests ask again."""
         with self.lock:
             change(self.flow)
-            for turn in self._waiting:
-                turn.wake()
+            for request in self._waiting:
+                request.wake()
 
     def _wake_first(self) -> None:
         if self._waiting:
@@ -238,11 +241,11 @@ _lock = threading.Lock()
 
 
 def _after_fork() -> None:
-    """Give a forked child gates of its own: a thread of the parent may have held their locks."""
-    global _lock  # noqa: PLW0603 - a lock that is held for ever is of no use
+    """Replace the locks in a forked child: a thread of the parent may have held them."""
+    global _lock  # noqa: PLW0603
     _lock = threading.Lock()
-    for gate in list(_all_queues):
-        gate.reset()
+    for queue in list(_all_queues):
+        queue.reset()
 
 
 if hasattr(os, "register_at_fork"):
@@ -250,58 +253,56 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_queue(transport: Transport) -> RequestQueue:
-    """Return the gate before an endpoint: the same one for the same origin and secrets.
-
-    A budget belongs to a token, or to an address where none is sent. Without a token, a server on
-    this machine is one that somebody restarts, and each client of it begins anew.
-    """
+    """Return the queue of an endpoint: the same one for the same origin and secrets."""
     if isinstance(transport, InProcessTransport):
-        return RequestQueue(1)  # it is this process that works: more at once would only take turns
+        return RequestQueue(1)  # concurrent executions in this process would not be faster
     if not isinstance(transport, HttpTransport):
         return RequestQueue()
     secrets = frozenset(
         token.compute_fingerprint() for token in transport.credentials.list_tokens()
     )
+    # A budget belongs to a token, or to an address where none is sent. A server on this machine
+    # may be restarted at any time, so each client begins anew.
     if not secrets and is_loopback(transport.url):
         return RequestQueue()
     key = (format_origin(transport.url), secrets)
     with _lock:
-        gate = _shared_queues.get(key)
-        if gate is None:
-            gate = _shared_queues[key] = RequestQueue()
-        return gate
+        queue = _shared_queues.get(key)
+        if queue is None:
+            queue = _shared_queues[key] = RequestQueue()
+        return queue
 
 
 class RateLimiter:
-    """The gate as one client sees it.
+    """The queue of an endpoint with the limits of one client.
 
     Parameters
     ----------
-    gate
-        The gate.
+    queue
+        The queue.
     source
         The endpoint, as it is shown.
     wait
-        Seconds that one turn may be waited for because the endpoint asks to; None for any number.
-        Waiting for others who go first is not counted.
+        Longest wait that the endpoint may ask for, in seconds; None for any number. Time behind
+        other requests in the queue does not count.
     """
 
-    def __init__(self, gate: RequestQueue, source: str, wait: float | None) -> None:
-        self._queue, self._source = gate, source
+    def __init__(self, queue: RequestQueue, source: str, wait: float | None) -> None:
+        self._queue, self._source = queue, source
         self._max_wait = inf if wait is None else wait
 
     def queue_request(self, points: float = 1, wait: float | None = None) -> QueuedRequest:
-        """Return the turn of one request, a context manager: it begins when the request may go.
+        """Return a context manager that waits until one request may be sent.
 
-        In the order in which they are entered, by ``with`` or ``async with``. Entering it raises
-        :class:`RateLimited` at once, with the time, if the wait would be longer than allowed.
+        Requests are sent in the order in which ``with`` or ``async with`` is entered, which raises
+        :class:`RateLimited` at once if the wait would be longer than allowed.
 
         Parameters
         ----------
         points
-            What the request is taken to cost.
+            The expected cost of the request.
         wait
-            Seconds that this one may be waited for; None for what all of the client's may be.
+            Longest wait for this request in seconds; None for the client's.
         """
         return QueuedRequest(
             self._queue, points, self._max_wait if wait is None else wait, self._source
@@ -309,40 +310,34 @@ class RateLimiter:
 
     @property
     def concurrency(self) -> int:
-        """How many requests may be on their way at once; it changes with what is learned."""
+        """The number of requests that may run at once; it changes with the endpoint's reports."""
         return self._queue.flow.capacity
 
     @property
     def budget(self) -> Budget:
-        """What is known of the budget now."""
-        gate = self._queue
-        with gate.lock:
-            return gate.flow.estimate_budget(gate.clock.now())
+        """The present budget, as far as it is known."""
+        queue = self._queue
+        with queue.lock:
+            return queue.flow.estimate_budget(queue.clock.now())
 
     def check_wait(self) -> None:
-        """Do nothing, unless the endpoint has named a time before which it will not be asked.
-
-        Raises
-        ------
-        RateLimited
-            With the seconds until then.
-        """
-        asked = self._queue.flow.requested_until
-        if asked:
-            seconds = asked - self._queue.clock.now()
+        """Raise RateLimited before the time until which the endpoint asked to wait."""
+        until = self._queue.flow.requested_until
+        if until:
+            seconds = until - self._queue.clock.now()
             if seconds > CLOCK_TOLERANCE:
                 msg = f"{self._source}: The endpoint asked to wait {seconds:.0f} s more."
                 raise RateLimited(msg, wait=seconds)
 
     def record_outcome(self, outcome: Outcome, took: float = 0.0) -> Outcome:
-        """Take in what an answer, or an error, says about budget and limits; return it unchanged.
+        """Learn the budget and limits from a result or an error; return it unchanged.
 
         Parameters
         ----------
         outcome
-            What came of a request.
+            The outcome of a request.
         took
-            Seconds from the request to the end of its answer.
+            Seconds from the request to the end of its response.
         """
         if is_replayed(outcome):
             return outcome
@@ -359,10 +354,10 @@ class RateLimiter:
         if silent and self._queue.flow.is_unconstrained:
             return outcome
         now = self._queue.clock.now()
-        told = read_budget(headers, extensions, data, now)
+        budget = read_budget(headers, extensions, data, now)
 
         def apply_outcome(flow: Throttle) -> None:
-            flow.record_answer(told, headers, took, now)
+            flow.record_answer(budget, headers, took, now)
             if limit is None:
                 flow.record_success(now)
             else:
@@ -372,7 +367,7 @@ class RateLimiter:
         return outcome
 
     def _record_failure(self, error: Outcome, took: float) -> Outcome:
-        """Take in that no answer came, to a request that may have been executed."""
+        """Count the cost of a request without response, which may have been executed."""
         if isinstance(error, TransportError) and classify_failure(error) is not None:
             wait, now = error.wait, self._queue.clock.now()
             self._queue.update_flow(lambda flow: flow.record_loss(took, wait, now))
@@ -380,13 +375,13 @@ class RateLimiter:
 
 
 def is_replayed(outcome: Outcome) -> bool:
-    """Tell whether an outcome was replayed: what it says of a limit was so long ago."""
-    came = outcome.response if isinstance(outcome, Result) else outcome
-    return bool(getattr(came, "replayed", False))
+    """Return whether an outcome is from a recording, whose rate limits are outdated."""
+    origin = outcome.response if isinstance(outcome, Result) else outcome
+    return bool(getattr(origin, "replayed", False))
 
 
-def read_reports(result: Any) -> tuple[Mapping[str, str], Mapping[str, Any], Any]:
-    """Return headers and extensions of a result, and the data if its document asks for a budget."""
+def read_reports(result: object) -> tuple[Mapping[str, str], Mapping[str, Any], Any]:
+    """Return headers and extensions of a result, and its data if they hold a budget."""
     if not isinstance(result, Result):
         return NO_MEMBERS, NO_MEMBERS, None
     response, document = result.response, result.document
@@ -396,7 +391,7 @@ def read_reports(result: Any) -> tuple[Mapping[str, str], Mapping[str, Any], Any
 
 
 def explain_wait(flow: Throttle, now: float) -> str:
-    """Say why the next request may not go yet."""
+    """Return the reason for a wait, as a sentence."""
     known = flow.estimate_budget(now)
     if now < flow.blocked_until:
         return "The endpoint asks for a pause."
@@ -404,13 +399,4 @@ def explain_wait(flow: Throttle, now: float) -> str:
         return f"The budget is used up until {known.reset:%Y-%m-%d %H:%M:%S} UTC."
     if known.restored:
         return f"The budget has {known.remaining:,.0f} points, too few for the request."
-    return "The endpoint works a minute of each minute, and that is used up."
-
-
-def build_late_error(turn: QueuedRequest, seconds: float, reason: str) -> RateLimited:
-    """Return the error for a turn that would come too late."""
-    msg = (
-        f"{turn.source}: {reason} The next request may go in {seconds:.0f} s. A client waits "
-        f"{turn.wait:g} s by itself: give it limits=Limits(wait=...) for more."
-    )
-    return RateLimited(msg, wait=seconds)
+    return "Its processing time, a minute per minute, is used up."

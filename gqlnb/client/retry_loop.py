@@ -1,4 +1,4 @@
-"""The attempts at one request: when to make the next, and what a person hears of it."""
+"""Retries of one request: when to make the next attempt, and its announcement."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ NOTICEABLE_WAIT = 1.5  # seconds; a shorter wait needs no explanation
 
 
 class RetryLoop:
-    """Counts the attempts at one request, and says whether there is another one.
+    """The attempts at one request.
 
     Parameters
     ----------
     kind
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     source
-        Where the answers are from, as it is shown.
+        The endpoint, as it is shown.
     timeout
-        Seconds for all attempts together, waits apart.
+        Seconds for all attempts together, without the waits between them.
     wait
-        Seconds that may be waited in all, None for any number.
+        Seconds to wait in all, None for any number.
     fraction
-        Gives a random number, ``0 <= number < 1``.
+        Returns a random number, ``0 <= number < 1``.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class RetryLoop:
         turn: Callable[[], AbstractContextManager[Any]] = nullcontext,
         give_up: Callable[[TransportError], bool] | None = None,
     ) -> Result:
-        """Make attempts until there is a result, or no other attempt may help.
+        """Make attempts until there is a result, or another attempt would not help.
 
         Parameters
         ----------
         attempt
-            Makes one attempt that ends by a moment of :func:`time.monotonic`, and returns the
-            result, or the error that another attempt might not have.
+            Makes one attempt, which ends by the given :func:`time.monotonic`, and returns the
+            result, or an error that another attempt might not have.
         turn
-            Makes what each attempt is made within; the time to enter it is not counted.
+            Returns the context manager for each attempt; entering it does not use up the timeout.
         give_up
             Returns whether to raise an error at once, although another attempt might help.
 
@@ -122,23 +122,23 @@ class RetryLoop:
         Parameters
         ----------
         error
-            How the last one ended.
+            The error of the last attempt.
 
         Raises
         ------
         TransportError
-            If there is no other attempt, with what was tried in its message. Of several errors it
-            is the first with an HTTP status, else the first: a connection that breaks after such an
-            answer says less about what is wrong.
+            If there is no other attempt, with the attempts in its message.
         """
-        ended = classify_failure(error)
+        failure = classify_failure(error)
+        # Of several errors the first with an HTTP status is raised, else the first: a connection
+        # that breaks after such a response says less about the cause.
         if self._first_error is None or (
             self._first_error.status is None and error.status is not None
         ):
             self._first_error = error
-        if ended is None:
+        if failure is None:
             raise error
-        attempt = Attempt(self.kind, ended, self._attempt_number, self._wait_left, error.wait)
+        attempt = Attempt(self.kind, failure, self._attempt_number, self._wait_left, error.wait)
         over = error.replayed or monotonic() >= self.deadline
         wait = None if over else compute_retry_delay(attempt, self._fraction())
         if wait is None:
@@ -148,47 +148,42 @@ class RetryLoop:
         self._attempt_number += 1
         self._wait_left -= wait
         self.deadline += wait
-        self._announce_retry(wait, ended, error)
-        return wait
-
-    def _describe_attempts(self, error: TransportError) -> str:
-        said = ""
-        if self.kind != "query" and classify_failure(error) == "busy":
-            said = f" {MAYBE_EXECUTED}"  # a gateway that gave up waiting does not know either
-        if isinstance(error, RateLimited) and self.kind == "query" and self._wait_left < inf:
-            said = (
-                f" A client waits {self._max_wait:g} s in all by itself: "
-                "give it limits=Limits(wait=...) for more."
-            )
-        if self._attempt_number > 1:
-            said += (
-                f" Asked {self._attempt_number} times in {monotonic() - self._started_at:.1f} s."
-            )
-        return said
-
-    def _announce_retry(self, wait: float, ended: str, error: TransportError) -> None:
-        """Say why nothing happens: in the log, and on the screen of a person who waits."""
         reason = {
             "limited": "rate limit reached",
             "busy": "the endpoint failed" if error.transient else f"HTTP {error.status}",
             "broken": "the connection broke",
-        }[ended]
-        said = (
+        }[failure]
+        announce_wait(
             f"{self.source}: {reason}. Asking again in {wait:.1f} s "
-            f"(attempt {self._attempt_number} of {MAX_ATTEMPTS})."
+            f"(attempt {self._attempt_number} of {MAX_ATTEMPTS}).",
+            wait,
         )
-        announce_wait(said, wait)
+        return wait
+
+    def _describe_attempts(self, error: TransportError) -> str:
+        text = ""
+        if self.kind != "query" and classify_failure(error) == "busy":
+            text = f" {MAYBE_EXECUTED}"  # a gateway with a timeout does not know either
+        if isinstance(error, RateLimited) and self.kind == "query" and self._wait_left < inf:
+            text = (
+                f" A client waits {self._max_wait:g} s in all by itself: "
+                "give it limits=Limits(wait=...) for more."
+            )
+        if self._attempt_number > 1:
+            seconds = monotonic() - self._started_at
+            text += f" Asked {self._attempt_number} times in {seconds:.1f} s."
+        return text
 
 
-def announce_wait(said: str, wait: float) -> None:
-    """Say why nothing happens for so many seconds: in the log, and to a person who waits."""
-    _LOG.warning("%s", said)
+def announce_wait(text: str, wait: float) -> None:
+    """Log the reason for a wait of so many seconds; in interactive use also write it to stderr."""
+    _LOG.warning("%s", text)
     if wait >= NOTICEABLE_WAIT and is_interactive():
-        sys.stderr.write(f"{said} Interrupt to stop waiting.\n")
+        sys.stderr.write(f"{text} Interrupt to stop waiting.\n")
 
 
 def is_interactive() -> bool:
-    """Tell whether a person sees what is written: in a notebook, or at a terminal."""
+    """Return whether stderr is seen by a person: in a notebook, or at a terminal."""
     shell = sys.modules.get("IPython")
     if shell is not None and shell.get_ipython() is not None:
         return True

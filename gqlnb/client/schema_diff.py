@@ -1,4 +1,4 @@
-"""What has changed between two schemas that may break queries, and which queries."""
+"""Changes between two schemas that may break queries, and the queries that use them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ BREAKING, DANGEROUS = "breaking", "dangerous"
 MAX_SHOWN = 50  # changes
 MAX_NAMES = 3  # operations named beside a change
 MAX_LABEL = 40  # characters of an operation without a name
-# Where a change is, in the words of graphql-core 3.2 and 3.3.
+# The places of changes, parsed from the sentences of graphql-core 3.2 and 3.3: neither gives
+# schema coordinates.
 OF_DIRECTIVE = (r"@(\w+)", r"on directive (\w+)", r"removed from (\w+)", r"^(\w+) was removed")
 OF_FIELD = re.compile(r"arg (?P<arg>\w+) on (?P<type>\w+)\.(?P<member>\w+)")
 OF_TYPE = re.compile(r"(?P<type>\w+)\.(?P<member>\w+)(?:\((?P<arg>\w+):\)| arg (?P<other>\w+))?")
@@ -58,13 +59,13 @@ class SchemaChange:
     severity
         ``"breaking"`` or ``"dangerous"``.
     kind
-        What graphql-core calls it, such as ``"FIELD_REMOVED"``.
+        Its name in graphql-core, such as ``"FIELD_REMOVED"``.
     place
-        Where it is, as a schema coordinate such as ``"Query.stars(first:)"``.
+        A schema coordinate such as ``"Query.stars(first:)"``.
     description
-        What it is, in a sentence.
+        The change in a sentence.
     touches
-        The operations that were asked and use that place: their names, or how they begin.
+        The operations that were sent and use that place: their names, or their first characters.
     """
 
     severity: str
@@ -76,22 +77,21 @@ class SchemaChange:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChanges:
-    """The changes between two schemas that may break queries; those that touch some come first.
+    """The changes between two schemas that may break queries; those that touch queries come first.
 
-    Its length is their number, and iterating gives each.
+    It is a sequence of :class:`SchemaChange`.
 
     Attributes
     ----------
     changes
-        Every :class:`SchemaChange`.
+        All changes.
     broken
-        Operations that were asked, were right, and are wrong by the new schema, each with what is
-        wrong.
+        The operations that were sent, were valid, and are invalid in the new schema, each with its
+        error.
     source
-        Whose schema it is.
+        The endpoint of the schema.
     first
-        Whether the schema was asked for now for the first time, so that there was nothing to
-        compare it with.
+        Whether the schema was loaded for the first time, so that there was none to compare it with.
     """
 
     changes: tuple[SchemaChange, ...]
@@ -110,12 +110,12 @@ class SchemaChanges:
 
     @property
     def breaking(self) -> tuple[SchemaChange, ...]:
-        """The changes that break queries which use the place."""
+        """The changes that break queries that use the place."""
         return tuple(change for change in self.changes if change.severity == BREAKING)
 
     @property
     def dangerous(self) -> tuple[SchemaChange, ...]:
-        """The changes that may surprise a program: another default, a new kind of value."""
+        """The changes that may surprise a program, such as another default or a new enum value."""
         return tuple(change for change in self.changes if change.severity == DANGEROUS)
 
     def frame(self) -> pd.DataFrame:
@@ -215,18 +215,18 @@ def compare_schemas(
 def build_change(
     severity: str, kind: str, said: str, used: dict[str, frozenset[str]]
 ) -> SchemaChange:
-    """Return a change as ours, with the operations that it touches."""
+    """Return a change of graphql-core with its place and the operations that it touches."""
     parent, member, arg = locate_change(kind, said)
     keys = {parent} if not member else {f"{parent}.{member}"}
     if kind.endswith(("_ENUM", "INPUT_FIELD_ADDED")):
-        keys = {parent}  # whoever uses the type may give or get it
+        keys = {parent}  # every use of the type may send or receive the new value
     touches = tuple(name for name, places in used.items() if not keys.isdisjoint(places))
     place = f"{parent}.{member}" if member else parent
     return SchemaChange(severity, kind, f"{place}({arg}:)" if arg else place, said, touches)
 
 
 def locate_change(kind: str, said: str) -> tuple[str, str, str]:
-    """Return where a change is: type or ``@directive``, its member, and that one's argument."""
+    """Return the place of a change: type or ``@directive``, its member, and its argument."""
     if "DIRECTIVE" in kind:
         found = (match for each in OF_DIRECTIVE if (match := re.search(each, said)))
         match = next(found, None)
@@ -247,7 +247,7 @@ def locate_change(kind: str, said: str) -> tuple[str, str, str]:
 
 
 def label_operation(text: str) -> str:
-    """Return what an operation is called: its name, or how it begins."""
+    """Return the name of an operation, or its first characters."""
     try:
         nodes = parse(text, no_location=True).definitions
     except (GraphQLError, RecursionError):
@@ -269,7 +269,7 @@ def find_used_places(text: str, schema: GraphQLSchema) -> frozenset[str]:
 
 
 class PlaceCollector(Visitor):
-    """Collects what a document uses.
+    """Collects the places of a schema that a document uses.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ class PlaceCollector(Visitor):
         self.found: set[str] = set()
 
     def enter_field(self, node: Any, *_: object) -> None:
-        """Note a field, the type it is of and the one it gives."""
+        """Add a field, its parent type and its own type."""
         parent, kind = self.types.get_parent_type(), self.types.get_type()
         if parent is not None:
             self.found |= {parent.name, f"{parent.name}.{node.name.value}"}
@@ -291,23 +291,23 @@ class PlaceCollector(Visitor):
             self.found.add(get_named_type(kind).name)
 
     def enter_inline_fragment(self, *_: object) -> None:
-        """Note what a fragment is on."""
+        """Add the type condition of a fragment."""
         self._add_type(self.types.get_type())
 
     def enter_fragment_definition(self, *_: object) -> None:
-        """Note what a fragment is on."""
+        """Add the type condition of a fragment."""
         self._add_type(self.types.get_type())
 
     def enter_directive(self, node: Any, *_: object) -> None:
-        """Note a directive."""
+        """Add a directive."""
         self.found.add(f"@{node.name.value}")
 
     def enter_argument(self, *_: object) -> None:
-        """Note what an argument takes, and all that may be in it."""
+        """Add the input types of an argument."""
         self._add_input_types(self.types.get_input_type())
 
     def enter_variable_definition(self, *_: object) -> None:
-        """Note what a variable takes, and all that may be in it."""
+        """Add the input types of a variable."""
         self._add_input_types(self.types.get_input_type())
 
     def _add_type(self, kind: Any) -> None:
@@ -330,14 +330,14 @@ class PlaceCollector(Visitor):
 def find_broken(
     before: GraphQLSchema, now: GraphQLSchema, texts: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the documents that were right and are wrong now, each with what is wrong."""
-    for text in texts:  # each was parsed when it was asked
+    """Yield the documents that were valid and are invalid now, each with its first error."""
+    for text in texts:
         why = find_first_error(text, now)
         if why and not find_first_error(text, before):
             yield label_operation(text), why
 
 
 def find_first_error(text: str, schema: GraphQLSchema) -> str:
-    """Return what is wrong with a document first; nothing if it is right."""
+    """Return the first error in a document; "" if it is valid."""
     errors = find_errors(text, parse(text), schema, None, True)
     return sanitize_text(errors[0].message, 120) if errors else ""

@@ -1,4 +1,4 @@
-"""What ``schema=`` may be: text, a file, an introspection result, an object; and large JSON."""
+"""Sources of schemas: text, files, introspection results, objects, and endpoints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from graphql import get_introspection_query
@@ -50,7 +50,7 @@ ACCEPTED_FORMS = (
 
 
 def read_schema(given: Any) -> LoadedSchema:
-    """Return the schema that ``schema=`` means.
+    """Return the schema of a ``schema=`` argument.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def read_schema(given: Any) -> LoadedSchema:
     Raises
     ------
     SchemaError
-        If it is none of these, or describes no schema.
+        If it has another type, or does not describe a schema.
     """
     if isinstance(given, Schema):
         return LoadedSchema(given.graphql)
@@ -78,25 +78,19 @@ def read_schema(given: Any) -> LoadedSchema:
 
 
 def is_path(text: str) -> bool:
-    """Tell whether text is a path rather than SDL, which has braces unless it says nothing."""
+    """Return whether text is a path and not SDL, which has braces."""
     return "{" not in text and "\n" not in text and text.strip() != ""
 
 
 def read_schema_file(path: Path) -> LoadedSchema:
-    """Return the schema in a file.
-
-    Raises
-    ------
-    SchemaError
-        If it can't be read, or describes no schema.
-    """
+    """Return the schema in a file; raise SchemaError if it can't be read or has no schema."""
     shown = sanitize_text(path, 80)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        reason = "it is no UTF-8"
+        reason = "it is not UTF-8"
     except (OSError, ValueError) as error:  # ValueError: a null character
-        reason = getattr(error, "strerror", None) or "it is no path"
+        reason = getattr(error, "strerror", None) or "invalid path"
     else:
         return read_schema_text(text, f"The file {shown}")
     msg = f"schema= names no file that can be read: {shown!r} ({reason}). {ACCEPTED_FORMS}."
@@ -104,13 +98,7 @@ def read_schema_file(path: Path) -> LoadedSchema:
 
 
 def read_schema_text(text: str, whence: str) -> LoadedSchema:
-    """Return the schema that text describes: introspection JSON, which begins with ``{``, or SDL.
-
-    Raises
-    ------
-    SchemaError
-        If it describes none.
-    """
+    """Return the schema in text: introspection JSON, which begins with ``{``, or SDL."""
     if not text.strip():
         msg = f"{whence} is empty. {ACCEPTED_FORMS}."
         raise SchemaError(msg)
@@ -122,22 +110,16 @@ def read_schema_text(text: str, whence: str) -> LoadedSchema:
         reason = str(error)
     else:
         return load_introspection(data, whence)
-    msg = f"{whence} begins as JSON does, and is none ({sanitize_text(reason, 120)})."
+    msg = f"{whence} begins like JSON, but is not valid JSON ({sanitize_text(reason, 120)})."
     raise SchemaError(msg)
 
 
 def load_object(body: bytes) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, or another.
-    """
-    whole = load_json(body)  # JSONError is a ValueError
-    if isinstance(whole, dict):
-        return whole
-    msg = "no JSON object"
+    """Return a JSON object; raise ValueError for any other text."""
+    value = load_json(body)  # JSONError is a ValueError
+    if isinstance(value, dict):
+        return value
+    msg = "not a JSON object"
     raise ValueError(msg)
 
 
@@ -147,21 +129,15 @@ _ITEMS_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def read_introspection(body: bytes) -> dict[str, Any]:
-    """Read the JSON of an introspection result, with or without its envelope.
-
-    A large one is read type by type: a decoder of JSON lets no other thread run before it is done,
-    which with 100,000 types takes a second; a kernel that does not answer for so long seems dead.
-
-    Returns
-    -------
-    dict
-        What :func:`gqlnb.document.json_codec.load_json` would return.
+    """Return the introspection result in JSON, with or without its envelope.
 
     Raises
     ------
     ValueError
-        If it is no JSON, or no introspection result.
+        If it is not JSON, or not an introspection result.
     """
+    # A large one is decoded type by type: a JSON decoder blocks all other threads, for a second
+    # with 100,000 types, and a kernel that does not answer for so long seems dead.
     if len(body) < LARGE_BYTES:
         with pause_collector():
             return load_object(body)
@@ -187,16 +163,15 @@ def read_introspection(body: bytes) -> dict[str, Any]:
             }
     except (msgspec.MsgspecError, KeyError, RecursionError) as error:
         reason = type(error).__name__
-    msg = f"no introspection result ({reason})"
+    msg = f"not an introspection result ({reason})"
     raise ValueError(msg)
 
 
-MAX_REQUESTS = 4  # for everything; without what it refused; without options; with shallow types
+MAX_REQUESTS = 4  # full; without refused options; without any options; with shallow types
 DEEP, SHALLOW = 9, 3  # levels of a type: [[T!]!]! has five, and most schemas three
-REFUSAL_STATUSES = frozenset(
-    {400, 403, 413, 422, 500}
-)  # statuses of endpoints that want less, or nothing
-# What not every endpoint knows, and how one that does not names it.
+# Statuses with which endpoints refuse introspection, or some part of it.
+REFUSAL_STATUSES = frozenset({400, 403, 413, 422, 500})
+# Members that older servers do not know, and patterns of the error messages that name them.
 OPTION_PATTERNS = {
     "one_of": re.compile("isOneOf"),
     "specified_by_url": re.compile("specifiedByU"),
@@ -215,56 +190,72 @@ OPTION_DESCRIPTIONS = {
     "schema_description": "a description of the schema",
 }
 TOO_DEEP = re.compile(r"depth|deep|nest(?:ed|ing)|complex|cost|tokens?\b", re.IGNORECASE)
-# Apollo has a code; graphql-ruby, Hasura and the rule of graphql-js name the field; others say it.
+# Apollo has a code; graphql-ruby, Hasura and graphql-js name the field; others name the feature.
 FORBIDDEN = re.compile(r"INTROSPECTION_DISABLED|__schema\b|__type\b|(?i:introspect)")
 
 
 class IntrospectionRefusedError(SchemaError):
-    """An endpoint does not tell its schema."""
+    """An endpoint refused introspection."""
 
 
 def fetch_introspection(
-    ask: Callable[[str], Result], source: str
+    execute: Callable[[str], Result], source: str
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """Return the introspection result of an endpoint, and what is to be known about it.
+    """Return the introspection result of an endpoint, and remarks about it.
 
     Parameters
     ----------
-    ask
+    execute
         Executes a text at the endpoint.
     source
-        What the endpoint is called.
+        The endpoint, as it is shown.
 
     Raises
     ------
-    Refusal
-        If it refuses, after four requests at most.
+    IntrospectionRefusedError
+        If it refuses, after at most four requests.
     TransportError, AuthError, RateLimited, AnswerError
         If it gave no usable answer.
     """
     options, depth = frozenset(OPTION_PATTERNS), DEEP
-    words = ""
+    reason = ""
     for _ in range(MAX_REQUESTS):
-        data, words, status = execute_introspection(ask, build_introspection_query(options, depth))
-        if data is not None:
-            return data, describe_omissions(options, depth)
-        step = reduce_query(words, status, options, depth)
+        response = execute_introspection(execute, build_introspection_query(options, depth))
+        if not isinstance(response, Refusal):
+            return response, describe_omissions(options, depth)
+        reason = response.reason
+        step = reduce_query(response, options, depth)
         if step is None:
             break
         options, depth = step
-    words = sanitize_text(words.removeprefix(f"{source}: "), 200).rstrip(".")
-    msg = f"{source} does not tell its schema: {words}."
+    reason = sanitize_text(reason.removeprefix(f"{source}: "), 200).rstrip(".")
+    msg = f"{source} refuses introspection: {reason}."
     raise IntrospectionRefusedError(msg)
 
 
+class Refusal(NamedTuple):
+    """A response to introspection without a schema.
+
+    Attributes
+    ----------
+    reason
+        Its error messages and codes.
+    status
+        Its HTTP status; None if it had the form of a GraphQL response.
+    """
+
+    reason: str
+    status: int | None = None
+
+
 class IntrospectionReader(CheckedDecoder):
-    """Reads an answer to introspection, so that other threads have their turn meanwhile."""
+    """Decodes a response to introspection, type by type."""
 
     def __init__(self) -> None:
         super().__init__(Shape(type_text="anything"))
 
     def decode_response(self, body: bytes) -> dict[str, Any] | None:
-        """Return the members of an answer with a schema; None for any other."""
+        """Return the members of a response with a schema; None for any other."""
         try:
             members = read_introspection(body)
         except ValueError:
@@ -283,31 +274,30 @@ def build_introspection_query(options: frozenset[str], depth: int) -> str:
 
 
 def execute_introspection(
-    ask: Callable[[str], Result], text: str
-) -> tuple[Mapping[str, Any] | None, str, int | None]:
-    """Return the data of an answer, or None with the words and the status of a refusal."""
-    status: int | None = None
+    execute: Callable[[str], Result], text: str
+) -> Mapping[str, Any] | Refusal:
+    """Return the data of a response, or the refusal."""
     try:
-        result = ask(text)
+        result = execute(text)
     except QueryError as error:
-        said = [problem.message for problem in error.problems] or [str(error)]
-        return None, " ".join([*said, *list_error_codes(error.result)]), None
+        messages = [problem.message for problem in error.problems] or [str(error)]
+        return Refusal(" ".join([*messages, *list_error_codes(error.result)]))
     except (AuthError, RateLimited):
         raise
     except TransportError as error:
         if error.status not in REFUSAL_STATUSES:
             raise
-        words, status = str(error), error.status
-    else:
-        if isinstance(result.data, dict) and result.data.get("__schema") is not None:
-            return result.data, "", None
-        said = [str(error.get("message", "")) for error in result.errors]
-        words = " ".join([*said, *list_error_codes(result)]) or "its answer holds no __schema."
-    return None, words, status
+        return Refusal(str(error), error.status)
+    if isinstance(result.data, dict) and result.data.get("__schema") is not None:
+        return result.data
+    messages = [str(error.get("message", "")) for error in result.errors]
+    return Refusal(
+        " ".join([*messages, *list_error_codes(result)]) or "its answer holds no __schema."
+    )
 
 
-def list_error_codes(result: Any) -> list[str]:
-    """Return the codes that Apollo and others put into the extensions of errors."""
+def list_error_codes(result: object) -> list[str]:
+    """Return the codes in the extensions of errors, as of Apollo."""
     found = []
     for error in getattr(result, "errors", ()):
         extensions = error.get("extensions")
@@ -318,15 +308,16 @@ def list_error_codes(result: Any) -> list[str]:
 
 
 def reduce_query(
-    words: str, status: int | None, options: frozenset[str], depth: int
+    refusal: Refusal, options: frozenset[str], depth: int
 ) -> tuple[frozenset[str], int] | None:
-    """Return what to ask for next, None if there is no use in asking."""
-    named = {name for name in options if OPTION_PATTERNS[name].search(words)}
+    """Return options and depth of the next query; None if another one would be refused too."""
+    reason = refusal.reason
+    named = {name for name in options if OPTION_PATTERNS[name].search(reason)}
     if named:
         return options - named, depth
-    if TOO_DEEP.search(words) and depth > SHALLOW:
+    if TOO_DEEP.search(reason) and depth > SHALLOW:
         return options, SHALLOW
-    if status == 403 or FORBIDDEN.search(words):
+    if refusal.status == 403 or FORBIDDEN.search(reason):
         return None
     if options:
         return frozenset(), depth
@@ -334,9 +325,9 @@ def reduce_query(
 
 
 def describe_omissions(options: frozenset[str], depth: int) -> tuple[str, ...]:
-    """Say what was not asked for."""
+    """Return a sentence for each part that the query left out."""
     missing = [OPTION_DESCRIPTIONS[name] for name in OPTION_PATTERNS if name not in options]
-    said = [f"The endpoint does not tell {', '.join(missing)}."] if missing else []
+    remarks = [f"The endpoint does not describe {', '.join(missing)}."] if missing else []
     if depth < DEEP:
-        said.append(f"It was asked for types of {depth} levels, as it refuses to tell more.")
-    return tuple(said)
+        remarks.append(f"Types are described to {depth} levels, as the endpoint refuses more.")
+    return tuple(remarks)

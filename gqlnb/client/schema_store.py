@@ -1,13 +1,13 @@
-"""Schemas of endpoints on disk: one compressed file each, which holds no secret.
+"""The schema of an endpoint, and its cache on disk: one compressed file each, without secrets.
 
 A file is named by a hash of the endpoint's address and of the names, not the values, of the headers
-that go with its requests: who sends a token may be told more than who sends none. Two tokens share
-one entry, as nothing that is made from a token is written; a document that the schema kept does not
-allow is checked again with one that was just asked for, so the difference harms nobody.
+of its requests: with a token an endpoint may describe more than without. Two tokens share one
+entry, as nothing derived from a token is written; a document that the cached schema refuses is
+checked again with a new one, so the difference does no harm.
 
-Kept are the schemas of other machines; with ``GQLNB_CACHE=1`` those of this machine too, which
-change often and are quick to ask for, and with ``GQLNB_CACHE=0`` none. An address with a query
-string is not kept, since a secret may stand in it.
+The schemas of other machines are cached; with ``GQLNB_CACHE=1`` those of this machine too, which
+change often and are quick to load, and with ``GQLNB_CACHE=0`` none. The schema of an address with a
+query string is not cached, since the query may hold a secret.
 """
 
 from __future__ import annotations
@@ -78,19 +78,19 @@ __all__ = [
 CACHE_VARIABLE = "GQLNB_CACHE"
 CACHE_FORMAT = 1
 CACHE_SUFFIX = ".schema"
-MAX_FILES = 64  # the oldest make room
-MAX_HEADER_BYTES = 4096  # bytes that the first line may have
-MAX_UNPACKED_BYTES = 512 * 2**20  # bytes unpacked: a hundred times GitHub's
-PIECE_BYTES = 2**20  # bytes; an expression that searches lets no other thread run, 100 MB/s
+MAX_FILES = 64  # the oldest are removed
+MAX_HEADER_BYTES = 4096  # bytes of the first line
+MAX_UNPACKED_BYTES = 512 * 2**20  # bytes: a hundred times GitHub's schema
+PIECE_BYTES = 2**20  # bytes; a regular expression blocks other threads, at 100 MB/s
 ZLIB_LEVEL = 6  # a third smaller than level 1, and as quick to unpack
-# A member that is null says no more than one that is absent, and is a third of most results. In a
-# string there would be a backslash before the quotation mark.
+# A null member means the same as an absent one, and a third of most results is such members. Within
+# a string there would be a backslash before the quotation mark.
 NULL_MEMBER = re.compile(rb',"\w+":null')
 _LOG = logging.getLogger("gqlnb")
 
 
 def split_json(body: bytes) -> Iterator[bytes]:
-    """Yield JSON in pieces, cut before commas: no member that is null is in two of them."""
+    """Yield JSON in pieces, cut before commas, so that no null member is in two of them."""
     begin = 0
     while begin < len(body):
         end = body.find(b",", begin + PIECE_BYTES)
@@ -100,14 +100,14 @@ def split_json(body: bytes) -> Iterator[bytes]:
 
 
 class CachedSchema(NamedTuple):
-    """An introspection result that is kept.
+    """A cached introspection result.
 
     Attributes
     ----------
     packed
         Its JSON, compressed by zlib.
     fetched
-        When the endpoint gave it, in seconds since the epoch.
+        Time of the endpoint's response, in seconds since the epoch.
     """
 
     packed: bytes
@@ -115,19 +115,13 @@ class CachedSchema(NamedTuple):
 
     @classmethod
     def pack(cls, body: bytes, fetched: float) -> CachedSchema:
-        """Return the entry of an introspection result as JSON."""
+        """Return the entry for an introspection result in JSON."""
         packing = zlib.compressobj(ZLIB_LEVEL)
         packed = [packing.compress(NULL_MEMBER.sub(b"", piece)) for piece in split_json(body)]
         return cls(b"".join([*packed, packing.flush()]), fetched)
 
     def unpack(self) -> Any:
-        """Return the introspection result.
-
-        Raises
-        ------
-        ValueError
-            If there is none in it.
-        """
+        """Return the introspection result, or raise ValueError if the entry is damaged."""
         unpacking = zlib.decompressobj()
         try:
             body = unpacking.decompress(self.packed, MAX_UNPACKED_BYTES)
@@ -139,20 +133,20 @@ class CachedSchema(NamedTuple):
         return read_introspection(body)
 
     def compute_age(self) -> float:
-        """Return how many seconds ago it was given; what comes from the future is old."""
+        """Return its age in seconds; infinity for an entry from the future."""
         age = time.time() - self.fetched
         return age if age >= 0 else float("inf")
 
 
 def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
-    """Return the file for the schema of an endpoint; None if it is not kept.
+    """Return the file for the schema of an endpoint; None if it is not cached.
 
     Parameters
     ----------
     url
-        Its address; empty for none.
+        The address of the endpoint; empty for none.
     headers
-        The names of the headers that go with its requests.
+        The names of the headers of its requests.
     """
     switch = os.environ.get(CACHE_VARIABLE, "").strip()
     secret = urlsplit(url).query or find_secret_segments(url)
@@ -164,16 +158,16 @@ def find_cache_path(url: str, headers: Iterable[str]) -> Path | None:
 
 
 def get_cache_folder() -> Path:
-    """Return where schemas are kept: in the person's own cache."""
+    """Return the folder of cached schemas, in the cache of the user."""
     from platformdirs import user_cache_path
 
     return user_cache_path("gqlnb", appauthor=False) / "schemas"
 
 
 def read_cache(path: Path) -> CachedSchema | None:
-    """Return what is kept in a file; None if there is none, or one that is not ours or broken."""
+    """Return the entry in a file; None if it is missing, damaged or of another program."""
     try:
-        if not path.is_file():  # a pipe would be waited for
+        if not path.is_file():  # opening a pipe would block
             return None
         with path.open("rb") as file:
             head = load_json(file.readline(MAX_HEADER_BYTES))
@@ -193,16 +187,16 @@ def read_cache(path: Path) -> CachedSchema | None:
 
 
 def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
-    """Keep an entry: all of it or nothing, for this person's eyes. That it fails is no error.
+    """Write an entry in one step, readable by the user alone; a failure is only logged.
 
     Parameters
     ----------
     path
-        The file, as :func:`find_cache_path` gives it.
+        The file, of :func:`find_cache_path`.
     entry
-        What to keep.
+        The entry.
     source
-        The address as it is shown, so that a person who looks at the file knows what it is.
+        The address as it is shown, for a person who looks at the file.
     """
     head = {
         "gqlnb": "schema",
@@ -215,18 +209,18 @@ def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
         replace_file(path, dump_valid_json(head) + b"\n" + entry.packed, keep_mode=False)
         remove_oldest(path.parent)
     except OSError as error:
-        _LOG.info("The schema of %s is not kept: %s.", source, error.strerror)
+        _LOG.info("The schema of %s is not cached: %s.", source, error.strerror)
 
 
 def remove_oldest(where: Path) -> None:
-    """Remove the files that were written longest ago, beyond the number that is kept."""
+    """Remove the files that were written longest ago, beyond `MAX_FILES`."""
     files = [(file.stat().st_mtime, file) for file in where.glob(f"*{CACHE_SUFFIX}")]
     for _, file in sorted(files)[:-MAX_FILES]:
         remove_cached(file)
 
 
 def remove_cached(path: Path) -> None:
-    """Remove a file; one that is not there is no error."""
+    """Remove a file if it exists."""
     with suppress(OSError):
         path.unlink()
 
@@ -263,52 +257,46 @@ class SchemaStore:
         self.schema: GraphQLSchema | None = None
         self._endpoint, self._sender, self._source = endpoint, sender, endpoint.source
         self._notes: tuple[str, ...] = ()
-        self._origin = ""  # GIVEN, CACHED or ASKED
-        self._entry: CachedSchema | None = None  # what `schema` was built from
-        self._baseline: CachedSchema | GraphQLSchema | None = None  # what this session began with
-        self._refusal = ""  # of the endpoint, which is then not asked again
-        self._pending_warning = ""  # a warning for whoever asks for the schema next
-        self._is_loading = False  # whether it was begun in the background
-        self._is_revalidated = False  # whether the endpoint was asked since the cache
-        self._has_tried = False  # whether an answer without a schema made us look for one
+        self._origin = ""  # GIVEN, CACHED or FETCHED
+        self._entry: CachedSchema | None = None  # from which `schema` was built
+        self._baseline: CachedSchema | GraphQLSchema | None = None  # at the begin of this session
+        self._refusal = ""  # of introspection; the endpoint is then not asked again
+        self._pending_warning = ""  # issued at the next use of the schema
+        self._is_loading = False  # whether a background thread was started
+        self._is_revalidated = False  # whether the endpoint was asked since the cache was read
+        self._has_tried = False  # whether a result without schema has led to an attempt
         self._loaded_through: Recording | None = None
         self._texts: dict[str, None] = {}
         self._lock = threading.RLock()  # held while loading
         self._start_lock = threading.Lock()
 
     def set_schema(self, schema: Any) -> None:
-        """Take a schema from a person, in any form that ``schema=`` has.
-
-        Raises
-        ------
-        SchemaError
-            If it is none.
-        """
+        """Use a schema in any form of ``schema=``; raise SchemaError if it is not valid."""
         described = read_schema(schema)
         self.schema, self._notes, self._origin = *described, GIVEN
         self._baseline = described.graphql
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known about the schema, a sentence each."""
+        """Remarks about the schema, a sentence each."""
         if self._origin != CACHED or self._entry is None:
             return self._notes
-        return (f"It was kept {format_age(self._entry.compute_age())} ago.", *self._notes)
+        return (f"It was cached {format_age(self._entry.compute_age())} ago.", *self._notes)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the schema is from the cache, and the endpoint was not asked since."""
+        """Whether the schema is from the cache, and was not fetched since."""
         return self._origin == CACHED and not self._is_revalidated
 
     def get_schema(self) -> GraphQLSchema:
-        """Return the schema; wait for it if need be.
+        """Return the schema; load it if need be.
 
         Raises
         ------
         SchemaError
-            If the endpoint does not tell it, or described none.
+            If the endpoint refuses introspection, or described no valid schema.
         TransportError, AuthError, AnswerError
-            If it gave no usable answer, and none is kept.
+            If it gave no usable answer, and no schema is cached.
         """
         self.load_recorded(self._endpoint.get_recording())
         with self._lock:
@@ -322,7 +310,7 @@ class SchemaStore:
         return schema
 
     def peek_schema(self) -> GraphQLSchema | None:
-        """Return the schema if it is there; else None, and loading begins in the background.
+        """Return the schema if it is known; else None, and start loading it in a thread.
 
         With a recording nothing is loaded: its contents would depend on the timing of threads.
         """
@@ -335,15 +323,15 @@ class SchemaStore:
         return self.schema
 
     def try_load(self) -> GraphQLSchema | None:
-        """Return the schema, asked for now unless that failed before; None if it can't be had."""
+        """Return the schema, loaded now unless that failed before; None if it can't be loaded."""
         with self._lock:
             if not self._has_tried:
                 self._load_quietly()
-                self._has_tried = True  # not before: an interrupt is no failure
+                self._has_tried = True  # not after an interrupt
             return self.schema
 
     def refresh(self) -> GraphQLSchema:
-        """Ask the endpoint for its schema anew, and return it.
+        """Fetch the schema from the endpoint, and return it.
 
         Raises
         ------
@@ -370,10 +358,10 @@ class SchemaStore:
     def load_recorded(self, recording: Recording | None) -> bool:
         """Load the schema through a recording, once; return whether there is a recording.
 
-        The requests of paging and the dtypes of frames depend on the schema, so a recording must
-        hold the one that it was made with. Recordings of earlier versions hold none; then the known
-        one, if any, is used.
+        Recordings of earlier versions hold none; then the known one, if any, is used.
         """
+        # The requests of paging and the dtypes of frames depend on the schema, so a recording must
+        # hold the schema that it was made with.
         if recording is None or self._endpoint.local_schema is not None:
             return False
         if self._origin == GIVEN or self._loaded_through is recording:
@@ -410,7 +398,7 @@ class SchemaStore:
         with self._lock:
             first = self._baseline is None
             if first:
-                self._load()  # from the cache, or as it is today
+                self._load()  # from the cache, or from the endpoint
             if before is None:
                 before = self._get_baseline()
             if self._origin == FETCHED and first:
@@ -424,12 +412,12 @@ class SchemaStore:
         return compare_schemas(before, now, texts, self._source)
 
     def inherit_history(self, other: SchemaStore) -> None:
-        """Compare with the schema that another store began with; take over its texts."""
+        """Take over the baseline and the texts of another store of the same endpoint."""
         self._baseline = other._baseline
         self._texts.update(other._texts)
 
     def record_text(self, text: str) -> None:
-        """Note a text that was asked, for :meth:`find_changes`."""
+        """Remember a text that was sent, for :meth:`find_changes`."""
         if text in self._texts or len(text) > MAX_CACHED_TEXT:
             return
         self._texts[text] = None
@@ -438,20 +426,14 @@ class SchemaStore:
                 del self._texts[next(iter(self._texts))]
 
     def _get_baseline(self) -> GraphQLSchema:
-        """Return the schema that this session began with."""
+        """Return the schema at the begin of this session."""
         if isinstance(self._baseline, CachedSchema):
             return unpack_schema(self._baseline).graphql
-        assert self._baseline is not None  # noqa: S101 - called when it is known
+        assert self._baseline is not None  # noqa: S101 - `find_changes` loads it first
         return self._baseline
 
     def _load(self, *, retry: bool = True) -> None:
-        """Take the schema from the cache if it is young, else from the endpoint.
-
-        Raises
-        ------
-        SchemaError, TransportError, AuthError, AnswerError
-            If it is in neither.
-        """
+        """Load the schema from the cache if it is fresh, else from the endpoint."""
         if self._refusal:
             raise SchemaError(self._refusal)
         entry = self._load_cached()
@@ -469,26 +451,20 @@ class SchemaStore:
             )
 
     def _load_cached(self) -> CachedSchema | None:
-        """Take the schema that is kept, and return its entry; None if there is none."""
+        """Use the cached schema, and return its entry; None if there is none."""
         path = self._find_cache_path()
         entry = read_cache(path) if path is not None else None
         if entry is None:
             return None
         try:
             described = unpack_schema(entry)
-        except ValueError:  # broken; SchemaError is one too
+        except ValueError:  # damaged; SchemaError is a ValueError
             return None
         self._adopt(described, CACHED, entry)
         return entry
 
     def _fetch(self, *, adopt: bool = True, retry: bool = True) -> LoadedSchema:
-        """Ask the endpoint for its schema; take and keep it.
-
-        Raises
-        ------
-        SchemaError, TransportError, AuthError, AnswerError
-            If it gave none.
-        """
+        """Fetch the schema from the endpoint, use it if `adopt`, and write it to the cache."""
         redact = self._endpoint.credentials.redact
         try:
             data, remarks = fetch_introspection(partial(self._execute, retry=retry), self._source)
@@ -498,7 +474,7 @@ class SchemaStore:
                 self._refusal = refusal
             raise SchemaError(refusal) from None
         body = dump_valid_json({"__schema": data["__schema"]})
-        if not (clean := is_free_of_secrets(body, redact)):  # it writes our token into its schema
+        if not (clean := is_free_of_secrets(body, redact)):  # an endpoint may echo our token
             data = read_introspection(body)
             redact_texts(data, redact)
             body = dump_valid_json(data)
@@ -517,7 +493,7 @@ class SchemaStore:
         if self._baseline is None:
             self._baseline = entry
         self._notes, self._origin, self._entry = described.notes, whence, entry
-        self.schema = described.graphql  # last: who does not hold the lock sees it whole
+        self.schema = described.graphql  # last, for readers that do not hold the lock
         self._refusal = ""
 
     def _load_quietly(self) -> None:
@@ -569,15 +545,9 @@ class SchemaStore:
 
 
 def unpack_schema(entry: CachedSchema) -> LoadedSchema:
-    """Return the schema that is kept.
-
-    Raises
-    ------
-    ValueError
-        If there is none in it; also as :class:`SchemaError`.
-    """
+    """Return the schema of an entry; raise ValueError, or SchemaError, if it is damaged."""
     with pause_collector():
-        return load_introspection(entry.unpack(), "The schema kept")
+        return load_introspection(entry.unpack(), "The cached schema")
 
 
 def is_free_of_secrets(body: bytes, redact: Callable[[str], str]) -> bool:
@@ -587,7 +557,7 @@ def is_free_of_secrets(body: bytes, redact: Callable[[str], str]) -> bool:
 
 
 def redact_texts(data: Any, hide: Callable[[str], str]) -> None:
-    """Hide secrets in the texts of an introspection result; a name may be like one by chance."""
+    """Hide secrets in descriptions and default values; names are left, equal by chance or not."""
     waiting = [data]
     while waiting:
         value = waiting.pop()

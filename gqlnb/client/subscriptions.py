@@ -1,4 +1,4 @@
-"""Results in a stream: subscriptions, begun again when they break, and answers in parts."""
+"""Streams of results: subscriptions with their reconnects, and responses in several parts."""
 
 from __future__ import annotations
 
@@ -89,42 +89,35 @@ _LOG = logging.getLogger("gqlnb")
 
 
 class Subscription(Stream):
-    """The Results of a subscription at an endpoint, one for each event, as they come.
+    """The stream of a subscription: one Result for each event.
 
-    Of a query or mutation whose answer comes in parts (``@defer``, ``@stream``) each Result is the
-    answer as far as it has come; the last one is all of it.
+    For a query or mutation whose response comes in parts (``@defer``, ``@stream``) each Result
+    holds all the parts so far; the last one is complete.
 
-    It is iterated with ``for`` or ``async for``, and ends when the loop is left, by ``break``, an
+    Iterate with ``for`` or ``async for``. The stream ends when the loop is left, by ``break``, an
     error or an interrupt, at the end of a ``with`` or ``async with`` block, and by :meth:`close` or
-    :meth:`aclose`. The endpoint is asked at the first step. Up to 64 events are read ahead; whoever
-    takes them more slowly slows the endpoint.
+    :meth:`aclose`. The request is sent at the first step. Up to 64 events are read ahead; a slower
+    consumer slows the endpoint.
 
     Attributes
     ----------
     document : Document
-        The document that was subscribed to.
+        The document of the subscription.
     source : str
-        Where the events are from.
+        The source of the events, as in :attr:`Result.source`.
     reconnects : int
-        How often the connection broke and the endpoint let us in again. It has grown when the first
-        Result after such a gap is there: events in between are missing.
+        Number of times the connection broke and the endpoint accepted the subscription again. It
+        is counted before the first Result after such a gap: events in between are missing.
     """
 
-    def __init__(
-        self,
-        transport: Transport,
-        request: Request,
-        asked: ResponseContext,
-        ways: SubscriptionOptions,
-        again: int,
-    ) -> None:
-        self.source = asked.source
-        self._runner = SubscriptionRunner(transport, request, asked, ways, again)
-        super().__init__(self._runner.iterate_results, asked.document)
+    def __init__(self, runner: SubscriptionRunner) -> None:
+        self.source = runner.context.source
+        self._runner = runner
+        super().__init__(runner.iterate_results, runner.context.document)
 
     @property
     def reconnects(self) -> int:
-        """How often the endpoint let us in again."""
+        """Number of times the endpoint accepted the subscription again."""
         return self._runner.reconnects
 
     def __repr__(self) -> str:
@@ -132,31 +125,32 @@ class Subscription(Stream):
 
 
 class SubscriptionRunner:
-    """Follows a subscription through its connections.
+    """Runs a subscription over several connections.
 
-    The stream knows it and it does not know the stream, which ends when nobody holds it any more.
+    It holds no reference to its stream, which ends when it is garbage-collected.
     """
 
     def __init__(
         self,
         transport: Transport,
         request: Request,
-        asked: ResponseContext,
-        ways: SubscriptionOptions,
-        again: int,
+        context: ResponseContext,
+        options: SubscriptionOptions,
+        reconnect: int,
     ) -> None:
         self.reconnects = 0
-        self._transport, self._request, self._response_context = transport, request, asked
-        self._options, self._max_attempts = ways, again
+        self.context = context
+        self._transport, self._request = transport, request
+        self._options, self._max_attempts = options, reconnect
         self._is_accepted = self._was_accepted = False
         self._attempts = 0
         self._partial_answer = (
-            None if asked.document.kind == "subscription" else IncrementalResponse()
+            None if context.document.kind == "subscription" else IncrementalResponse()
         )
         self._last_result: Result | None = None
 
     async def iterate_results(self) -> AsyncGenerator[Result, None]:
-        """Yield results, subscribing again as often as that may help."""
+        """Yield results; subscribe again after errors that may be temporary."""
         while True:
             try:
                 async with aclosing(self._iterate_connection()) as results:
@@ -179,13 +173,13 @@ class SubscriptionRunner:
         self._is_accepted = False
         async with aclosing(open_responses(self._transport, self._request, self._options)) as came:
             async for response in came:
-                if response is None:  # the endpoint has let us in
+                if response is None:  # the endpoint accepted the subscription
                     self.reconnects += self._was_accepted
                     self._is_accepted = self._was_accepted = True
                     continue
                 result = self._read_result(response)
                 if not self._is_accepted and self._partial_answer is None:
-                    msg = f"{self._response_context.source}: {ANSWERED_ONCE}"
+                    msg = f"{self.context.source}: {ANSWERED_ONCE}"
                     raise AnswerError(msg, result=result)
                 self._attempts = 0
                 yield result
@@ -193,19 +187,13 @@ class SubscriptionRunner:
                     return
         if self._partial_answer is not None:
             msg = (
-                f"{self._response_context.source}: the stream ended before the last part of the answer. "
-                "What had come is in error.result."
+                f"{self.context.source}: the stream ended before the last part of the "
+                "answer. The parts before are in error.result."
             )
-            raise AnswerError(msg)  # with what had come, see `iterate_results`
+            raise AnswerError(msg)  # `iterate_results` adds the last result
 
     def _read_result(self, response: Response) -> Result:
-        """Return the result of a response; of a part, the answer as far as it has come.
-
-        Raises
-        ------
-        AnswerError
-            If it is no part of the answer. What had come is its ``.result``.
-        """
+        """Return the result of a response; of a part, the result of all parts so far."""
         growing = self._partial_answer
         fault = None
         if growing is not None and response.status == 200:
@@ -213,58 +201,53 @@ class SubscriptionRunner:
                 response = apply_part(response, growing)
             except InvalidPartError as error:
                 fault = (
-                    f"{self._response_context.source}: part {growing.part_count} of the answer does not go with "
-                    f"those before it: {error}. What had come is in error.result."
+                    f"{self.context.source}: part {growing.part_count} of the answer "
+                    f"does not fit the parts before it: {error}. These are in error.result."
                 )
         if fault is not None:
-            raise AnswerError(fault)  # with what had come, see `iterate_results`
+            raise AnswerError(fault)  # `iterate_results` adds the last result
         self._last_result = parse_response(
-            response, replace(self._response_context, now=time.time(), streaming=True)
+            response, replace(self.context, now=time.time(), streaming=True)
         )
         return self._last_result
 
     def _may_recover(self, error: GqlnbError) -> bool:
-        """Tell whether to subscribe again may help.
-
-        Where the endpoint had let us in before, nobody there may mean that it is starting anew.
-        """
+        """Return whether to subscribe again after an error."""
         if not isinstance(error, TransportError) or isinstance(error, (AuthError, RateLimited)):
             return False
-        anew = (
+        # An endpoint that had accepted us and does not answer now may be restarting.
+        is_restarting = (
             self._was_accepted
             and not self._is_accepted
             and error.status in {None, *TRANSIENT_STATUSES}
         )
-        return anew or classify_failure(error) is not None
+        return is_restarting or classify_failure(error) is not None
 
     def _announce_reconnect(self, error: GqlnbError) -> None:
-        """Say in the log, and once to a person who waits, that events may be missing."""
+        """Log that events may be missing; the first time also on stderr."""
         missing = "; events in between are missing" if self._was_accepted else ""
-        said = (
-            f"{sanitize_text(error, 300)} Subscribing again (attempt {self._attempts} of {self._max_attempts})"
-            f"{missing}."
+        text = (
+            f"{sanitize_text(error, 300)} Subscribing again "
+            f"(attempt {self._attempts} of {self._max_attempts}){missing}."
         )
-        _LOG.warning("%s", said)
+        _LOG.warning("%s", text)
         if not self.reconnects and self._attempts == 1 and is_interactive():
-            sys.stderr.write(f"{said} Interrupt to stop.\n")
+            sys.stderr.write(f"{text} Interrupt to stop.\n")
 
     def _explain_error(self, error: GqlnbError) -> GqlnbError:
-        """Return the error that ends it, with what is known beside it."""
-        said = ""
+        """Return the final error, with the attempts or a hint added to its message."""
+        answered = isinstance(error, AnswerError) or (
+            isinstance(error, TransportError)
+            and not isinstance(error, (AuthError, RateLimited))
+            and error.status is not None
+        )
+        kind = self._options.kind or getattr(self._transport, "stream_kind", None)
         if self._attempts:
             times = "once" if self._attempts == 1 else f"{self._attempts} times in a row"
-            said = f" Tried {times} to subscribe again."
-        elif isinstance(error, (TransportError, AnswerError)) and self._has_no_stream(error):
-            said = f" {NO_STREAM_HINT}"
-        if said:
-            error.args = (f"{error.args[0]}{said}",)
+            error.args = (f"{error.args[0]} Tried {times} to subscribe again.",)
+        elif answered and kind is None:
+            error.args = (f"{error.args[0]} {NO_STREAM_HINT}",)
         return error
-
-    def _has_no_stream(self, error: GqlnbError) -> bool:
-        """Tell whether there was an answer, but no stream, in either way."""
-        about = isinstance(error, AnswerError) or getattr(error, "status", None) is not None
-        known = self._options.kind or getattr(self._transport, "stream_kind", None)
-        return about and known is None and not isinstance(error, (AuthError, RateLimited))
 
 
 def compute_backoff(tried: int, fraction: Callable[[], float] = random.random) -> float:
@@ -330,7 +313,9 @@ def open_subscription(
 
     if tokens:
         context = replace(context, redact=redact)
-    return Subscription(transport, prepared.request, context, options, reconnect)
+    return Subscription(
+        SubscriptionRunner(transport, prepared.request, context, options, reconnect)
+    )
 
 
 def check_subscription_options(kind: object, reconnect: object, init: object) -> None:
@@ -350,7 +335,7 @@ def check_subscription_options(kind: object, reconnect: object, init: object) ->
 
 
 def seal_init(given: Mapping[str, Any], secrets: list[Token]) -> dict[str, Any]:
-    """Return a payload of ``connection_init`` whose secrets are Tokens, and add those to a list."""
+    """Return a payload of ``connection_init`` with Tokens for secrets; append these to a list."""
     payload: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, Mapping):
@@ -369,14 +354,16 @@ MAX_BUFFERED_EVENTS = 64  # events read ahead; the sockets below hold some more
 
 
 class StreamBuffer(Generic[T]):
-    """What has come and was not taken yet.
+    """A queue with a bound in items and bytes, which ends with the error of its source.
+
+    ``asyncio.Queue`` bounds items alone, and cannot end before Python 3.13.
 
     Parameters
     ----------
     most
-        Items it holds at most.
+        Largest number of items.
     size
-        Bytes it holds at most, one item apart; None for any number.
+        Largest number of bytes, exceeded by at most one item; None for any number.
     """
 
     def __init__(self, most: int, size: int | None) -> None:
@@ -400,19 +387,13 @@ class StreamBuffer(Generic[T]):
         return len(self._items) < self._max_items and not full
 
     async def finish(self, fault: Exception | None) -> None:
-        """Say that nothing more will be added, and why if that is an error."""
+        """End the queue, with an error if there was one."""
         async with self._changed:
             self._is_finished, self._error = True, fault
             self._changed.notify_all()
 
     async def take(self) -> tuple[T] | None:
-        """Return the oldest item in a tuple, waiting for it; None at the end.
-
-        Raises
-        ------
-        Exception
-            What ended the stream, after its last item.
-        """
+        """Return the oldest item in a tuple, waiting for it; None, or the error, at the end."""
         async with self._changed:
             await self._changed.wait_for(lambda: self._items or self._is_finished)
             if not self._items and self._error is not None:
@@ -428,11 +409,10 @@ class StreamBuffer(Generic[T]):
 async def read_ahead(
     source: AsyncGenerator[T, None], size_of: Callable[[T], int], size: int | None
 ) -> AsyncGenerator[T, None]:
-    """Yield what `source` yields, reading ahead in a task of its own.
+    """Yield the items of `source`, which a separate task reads ahead.
 
-    The source runs in that one task from beginning to end, so that it answers the other side's
-    pings while nobody takes its items, until the buffer is full: 64 items, or `size` bytes. It has
-    ended when this has.
+    The source runs in that one task from beginning to end, so that it answers pings while no item
+    is taken, until the buffer is full: 64 items, or `size` bytes. It ends before this generator.
     """
     buffer: StreamBuffer[T] = StreamBuffer(MAX_BUFFERED_EVENTS, size)
 
@@ -459,24 +439,24 @@ StreamKind = Literal["ws", "sse"]
 ResponseStream = AsyncGenerator[Response | None, None]
 SUBPROTOCOLS = tuple(OPERATIONS)
 HANDSHAKE_SECONDS = 10.0  # seconds until a handshake is tried in another way
-# Statuses of a handshake that are no word on WebSockets: about the token, or about to pass.
+# Statuses of a handshake that do not tell whether there are WebSockets: the token, or an overload.
 INCONCLUSIVE_STATUSES = frozenset({401, 407, 429, 502, 503, 504})
 
 
 class SubscriptionOptions(NamedTuple):
-    """How to subscribe.
+    """The options of a subscription.
 
     Attributes
     ----------
     kind
-        ``"ws"``, ``"sse"``, or None for what the endpoint offers.
+        ``"ws"``, ``"sse"``, or None for the first that the endpoint offers.
     init
         The payload of ``connection_init``, with Tokens in it; True for the client's headers; None
         for none.
     timeout
-        Seconds until an endpoint must have let us in.
+        Seconds until an endpoint must have accepted the subscription.
     accept
-        The media types that may come over HTTP.
+        The ``Accept`` header over HTTP.
     """
 
     kind: StreamKind | None
@@ -486,24 +466,18 @@ class SubscriptionOptions(NamedTuple):
 
 
 def open_responses(
-    transport: Transport, request: Request, ways: SubscriptionOptions
+    transport: Transport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
-    """Return the answers to a subscription: None when it is let in, then one for each event."""
+    """Return the responses of a subscription: None when it is accepted, then one per event."""
     carrier = require_streaming(transport)
     if isinstance(carrier, InProcessTransport):
         return stream_in_process(carrier, request)
     cap = carrier.cap if isinstance(carrier, HttpTransport) else None
-    return read_ahead(stream_by_first_offer(carrier, request, ways), measure_body, cap)
+    return read_ahead(stream_by_first_offer(carrier, request, options), measure_body, cap)
 
 
 def require_streaming(transport: Transport) -> InProcessTransport | HttpTransport | AsgiTransport:
-    """Return a transport that carries subscriptions.
-
-    Raises
-    ------
-    TargetError, ReplayError
-        If this one does not.
-    """
+    """Return the transport, or raise TargetError or ReplayError if it carries no subscriptions."""
     if isinstance(transport, (InProcessTransport, HttpTransport, AsgiTransport)):
         return transport
     if isinstance(transport, RecordingTransport):
@@ -516,17 +490,16 @@ def require_streaming(transport: Transport) -> InProcessTransport | HttpTranspor
 
 
 def measure_body(response: Response | None) -> int:
-    """Return the bytes of an answer."""
     return 0 if response is None else len(response.body)
 
 
 async def stream_in_process(transport: InProcessTransport, request: Request) -> ResponseStream:
-    """Yield the answers of a schema of this process.
+    """Yield the responses of a schema of this process.
 
     Raises
     ------
     QueryError
-        If the function of the field fails after it has begun; what it raised is the cause.
+        If the resolver fails after its first event; its exception is the cause.
     """
     document = request.document
     if document is None or document.schema is not transport.schema.graphql:
@@ -541,7 +514,7 @@ async def stream_in_process(transport: InProcessTransport, request: Request) -> 
                 result = await anext(results, None)
             except GqlnbError:
                 raise
-            except Exception as error:  # whatever the function raises
+            except Exception as error:  # of the resolver
                 failed = error
                 break
             if result is None:
@@ -552,17 +525,17 @@ async def stream_in_process(transport: InProcessTransport, request: Request) -> 
 
 
 async def stream_by_first_offer(
-    transport: HttpTransport | AsgiTransport, request: Request, ways: SubscriptionOptions
+    transport: HttpTransport | AsgiTransport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
-    """Yield answers by the way that was asked for, else by the first that the endpoint offers.
+    """Yield responses over the requested carrier, else over the first that the endpoint offers.
 
-    WebSockets come first: whether there are any is found out before the operation is sent.
+    WebSockets come first: a handshake shows whether they are offered before the operation is sent.
     """
-    until = monotonic() + ways.timeout
-    way = ways.kind or transport.stream_kind
+    until = monotonic() + options.timeout
+    way = options.kind or transport.stream_kind
     if way != "sse":
         try:
-            async with aclosing(stream_over_websockets(transport, request, ways)) as came:
+            async with aclosing(stream_over_websockets(transport, request, options)) as came:
                 async for response in came:
                     yield response
         except NotOfferedError as error:
@@ -573,17 +546,17 @@ async def stream_by_first_offer(
             raise TransportError(str(fault), status=fault.status)
     over = stream_events if isinstance(transport, HttpTransport) else stream_asgi_events
     left = until - monotonic()
-    async with aclosing(over(transport, request, left, ways.accept)) as came:  # type: ignore[arg-type]
+    async with aclosing(over(transport, request, left, options.accept)) as came:  # type: ignore[arg-type]
         async for response in came:
-            if response is None and ways.accept == EVENT_STREAM:
+            if response is None and options.accept == EVENT_STREAM:
                 transport.stream_kind = "sse"
             yield response
 
 
 async def stream_over_websockets(
-    transport: HttpTransport | AsgiTransport, request: Request, ways: SubscriptionOptions
+    transport: HttpTransport | AsgiTransport, request: Request, options: SubscriptionOptions
 ) -> ResponseStream:
-    """Yield answers over a WebSocket, by the subprotocol that the endpoint speaks.
+    """Yield responses over a WebSocket, in the subprotocol that the endpoint speaks.
 
     A server may choose a subprotocol and then not speak it: the older one is offered next. Others
     do not answer a handshake that offers the newer one at all (PostGraphile 4 with ``websockets:
@@ -596,7 +569,7 @@ async def stream_over_websockets(
     TransportError
         If it answers no handshake.
     """
-    until = monotonic() + ways.timeout
+    until = monotonic() + options.timeout
     offers = [LEGACY_ONLY if transport.speaks_legacy else SUBPROTOCOLS]
     fault: NotOfferedError | SilentHandshakeError | None = None
     is_silent = False
@@ -607,9 +580,9 @@ async def stream_over_websockets(
         limit = (
             left
             if is_last or isinstance(transport, AsgiTransport)
-            else min(ways.timeout / 3, HANDSHAKE_SECONDS)
+            else min(options.timeout / 3, HANDSHAKE_SECONDS)
         )
-        talk = stream_over_subprotocol(transport, request, ways, (limit, left), offered)
+        talk = stream_over_subprotocol(transport, request, options, (limit, left), offered)
         try:
             async with aclosing(talk) as came:
                 async for response in came:
@@ -626,24 +599,24 @@ async def stream_over_websockets(
             return
     if isinstance(fault, NotOfferedError):
         raise fault
-    msg = f"{transport.source}: no WebSocket was open within {ways.timeout:.3g} s."
+    msg = f"{transport.source}: no WebSocket was open within {options.timeout:.3g} s."
     raise TransportError(msg)
 
 
 async def stream_over_subprotocol(
     transport: HttpTransport | AsgiTransport,
     request: Request,
-    ways: SubscriptionOptions,
+    options: SubscriptionOptions,
     limits: tuple[float, float],
     offered: Sequence[str],
 ) -> ResponseStream:
-    """Yield answers over a WebSocket.
+    """Yield responses over a WebSocket.
 
     Parameters
     ----------
     limits
-        Seconds until the endpoint must have answered the handshake, and until it must have let us
-        in.
+        Seconds until the endpoint must have answered the handshake, and until it must have accepted
+        the subscription.
     offered
         The subprotocols to choose from.
 
@@ -659,10 +632,10 @@ async def stream_over_subprotocol(
     if isinstance(link, BaseException):
         raise link
     if isinstance(link, Response):
-        yield link  # it says by itself what is wrong
+        yield link  # an error response, which the caller reads
         return
     known, transport.stream_kind = transport.stream_kind, "ws"
-    operation = OPERATIONS[link.subprotocol](request, encode_init(transport, ways))
+    operation = OPERATIONS[link.subprotocol](request, encode_init(transport, options))
     left = until - monotonic()
     talk = exchange_messages(link, operation, transport.source, transport.credentials.redact, left)
     try:
@@ -679,31 +652,33 @@ async def stream_over_subprotocol(
 async def open_link(
     transport: HttpTransport | AsgiTransport, seconds: float, offered: Sequence[str]
 ) -> Any:
-    """Return a WebSocket, the answer instead of it, or the error to raise."""
+    """Return a WebSocket, the HTTP response instead of it, or the error to raise."""
     if isinstance(transport, AsgiTransport):
         return await open_asgi_link(transport, seconds, offered)
     link = await open_network_link(transport, seconds, offered)
     if not isinstance(link, Response) or link.status in INCONCLUSIVE_STATUSES:
         return link
     return NotOfferedError(
-        f"{transport.source}: no WebSocket is opened there (HTTP {link.status}).",
+        f"{transport.source}: the endpoint offers no WebSocket (HTTP {link.status}).",
         status=link.status,
     )
 
 
 def encode_init(
-    transport: HttpTransport | AsgiTransport, ways: SubscriptionOptions
+    transport: HttpTransport | AsgiTransport, options: SubscriptionOptions
 ) -> bytes | None:
-    """Return the payload of ``connection_init``, with its secrets: at the moment of sending."""
-    if not ways.init:
+    """Return the payload of ``connection_init`` with its secrets; call it just before sending."""
+    if not options.init:
         return None
     return dump_json(
-        transport.credentials.build_headers() if ways.init is True else reveal_tokens(ways.init)
+        transport.credentials.build_headers()
+        if options.init is True
+        else reveal_tokens(options.init)
     )
 
 
 def reveal_tokens(value: Any) -> Any:
-    """Return a payload with what its Tokens send in their place."""
+    """Return a payload with the header values of its Tokens."""
     if isinstance(value, Token):
         return value.build_header()
     if isinstance(value, Mapping):

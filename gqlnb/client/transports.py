@@ -1,4 +1,4 @@
-"""The seam of the client: a request goes in, a response comes out."""
+"""Transports: the protocol, execution in this process, and ASGI applications."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ UNREADABLE = "the answer could not be read:"
 
 
 class Transport(Protocol):
-    """Anything that can carry a request to where it is executed."""
+    """Sends requests to an endpoint and returns its responses."""
 
     @property
     def source(self) -> str:
-        """Where answers are from, without secrets."""
+        """The endpoint, as it is shown, without secrets."""
 
     def send(self, request: Request) -> Response:
         """Send a request and wait for the response."""
@@ -53,18 +53,18 @@ class Transport(Protocol):
         """Send a request and await the response."""
 
     def close(self) -> None:
-        """Give back connections; sending after it opens new ones."""
+        """Close connections; sending afterwards opens new ones."""
 
 
 class InProcessTransport:
-    """Executes on a schema of this process; nothing is turned into bytes.
+    """Executes on a schema of this process, without serialization.
 
     Parameters
     ----------
     schema
-        Where to execute.
+        The schema.
     source
-        The word shown as the source of answers.
+        The endpoint, as it is shown.
     """
 
     def __init__(self, schema: Schema, source: str = "in-process") -> None:
@@ -78,7 +78,7 @@ class InProcessTransport:
         return make_response(result)
 
     async def asend(self, request: Request) -> Response:
-        """Execute a request, awaiting resolvers on the running loop."""
+        """Execute a request; asynchronous resolvers run on the running loop."""
         begun = self._start_execution(request)
         return make_response(await begun if inspect.isawaitable(begun) else begun)
 
@@ -89,7 +89,7 @@ class InProcessTransport:
         return self.schema.execute_document(document, request.variables or {})
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing: there are no connections."""
 
 
 async def _await_result(begun: Awaitable[Result]) -> Result:
@@ -97,7 +97,7 @@ async def _await_result(begun: Awaitable[Result]) -> Result:
 
 
 def make_response(result: Result) -> Response:
-    """Return what an engine of this process handed back as a response."""
+    """Return the response for a result of the engine."""
     members: dict[str, Any] = {"data": result.data}
     if result.errors:
         members["errors"] = list(result.errors)
@@ -129,8 +129,8 @@ class AsgiTransport:
         self.credentials = Credentials(None, {}) if secrets is None else secrets
         self.path = path
         self.source = "ASGI app"
-        self.stream_kind: str | None = None  # "ws" or "sse": how it streams, once that is known
-        self.speaks_legacy = False  # whether its WebSockets speak the older subprotocol alone
+        self.stream_kind: str | None = None  # "ws" or "sse", once known
+        self.speaks_legacy = False  # over WebSockets, the older subprotocol alone
 
     def send(self, request: Request) -> Response:
         """Send a request and wait; the application runs on the background loop."""
@@ -142,7 +142,7 @@ class AsgiTransport:
         Raises
         ------
         TransportError
-            If the application raises; the message holds its words and its place.
+            If the application raises an exception; the message holds its text and place.
         """
         # No exception leaves the frames below: their locals hold the headers.
         outcome = await self._try_send(request)
@@ -192,14 +192,14 @@ class AsgiTransport:
         return self.credentials.redact_echoes(Response(started["status"], headers, body))
 
     def build_scope(self, kind: str, headers: Mapping[str, str]) -> dict[str, Any]:
-        """Return what the application is asked for; it holds the headers with their secrets.
+        """Return the ASGI scope, which holds the headers with their secrets.
 
         Parameters
         ----------
         kind
             ``"http"`` or ``"websocket"``.
         headers
-            Headers by lower-case name, beside those of every request.
+            Further headers by lower-case name.
         """
         headers = {
             "host": "127.0.0.1",
@@ -225,13 +225,13 @@ class AsgiTransport:
         }
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing: there are no connections."""
 
 
 def read_answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of the message that starts an answer, by lower-case name.
+    """Return the headers of a response start message, by lower-case name.
 
-    An application may leave them out (ASGI, "Response Start").
+    They are optional (ASGI specification, "Response Start").
     """
     pairs = start.get("headers", ())
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
@@ -239,7 +239,7 @@ def read_answer_headers(start: Mapping[str, Any]) -> dict[str, str]:
 
 @cache
 def get_user_agent() -> str:
-    """Return what we call ourselves; GitHub refuses requests that do not say."""
+    """Return the User-Agent header, without which GitHub refuses requests."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,4 +1,4 @@
-"""Addresses of endpoints: which are some, and how they are shown without secrets."""
+"""URLs of endpoints: validation, and masking of secrets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PUBLIC_ID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}",
     re.IGNORECASE,
 )
-MIN_KIND_CHANGES = 4  # between letters of either case and digits: names in words have fewer
+MIN_KIND_CHANGES = 4  # between upper case, lower case and digits: names in words have fewer
 
 
 def strip_url(url: str) -> str:
@@ -49,7 +49,7 @@ def strip_url(url: str) -> str:
     Raises
     ------
     TargetError
-        If it is no http or https address; the message shows it without these parts too.
+        If it is not an http or https URL; the message shows it without these parts too.
     """
     try:
         parts = urlsplit(url)
@@ -58,7 +58,7 @@ def strip_url(url: str) -> str:
         parts, port = urlsplit(""), ""
     if parts.scheme not in ("http", "https") or not parts.hostname:
         msg = (
-            f"{redact_url(url)!r} is no address of an endpoint. "
+            f"{redact_url(url)!r} is not a valid address. "
             "Write it in full, such as http://127.0.0.1:4000/graphql."
         )
         raise TargetError(msg)
@@ -67,7 +67,7 @@ def strip_url(url: str) -> str:
 
 
 def is_key(segment: str) -> bool:
-    """Return whether a segment of a path is a token by its beginning, or a key by its looks."""
+    """Return whether a segment of a path has a known token prefix, or the form of a key."""
     text = unquote(segment)
     if has_token_prefix(text):
         return True
@@ -87,34 +87,34 @@ def is_key(segment: str) -> bool:
 
 
 def classify_character(character: str) -> str:
-    """Return whether a character is a digit, a capital or a small letter."""
+    """Return the kind of a character: ``"digit"``, ``"capital"`` or ``"small"``."""
     if character.isdigit():
         return "digit"
     return "capital" if character.isupper() else "small"
 
 
 def find_secret_segments(url: str) -> list[str]:
-    """Return the segments of a URL's path that are keys or tokens, as they stand in it."""
+    """Return the segments of a URL's path that are keys or tokens, percent-encoded as they are."""
     path = urlsplit(url).path
     return [segment for segment in path.split("/") if is_key(segment)]
 
 
 def mask_path(path: str) -> str:
-    """Return a path with each key or token in it replaced.
+    """Return a path with each key or token replaced.
 
-    Two addresses of one host that differ in such a segment alone look the same then, in recordings
-    too. The alternative, a part or a hash of the key, would say something about it.
+    Addresses that differ in such a segment alone look the same then, in recordings too. The
+    alternative, a part or a hash of the key, would disclose something about it.
     """
     return "/".join(MASK if is_key(segment) else segment for segment in path.split("/"))
 
 
 def check_url(url: str) -> str:
-    """Return what is shown of a URL that a client may ask.
+    """Return the URL of an endpoint without secrets, as it is shown.
 
     Raises
     ------
     TargetError
-        If it is no http or https address, or holds a user name or password.
+        If it is not an http or https URL, or holds a user name or password.
     """
     source = strip_url(url)
     if "@" in urlsplit(url).netloc:
@@ -128,10 +128,9 @@ def check_url(url: str) -> str:
 
 
 def redact_url(text: str) -> str:
-    """Return an address, a path or a name as text that may be shown: cut before secrets.
+    """Return an address, a path or a name without secrets, as it is shown.
 
-    Whatever stands before an ``@`` or after a ``?`` or ``#`` is left out; keys in the path are
-    replaced.
+    The parts before an ``@`` and after a ``?`` or ``#`` are left out; keys in the path are masked.
 
     Examples
     --------
@@ -153,7 +152,7 @@ def parse_origin(url: str) -> tuple[str, str, int | None]:
 
 
 def format_origin(url: str) -> str:
-    """Return scheme, host and port of a URL as text; a port of its own scheme is left out."""
+    """Return scheme, host and port of a URL as text, without the default port of its scheme."""
     scheme, host, port = parse_origin(url)
     host = f"[{host}]" if ":" in host else host
     return (
@@ -162,7 +161,7 @@ def format_origin(url: str) -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Tell whether a URL leads to this machine."""
+    """Return whether a URL leads to this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -1,4 +1,4 @@
-"""Subscriptions over WebSocket: the socket and the clock around the rules of the protocol.
+"""Subscriptions over WebSocket: the I/O around the rules in :mod:`gqlnb.http`.
 
 The library is :mod:`websockets`. It follows no redirect here, logs nothing, unpacks nothing, and
 none of its exceptions, which hold headers, leaves this file.
@@ -62,23 +62,23 @@ __all__ = [
     "open_network_link",
 ]
 
-PING_AFTER = 20.0  # seconds after which a ping asks whether anybody is still there
-CLOSE_SECONDS = 1.0  # seconds for the other side to agree that it is over
-READ_AHEAD = 2  # messages the library reads ahead; the buffer behind it is ours
-# The subprotocols that are offered, in the order of preference, and what speaks each.
+PING_AFTER = 20.0  # seconds of silence before a ping
+CLOSE_SECONDS = 1.0  # seconds for the closing handshake
+READ_AHEAD = 2  # messages that the library reads ahead; `read_ahead` buffers more
+# The subprotocols that are offered, in the order of preference, with their implementations.
 OPERATIONS: Mapping[str, type[ClientProtocol]] = {
     SUBPROTOCOL: ClientProtocol,
     LEGACY_SUBPROTOCOL: LegacyClientProtocol,
 }
 LEGACY_ONLY = (LEGACY_SUBPROTOCOL,)
 FRAME_OVERHEAD = 1 << 10  # bytes of a close frame and such beside the event
-# A logger in no tree, so that nobody turns it on: the library logs headers.
+# A logger outside the tree, which cannot be switched on: the library logs headers.
 SILENT_LOGGER = logging.Logger("gqlnb.websocket", logging.CRITICAL + 1)
 HANDSHAKE_BROKEN = "the connection failed: it was closed before the WebSocket was open. Try again."
 CERTIFICATE_HINT = f"If the endpoint asks for a client certificate, p{CLIENT_CERTIFICATE[1:]}"
 TOKEN_HINT = "Pass a token the endpoint knows; some look for it in connection_init: init=True."  # noqa: S105
 
-# What we close with, and why: RFC 6455, section 7.4.1.
+# Reasons of close codes that we send: RFC 6455, section 7.4.1.
 OWN_CLOSE_REASONS = {
     1002: "what it sent is no WebSocket.",
     1007: "it sent text that is no UTF-8.",
@@ -87,7 +87,7 @@ OWN_CLOSE_REASONS = {
 
 
 class NotOfferedError(TransportError):
-    """The endpoint opens no WebSocket for these subprotocols.
+    """The endpoint offers no WebSocket for these subprotocols.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class SilentHandshakeError(TransportError):
 
 
 class SocketClosed(NamedTuple):
-    """The other side has closed.
+    """The WebSocket was closed by the peer.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class SocketClosed(NamedTuple):
 
 
 class WebSocketLink(Protocol):
-    """A WebSocket that is open.
+    """An open WebSocket.
 
     Attributes
     ----------
@@ -132,13 +132,13 @@ class WebSocketLink(Protocol):
     subprotocol: str
 
     async def send(self, text: str) -> None:
-        """Send a message; where the other side has closed, :meth:`receive` says so in its turn."""
+        """Send a message; if the peer has closed, :meth:`receive` raises the error."""
 
     async def receive(self) -> str | bytes | SocketClosed:
         """Wait for the next message."""
 
     async def close(self, code: int = 1000) -> None:
-        """Close it; it never fails."""
+        """Close the WebSocket; this never fails."""
 
 
 class NetworkLink:
@@ -149,14 +149,14 @@ class NetworkLink:
         self._connection = connection
 
     async def send(self, text: str) -> None:
-        """Send a message; what came before the other side closed is still to be read."""
+        """Send a message; messages received before a close can still be read."""
         from websockets.exceptions import ConnectionClosed
 
         with suppress(ConnectionClosed):
             await self._connection.send(text)
 
     async def receive(self) -> str | bytes | SocketClosed:
-        """Wait for the next message; where none comes for long, ask whether anybody is there."""
+        """Wait for the next message; after a long silence send a ping."""
         from websockets.exceptions import ConnectionClosed
 
         pong: Any = None
@@ -175,13 +175,13 @@ class NetworkLink:
                 return read_closure(error)
 
     async def close(self, code: int = 1000) -> None:
-        """Close it; the other side has a second to agree."""
+        """Close the WebSocket; the peer has a second to answer."""
         with suppress(Exception):
             await self._connection.close(code)
 
 
 def read_closure(error: Any) -> SocketClosed:
-    """Return what an exception of the library says."""
+    """Return the close code and reason of an exception of the library."""
     sent, received = error.sent, error.rcvd
     if sent is not None and not error.rcvd_then_sent:
         return SocketClosed(None, own_code=sent.code)
@@ -191,7 +191,7 @@ def read_closure(error: Any) -> SocketClosed:
 async def open_network_link(
     http: HttpTransport, seconds: float, offered: Sequence[str]
 ) -> NetworkLink | Response | TransportError:
-    """Open a WebSocket to an endpoint; return the answer of one that refused, or what went wrong.
+    """Return a WebSocket to an endpoint, the HTTP response of a refusal, or the error.
 
     Nothing is raised but what cancels it: the frames below hold headers.
     """
@@ -206,14 +206,14 @@ async def open_network_link(
 
 
 def build_not_spoken_error(source: str, offered: Sequence[str]) -> NotOfferedError:
-    """Return the error for WebSockets that speak none of the subprotocols offered."""
+    """Return the error for a WebSocket that speaks none of the offered subprotocols."""
     return NotOfferedError(f"{source}: its WebSockets do not speak {' or '.join(offered)}.")
 
 
 def explain_unopened(
     http: HttpTransport, error: Exception, seconds: float
 ) -> Response | TransportError:
-    """Return the answer of an endpoint that refused, or in our words why there is no WebSocket."""
+    """Return the HTTP response of a refusal, or the error for a failed handshake."""
     from websockets.exceptions import InvalidHandshake, InvalidProxy, InvalidStatus, ProxyError
 
     host = urlsplit(http.url).hostname or ""
@@ -228,7 +228,7 @@ def explain_unopened(
             Response(said.status_code, head, bytes(said.body or b""))
         )
     if isinstance(error, InvalidHandshake) and not isinstance(error.__cause__, (EOFError, OSError)):
-        return NotOfferedError(f"{http.source}: what answers there does not speak WebSocket.")
+        return NotOfferedError(f"{http.source}: the server there does not speak WebSocket.")
     if isinstance(error, InvalidHandshake):
         hint = f" {CERTIFICATE_HINT}" if http.url.startswith("https:") else ""
         return TransportError(f"{http.source}: {HANDSHAKE_BROKEN}{hint}", broken=True)
@@ -241,7 +241,7 @@ def explain_unopened(
 
 
 def explain_proxy_refusal(http: HttpTransport, error: Exception, seconds: float) -> TransportError:
-    """Return in our words why a proxy let no WebSocket through."""
+    """Return the error for a proxy that lets no WebSocket through."""
     host = urlsplit(http.url).hostname or ""
     if getattr(getattr(error, "response", None), "status_code", None) == 407:
         return TransportError(f"{http.source}: {PROXY_LOGIN}", status=407)
@@ -251,7 +251,7 @@ def explain_proxy_refusal(http: HttpTransport, error: Exception, seconds: float)
 
 
 async def connect_socket(http: HttpTransport, seconds: float, offered: Sequence[str]) -> Any:
-    """Return the library's connection."""
+    """Return an open connection of the library."""
     options: dict[str, Any] = {}
     if http.url.startswith("https:"):
         options["ssl"] = await background.run_in_thread(lambda: build_ssl_context(http.verify))
@@ -273,7 +273,7 @@ async def connect_socket(http: HttpTransport, seconds: float, offered: Sequence[
 
 
 def find_proxy(http: HttpTransport) -> str | None:
-    """Return the address of the proxy that the environment names for an endpoint, if any."""
+    """Return the address of the proxy in the environment for an endpoint, if any."""
     from requests.utils import get_environ_proxies, select_proxy
 
     proxies = {} if is_loopback(http.url) else get_environ_proxies(http.url)
@@ -282,21 +282,21 @@ def find_proxy(http: HttpTransport) -> str | None:
 
 @cache
 def get_connect_class() -> Any:
-    """Return the library's ``connect``, but one that follows no redirect."""
+    """Return a subclass of the library's ``connect`` that follows no redirect."""
     from websockets.asyncio.client import connect
 
     class DirectConnect(connect):
-        """Goes where it is told to: on a redirect, headers would travel along."""
+        """A connection without redirects, along which our headers would be sent."""
 
         def process_redirect(self, exc: Exception) -> Exception:
-            """Return the answer as what it is."""
+            """Return the exception unchanged."""
             return exc
 
     return DirectConnect
 
 
 def build_ssl_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
-    """Return what a certificate is checked against, as :mod:`requests` would."""
+    """Return the SSL context with the certificates that :mod:`requests` would use."""
     if isinstance(verify, ssl.SSLContext):
         return verify
     from requests.utils import DEFAULT_CA_BUNDLE_PATH
@@ -339,7 +339,7 @@ async def exchange_messages(
     TransportError, AuthError
         If it closes otherwise, or refuses.
     AnswerError
-        If it sends what is no message of the protocol.
+        If it sends an invalid message of the protocol.
     """
     code = 1000
     ended: GqlnbError | None = None
@@ -355,7 +355,7 @@ async def exchange_messages(
             ended = build_end_error(gone, operation, source, hide)
     except BadMessageError as error:
         code = BAD_MESSAGE_CODE
-        what = f"what is no message of {operation.subprotocol}"
+        what = f"an invalid message of {operation.subprotocol}"
         ended = AnswerError(f"{source} sent {what}: {hide(str(error))}")
     except RefusedError as error:
         words = sanitize_text(hide(str(error)), 200).rstrip(".")
@@ -371,7 +371,7 @@ async def exchange_messages(
 async def perform_init(
     link: WebSocketLink, operation: ClientProtocol, source: str, seconds: float
 ) -> SocketClosed | None:
-    """Send the first message, and wait to be let in; return how the other side closed instead.
+    """Send the first message and wait for the acknowledgement; return a close by the peer.
 
     Raises
     ------
@@ -385,13 +385,13 @@ async def perform_init(
             while not operation.acknowledged and gone is None:
                 _, gone = await process_message(link, operation)
     except TimeoutError:
-        msg = f"{source}: the WebSocket is open, but nobody greeted in time."
+        msg = f"{source}: the WebSocket is open, but connection_init was not acknowledged in time."
         raise TransportError(msg) from None
     return gone
 
 
 async def send_goodbye(link: WebSocketLink, operation: ClientProtocol) -> None:
-    """Tell the other side that this one leaves, if it takes that soon."""
+    """Send the final message, if the peer takes it soon."""
     with suppress(TimeoutError):
         async with asyncio.timeout(CLOSE_SECONDS):
             for text in operation.build_end_messages():
@@ -401,7 +401,7 @@ async def send_goodbye(link: WebSocketLink, operation: ClientProtocol) -> None:
 async def process_message(
     link: WebSocketLink, operation: ClientProtocol
 ) -> tuple[Response | None, SocketClosed | None]:
-    """Take one message, and answer it where it is to be answered."""
+    """Process one message, and send its reply if it needs one."""
     message = await link.receive()
     if isinstance(message, SocketClosed):
         return None, message
@@ -415,7 +415,7 @@ async def process_message(
 def build_end_error(
     gone: SocketClosed, operation: ClientProtocol, source: str, hide: Callable[[str], str]
 ) -> GqlnbError:
-    """Return the error for a WebSocket that the other side has closed during an operation."""
+    """Return the error for a WebSocket closed by the peer during an operation."""
     error = build_closed_error(gone, source, hide)
     if operation.acknowledged or gone.code not in WRONG_SUBPROTOCOL_CODES:
         return error
@@ -425,7 +425,7 @@ def build_end_error(
 
 
 def build_closed_error(gone: SocketClosed, source: str, hide: Callable[[str], str]) -> GqlnbError:
-    """Return the error for a WebSocket that the other side has closed."""
+    """Return the error for a WebSocket closed by the peer."""
     if gone.own_code in OWN_CLOSE_REASONS:
         return AnswerError(f"{source}: {OWN_CLOSE_REASONS[gone.own_code]}")
     what = explain_close_code(gone.code)

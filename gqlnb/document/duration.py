@@ -1,4 +1,4 @@
-"""Lengths of time in nanoseconds: text of ISO 8601, and what Python, NumPy and pandas have."""
+"""Durations in nanoseconds: ISO 8601 and PostgreSQL text, and Python, NumPy and pandas values."""
 
 from __future__ import annotations
 
@@ -18,61 +18,57 @@ __all__ = [
 ]
 
 NANOSECONDS_PER_SECOND = 10**9
-# A comma is a point in ISO 8601. Months and years have no fixed length.
+# ISO 8601 allows a decimal comma. Months and years have no fixed length.
 ISO_DURATION = re.compile(
     r"([+-]?)P(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,9}))?S)?)?"
 )
-
-# How PostgreSQL writes an interval by default, "1 day 02:03:04.5"; months and years have no fixed
-# length here either.
+# PostgreSQL's default format of an interval, such as "1 day 02:03:04.5".
 POSTGRES_INTERVAL = re.compile(
     r"(?:([+-]?\d+) days?)? ?(?:([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?"
 )
 
 
 def parse_fraction(digits: str | None) -> int:
-    """Return the digits after a point, nine at most, as nanoseconds."""
+    """Convert up to nine digits after a decimal point to nanoseconds."""
     return int((digits or "").ljust(9, "0"))
 
 
 def parse_duration(value: str) -> int:
-    """Return a length of time, such as ``P1DT2H``, in nanoseconds.
+    """Parse a duration, such as ``P1DT2H`` or ``1 day 02:00:00``, as nanoseconds.
 
     Raises
     ------
     ValueError
-        If it is no length, or none that is fixed, as that of a month.
+        If it is not a duration, or not of a fixed length, such as a month.
     """
     match = ISO_DURATION.fullmatch(value)
-    if match is None:
-        return _parse_interval(value)
-    if not any(match.groups()[1:]):
-        raise ValueError
-    sign, *parts, digits = match.groups()
-    weeks, days, hours, minutes, seconds = (int(part or 0) for part in parts)
-    total = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
-    return (total * NANOSECONDS_PER_SECOND + parse_fraction(digits)) * (-1 if sign == "-" else 1)
-
-
-def _parse_interval(value: str) -> int:
+    if match is not None:
+        if not any(match.groups()[1:]):
+            raise ValueError
+        sign, *parts, digits = match.groups()
+        weeks, days, hours, minutes, seconds = (int(part or 0) for part in parts)
+        total = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
+        length = total * NANOSECONDS_PER_SECOND + parse_fraction(digits)
+        return -length if sign == "-" else length
     match = POSTGRES_INTERVAL.fullmatch(value)
     if match is None or not any(match.groups()):
         raise ValueError
-    days, sign, *parts, digits = match.groups()
+    day_digits, sign, *parts, digits = match.groups()
     hours, minutes, seconds = (int(part or 0) for part in parts)
-    clock = ((hours * 60 + minutes) * 60 + seconds) * NANOSECONDS_PER_SECOND + parse_fraction(
-        digits
+    clock_seconds = (hours * 60 + minutes) * 60 + seconds
+    clock = clock_seconds * NANOSECONDS_PER_SECOND + parse_fraction(digits)
+    return int(day_digits or 0) * 86400 * NANOSECONDS_PER_SECOND + (
+        -clock if sign == "-" else clock
     )
-    return int(days or 0) * 86400 * NANOSECONDS_PER_SECOND + clock * (-1 if sign == "-" else 1)
 
 
 def convert_seconds(value: Any) -> int:
-    """Return a length of time as whole nanoseconds: a number of seconds, or what has a unit itself.
+    """Convert a number of seconds, or a value as for :func:`to_nanoseconds`, to nanoseconds.
 
     Raises
     ------
     TypeError, ValueError
-        If it is none, or finer.
+        If it is not a duration, or has a finer resolution.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return to_nanoseconds(value)
@@ -83,24 +79,24 @@ def convert_seconds(value: Any) -> int:
 
 
 def format_duration(span: int) -> str:
-    """Return a length of time, in nanoseconds, as text, in seconds."""
+    """Format nanoseconds as ISO 8601 text in seconds, such as ``PT90.5S``."""
     whole, rest = divmod(abs(span), NANOSECONDS_PER_SECOND)
     sign = "-" if span < 0 else ""
     return f"{sign}PT{strip_zeros(f'{whole}.{rest:09}')}S"
 
 
 def strip_zeros(number: str) -> str:
-    """Return a number without the zeros behind its point."""
+    """Return the text of a number without trailing zeros after its decimal point."""
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def to_nanoseconds(value: Any) -> int:
-    """Return a length of time as whole nanoseconds: text, a ``timedelta``, or NumPy's or pandas'.
+    """Convert text, or a duration of Python, NumPy or pandas, to nanoseconds.
 
     Raises
     ------
     TypeError, ValueError
-        If it is none.
+        If it is not a duration.
     """
     if isinstance(value, str):
         return parse_duration(value)

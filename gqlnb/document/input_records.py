@@ -1,4 +1,4 @@
-"""Rows, tables and arrays of other libraries, read without importing these libraries."""
+"""Conversion of rows, tables and arrays of other libraries, without importing them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PANDAS_MISSING_TYPES = frozenset({"NAType", "NaTType"})
 
 @dataclass(frozen=True, slots=True)
 class InputTable:
-    """Rows and columns as plain Python lists.
+    """A table as Python lists.
 
     Attributes
     ----------
     kind
-        Name of the class, such as ``"DataFrame"``.
+        The name of the class, such as ``"DataFrame"``.
     columns
-        The values of each column by its name, in order; None for a missing value.
+        The values of each column by name, in order; None for a missing value.
     length
-        Number of rows.
+        The number of rows.
     index
-        Names of the index levels of a pandas frame, which are not columns.
+        The names of the index levels of a pandas frame, which are not columns.
     repeated
-        Names that more than one column has.
+        The names of more than one column.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class InputTable:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell holds None, NaN, NaT or NA."""
+    """Return whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
     if isinstance(value, (float, Decimal)):
@@ -63,7 +63,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_library_instance(value: Any, module: str, *names: str) -> bool:
-    """Return whether a value is of a class of a library, which is not imported for it."""
+    """Return whether a value is an instance of a class of a library, without importing it."""
     loaded = sys.modules.get(module)
     kinds = tuple(kind for name in names if isinstance(kind := getattr(loaded, name, None), type))
     return isinstance(value, kinds)
@@ -107,8 +107,7 @@ def build_input_table(
 def read_items(value: Any) -> list[Any] | None:
     """Return the items of an array, a Series or an Index; None for any other value.
 
-    Dates and durations stay values of their library, because plain Python ones have no
-    nanoseconds.
+    Dates and durations are not converted, because those of Python do not have nanoseconds.
     """
     if isinstance(value, (str, bytes, Mapping, list, tuple)):
         return None
@@ -126,16 +125,15 @@ def read_items(value: Any) -> list[Any] | None:
 def read_record(value: Any, known: Container[str] = ()) -> dict[str, Any] | None:
     """Return a row, a model or another object with named fields as a dict; else None.
 
-    Understood are mappings, data classes, named tuples, pandas Series, rows of structured NumPy
-    arrays, of SQLite and of SQLAlchemy, and models of attrs, pydantic and msgspec.
+    Supported are mappings, data classes, named tuples, pandas Series, rows of structured NumPy
+    arrays, SQLite and SQLAlchemy, and models of attrs, pydantic and msgspec.
 
     Parameters
     ----------
     value
         The value.
     known
-        The fields of the input type. Where pydantic has an alias for a field, the name that is
-        among them is taken.
+        The fields of the input type. If a pydantic field has an alias, the name among them is used.
     """
     if isinstance(value, type):
         return None
@@ -184,16 +182,16 @@ def get_pydantic_fields(kind: type) -> Any:
 
 
 def choose_field_name(name: str, field: Any, known: Container[str]) -> str:
-    """Return the name of a pydantic field: its alias if the input type has that one."""
+    """Return the name of a pydantic field in the input type: its own, or an alias."""
     aliases = (getattr(field, "serialization_alias", None), getattr(field, "alias", None))
     found = [one for one in (name, *aliases) if isinstance(one, str) and one in known]
     return found[0] if found else name
 
 
 def is_unread_table(value: Any) -> bool:
-    """Return whether a value is a table of a library that is not read, such as Dask.
+    """Return whether a value is a table of an unsupported library, such as Dask.
 
-    Iterating over one gives the names of its columns, which would be sent in place of the rows.
+    Iteration over it yields the names of its columns, which would be sent instead of the rows.
     """
     kind = type(value)  # not the value: Polars computes the columns of a lazy frame, and warns
     if kind.__module__.startswith("pandas.") and hasattr(kind, "groups"):  # grouped

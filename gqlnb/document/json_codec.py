@@ -1,4 +1,4 @@
-"""JSON in and out: exact integers, nothing that is not JSON, errors that name the place."""
+"""Strict JSON encoding and decoding, with exact integers and errors that name the location."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TEXT_TYPE = frozenset({str})
 _LEAF_TYPES = frozenset({str, int, bool, type(None)})
 BYTE_PATTERN = re.compile(r"\(byte (\d+)\)")
 INVALID_NUMBER = re.compile(rb"-?(?:NaN|Infinity)")
-# One half of a pair of escapes without the other; what stands before must be no open backslash.
+# An escape of a surrogate without its partner, not preceded by an unpaired backslash.
 LONE_SURROGATE = re.compile(
     r"((?<!\\)(?:\\\\)*)(?:\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..)"
@@ -43,12 +43,12 @@ LONE_SURROGATE = re.compile(
 
 
 class JSONError(ValueError):
-    """Bytes that are not JSON, or a value that JSON cannot hold.
+    """Bytes that are not valid JSON, or a value that JSON cannot represent.
 
     Attributes
     ----------
     at : int or None
-        The offset of the fault in the bytes, where it is known.
+        The byte offset of the error, if known.
     """
 
     def __init__(self, message: str, at: int | None = None) -> None:
@@ -57,12 +57,12 @@ class JSONError(ValueError):
 
 
 def load_json(body: bytes) -> Any:
-    """Read JSON bytes; of duplicate keys the last one wins, a byte order mark is skipped.
+    """Parse JSON bytes; the last of duplicate keys is used, a byte order mark is skipped.
 
     Raises
     ------
     JSONError
-        If they are not JSON: NaN, infinity, bad UTF-8 and lone surrogates included.
+        If they are not valid JSON, such as NaN, infinity, invalid UTF-8 and lone surrogates.
     """
     try:
         return _DECODER.decode(strip_bom(body))
@@ -72,69 +72,68 @@ def load_json(body: bytes) -> Any:
 
 
 def load_exact_json(body: bytes) -> Any:
-    """Read JSON bytes that :func:`load_json` accepts, with decimals for numbers that no float equals."""
+    """Parse valid JSON bytes, with decimals for numbers that no float equals."""
     return _EXACT_DECODER.decode(strip_bom(body))
 
 
 def dump_exact_json(value: Any) -> bytes:
-    """Write what :func:`load_exact_json` reads: a decimal is a number with all its digits."""
+    """Encode a value as JSON, decimals as numbers with all their digits."""
     return _EXACT_ENCODER.encode(value)
 
 
 def parse_number(text: str) -> float | Decimal:
-    """Return a JSON number as a float where that has all its digits, else as a decimal."""
-    found = float(text)
-    exact = Decimal(text)
-    return found if Decimal(repr(found)) == exact else exact
+    """Parse a JSON number as a float if that is exact, else as a decimal."""
+    number, exact = float(text), Decimal(text)
+    return number if Decimal(repr(number)) == exact else exact
 
 
 _EXACT_DECODER = msgspec.json.Decoder(float_hook=parse_number)
 
 
 def load_repaired_json(body: bytes) -> Any:
-    """Read JSON bytes with U+FFFD for what is no text in them: bad UTF-8 and lone surrogates.
+    """Parse JSON bytes after replacing invalid UTF-8 and lone surrogates by U+FFFD.
 
     Raises
     ------
     JSONError
-        If there is another fault.
+        If they are not valid JSON otherwise.
     """
     return load_json(LONE_SURROGATE.sub(r"\1\\ufffd", body.decode("utf-8", "replace")).encode())
 
 
 def describe_fault(body: bytes, error: Exception) -> tuple[str, int | None]:
-    """Return what is wrong with bytes that are not JSON, and at which offset."""
+    """Return a reason and a byte offset for bytes that are not valid JSON."""
     if isinstance(error, RecursionError):
         return "nested too deeply", None
     try:
         text = body.decode()
     except UnicodeDecodeError as bad:
-        return f"byte 0x{body[bad.start]:02x} is no UTF-8 (byte {bad.start})", bad.start
+        return f"byte 0x{body[bad.start]:02x} is not UTF-8 (byte {bad.start})", bad.start
     lone = LONE_SURROGATE.search(text)
     place = BYTE_PATTERN.search(str(error))
     at = int(place[1]) if place else None
     if at is not None and (word := INVALID_NUMBER.search(body, max(0, at - 1), at + 9)):
-        return f"{word[0].decode()} is no number of JSON (byte {at})", at
-    if lone and (at is None or "surrogate" in str(error)):  # without a place at the very end
+        return f"{word[0].decode()} is not a JSON number (byte {at})", at
+    if lone and (at is None or "surrogate" in str(error)):  # msgspec gives no offset at the end
         at = len(text[: lone.start()].encode())
-        return f"a lone surrogate is no text (byte {at})", at
+        return f"a lone surrogate is not valid text (byte {at})", at
     if at is None and "truncated" in str(error):
         return ("it breaks off" if body.strip() else "it is empty"), len(body)
     return sanitize_text(error, 120), at
 
 
 def strip_bom(body: bytes) -> bytes:
-    """Return a body without the byte order mark that some servers put before it."""
+    """Return a body without the byte order mark that some servers send."""
     return body.removeprefix(BOM_UTF8)
 
 
 def dump_json(value: Any) -> bytes:
-    """Write a value as JSON bytes.
+    """Encode a value as JSON bytes.
 
     Raises
     ------
     JSONError
-        If a part of it is no JSON value, a NaN or an infinity included; the message says where.
+        If JSON cannot represent a part of the value, such as NaN; the message has its path.
     """
     if is_plain_json(value):
         with suppress(UnicodeEncodeError):  # a lone surrogate
@@ -146,7 +145,7 @@ def dump_json(value: Any) -> bytes:
 
 
 def is_plain_json(value: Any) -> bool:
-    """Tell at a glance that a value is JSON, texts apart; False where it takes a closer look."""
+    """Return quickly whether a value is JSON, strings not examined; False if it may not be."""
     kind = type(value)
     if kind in _LEAF_TYPES:
         return True
@@ -162,23 +161,24 @@ def is_plain_json(value: Any) -> bool:
 
 
 def dump_valid_json(value: Any) -> bytes:
-    """Write a value that is known to hold text, finite numbers, Booleans, null and containers.
+    """Encode a value of strings, finite numbers, Booleans, null, dicts and lists.
 
     Raises
     ------
     UnicodeEncodeError
-        If a text holds a lone surrogate.
+        If a string contains a lone surrogate.
     """
     return _ENCODER.encode(value)
 
 
 def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
-    """Yield a sentence for each part of `value` that JSON cannot hold."""
+    """Yield a sentence for each part of a value that JSON cannot represent."""
     kind = type(value)
     if kind is dict:
         for key, item in value.items():
             if not isinstance(key, str):
-                yield f"Key {sanitize_text(repr(key), 80)}{describe_path(path)} is no text; JSON keys are."
+                shown = f"{sanitize_text(repr(key), 80)}{describe_path(path)}"
+                yield f"Key {shown} is not a string, as JSON requires."
             elif (fault := describe_leaf_fault(key)) is not None:
                 yield fault.format(f" of a key{describe_path(path)}")
             yield from iter_faults(item, (*path, key))
@@ -190,7 +190,7 @@ def iter_faults(value: Any, path: tuple[str | int, ...]) -> Iterator[str]:
 
 
 def describe_leaf_fault(value: Any) -> str | None:
-    """Return what keeps a leaf out of JSON, with braces where its place goes."""
+    """Return why JSON cannot represent a leaf, with braces for its path; None if it can."""
     kind = type(value)
     if kind is str and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
         return "Lone surrogate in text{}: it has no UTF-8 form."

@@ -1,126 +1,67 @@
-"""Kinds of scalars: the dtype and the Arrow type of a column, and the functions for its values."""
+"""The known scalars: column types and conversions, by name, specification and description."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gqlnb.document import scalar_values as values
-from gqlnb.document.scalar_values import (
-    build_epoch_reader,
-    build_epoch_sender,
-    build_integer_reader,
-    read_boolean,
-    read_byte,
-    read_date,
-    read_decimal,
-    read_id,
-    read_local_datetime,
-    read_local_nanoseconds,
-    read_money,
-    read_number,
-    read_number_text,
-    read_object_text,
-    read_text,
-    read_time,
-    read_timestamp,
-    read_zoned_datetime,
-    read_zoned_nanoseconds,
-    read_zoned_time,
-    send_date,
-    send_datetime,
-    send_local_datetime,
-    send_number,
-)
-
-__all__ = [
-    "BIG_INTEGER",
-    "BOOLEAN",
-    "BYTE",
-    "DATE",
-    "DATETIME",
-    "DECIMAL",
-    "DURATION",
-    "DURATION_SECONDS",
-    "EPOCH_MILLISECONDS",
-    "EPOCH_SECONDS",
-    "FLOAT",
-    "ID",
-    "INT",
-    "JSON",
-    "KNOWN_SCALARS",
-    "LOCAL_DATETIME",
-    "LONG",
-    "MONEY",
-    "NUMBER",
-    "OBJECT_TEXT",
-    "TEXT",
-    "TIME",
-    "TIMESTAMP",
-    "UNKNOWN",
-    "ZONED_TIME",
-    "OtherForm",
-    "Scalar",
-    "get_known_scalar",
-    "recognize_scalar",
-]
+from gqlnb.document.scalar_values import ValueForm, build_integer_reader
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """How the values of a scalar are read and sent.
+    """Column type and conversions of a scalar.
 
     Attributes
     ----------
     dtype
-        The pandas dtype of a column; ``"object"`` for Python values as they are.
+        The pandas dtype of a column; ``"object"`` for unconverted Python values.
     arrow
-        The Arrow type of a column; None where it depends on the values.
+        The name of the Arrow type of a column; None if it depends on the values.
     stored
-        The Arrow type that values are read as on the way there, where it is another: 32 bits check
-        the range of an Int, and Arrow parses the text of a moment.
-    wire
-        The Python types that the JSON values have, None apart.
-    exact
-        Those of `wire` that Arrow takes as they are.
-    fix
-        Makes a value of any other type right, or raises; None where values stay as they are.
+        The Arrow type from which values are cast, if it differs: ``int32`` checks the range of an
+        Int, and Arrow parses timestamps from text.
+    json_types
+        The Python types of the JSON values, besides None.
+    exact_types
+        Those of `json_types` that Arrow accepts without conversion.
+    convert
+        Converts a value of any other type, or raises; None if values are not converted.
     serialise
-        Makes a Python value of a variable a JSON value; None for the usual way.
+        Converts a Python value of a variable to a JSON value; None for the default conversion.
     wider
-        The kind of a column where `fix` raises `WiderError` for one of its values; None where
-        it never does.
-    others
-        The kinds of a column where `fix` raises `OtherFormError` for its first value, by the name
-        of the form: servers give one name to different things.
+        The kind of a column in which `convert` raises `WiderError` for a value.
+    other_forms
+        The kinds of a column in which `convert` raises `OtherFormError` for the first value, since
+        servers use one name for different scalars.
     """
 
     dtype: str
     arrow: str | None = None
     stored: str | None = None
-    wire: tuple[type, ...] = ()
-    exact: frozenset[type] = frozenset()
-    fix: Callable[[Any], Any] | None = None
+    json_types: tuple[type, ...] = ()
+    exact_types: frozenset[type] = frozenset()
+    convert: Callable[[Any], Any] | None = None
     serialise: Callable[[Any], Any] | None = None
     wider: Scalar | None = None
-    others: Mapping[str, OtherForm] = field(default_factory=dict, compare=False)
+    other_forms: Mapping[str, OtherForm] = field(default_factory=dict, compare=False)
 
 
 class OtherForm(NamedTuple):
-    """The kind of a column whose values are not what the name of their scalar says.
+    """The kind of a column whose values have another form than the name of the scalar implies.
 
     Attributes
     ----------
     scalar
         The kind.
     described
-        A noun for such values, where the difference is worth a warning; empty where the dtype of
-        the column says enough.
+        A noun for such values, for a warning; empty for no warning.
     like
-        The known scalar that has these values.
+        The known scalar with such values.
     """
 
     scalar: Scalar
@@ -130,9 +71,9 @@ class OtherForm(NamedTuple):
 
 _STR = frozenset({str})
 
-TEXT = Scalar("string", "large_string", None, (str,), _STR, read_text)
-OBJECT_TEXT = replace(TEXT, fix=read_object_text)
-ID = replace(TEXT, wire=(str, int), fix=read_id)
+TEXT = Scalar("string", "large_string", None, (str,), _STR, values.read_text)
+OBJECT_TEXT = replace(TEXT, convert=values.read_object_text)
+ID = replace(TEXT, json_types=(str, int), convert=values.read_id)
 INT = Scalar(
     "Int64", "int64", "int32", (int,), frozenset({int}), build_integer_reader(32, texts=False)
 )
@@ -140,101 +81,128 @@ LONG = Scalar(
     "Int64", "int64", None, (int, str), frozenset({int}), build_integer_reader(64, texts=True)
 )
 FLOAT = Scalar(
-    "Float64", "float64", None, (float,), frozenset({float, int}), read_number, send_number
+    "Float64",
+    "float64",
+    None,
+    (float,),
+    frozenset({float, int}),
+    values.read_number,
+    values.send_number,
 )
-# As `FLOAT`, and text: PostgreSQL's infinities, and numbers of servers that write all as text.
-NUMBER = replace(FLOAT, wire=(float, str), fix=read_number_text)
-BOOLEAN = Scalar("boolean", "bool", None, (bool,), frozenset({bool}), read_boolean)
-# A number of more than 64 bits, and a moment with nanoseconds, make their columns hold that: either
-# is exact, which a declared dtype that cuts them would not be.
+# As `FLOAT`, and text: PostgreSQL's infinities, and servers that send all numbers as text.
+NUMBER = replace(FLOAT, json_types=(float, str), convert=values.read_number_text)
+BOOLEAN = Scalar("boolean", "bool", None, (bool,), frozenset({bool}), values.read_boolean)
+# An integer of more than 64 bits, and a timestamp with nanoseconds, change the type of their
+# column, because a fixed type would have to round them.
 BIG_INTEGER = replace(
     LONG,
-    fix=build_integer_reader(64, texts=True, wider=True),
+    convert=build_integer_reader(64, texts=True, wider=True),
     wider=Scalar(
-        "object", "decimal128(38)", wire=LONG.wire, fix=build_integer_reader(None, texts=True)
+        "object",
+        "decimal128(38)",
+        json_types=LONG.json_types,
+        convert=build_integer_reader(None, texts=True),
     ),
 )
 BYTE = replace(
-    LONG, fix=read_byte, others={values.TEXT: OtherForm(TEXT, "text, not numbers", "String")}
+    LONG,
+    convert=values.read_byte,
+    other_forms={ValueForm.TEXT: OtherForm(TEXT, "text, not numbers", "String")},
 )
-DECIMAL = Scalar("object", "decimal128", wire=(Decimal,), fix=read_decimal)
+DECIMAL = Scalar("object", "decimal128", json_types=(Decimal,), convert=values.read_decimal)
 MONEY = replace(
     DECIMAL,
-    fix=read_money,
-    others={values.AMOUNT: OtherForm(TEXT, "text, not plain numbers", "String")},
+    convert=values.read_money,
+    other_forms={ValueForm.AMOUNT: OtherForm(TEXT, "text, not plain numbers", "String")},
 )
 
-# Moments. Where the first value has a zone all must have one, and none where it has none: what a
-# name says of that is true of most servers, not of all (PostGraphile and Strawberry name both
-# alike). A moment without a zone is never taken for one in UTC.
+# Timestamps. The first value decides whether all must have a time zone, or none: the names imply it
+# for most servers, but PostGraphile and Strawberry have one name for both. A timestamp without a
+# zone is never assumed to be in UTC.
 _PLAIN_DATETIME = Scalar(
     "datetime64[us, UTC]",
-    "moment",
+    "timestamp[us, UTC]",
     "large_string",
     (str,),
     _STR,
-    read_zoned_datetime,
-    send_datetime,
-    Scalar("datetime64[ns, UTC]", "instant", "large_string", (str,), fix=read_zoned_nanoseconds),
+    values.read_zoned_datetime,
+    values.send_datetime,
+    Scalar(
+        "datetime64[ns, UTC]",
+        "timestamp[ns, UTC]",
+        "large_string",
+        (str,),
+        convert=values.read_zoned_nanoseconds,
+    ),
 )
 _PLAIN_LOCAL_DATETIME = Scalar(
     "datetime64[us]",
-    "local moment",
+    "timestamp[us]",
     "large_string",
     (str,),
     _STR,
-    read_local_datetime,
-    send_local_datetime,
-    Scalar("datetime64[ns]", "local instant", "large_string", (str,), fix=read_local_nanoseconds),
+    values.read_local_datetime,
+    values.send_local_datetime,
+    Scalar(
+        "datetime64[ns]",
+        "timestamp[ns]",
+        "large_string",
+        (str,),
+        convert=values.read_local_nanoseconds,
+    ),
 )
-DATETIME = replace(_PLAIN_DATETIME, others={values.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME)})
+DATETIME = replace(_PLAIN_DATETIME, other_forms={ValueForm.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME)})
 LOCAL_DATETIME = replace(
     _PLAIN_LOCAL_DATETIME,
-    others={values.ZONED: OtherForm(_PLAIN_DATETIME, "timestamps with a time zone", "DateTime")},
+    other_forms={
+        ValueForm.ZONED: OtherForm(_PLAIN_DATETIME, "timestamps with a time zone", "DateTime")
+    },
 )
 TIMESTAMP = replace(
     DATETIME,
-    fix=read_timestamp,
-    others={
-        values.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME),
-        values.COUNT: OtherForm(
+    convert=values.read_timestamp,
+    other_forms={
+        ValueForm.LOCAL: OtherForm(_PLAIN_LOCAL_DATETIME),
+        ValueForm.COUNT: OtherForm(
             replace(LONG, serialise=None), "numbers in a unit that is not known", "Long"
         ),
     },
 )
-_NUMERIC_DATETIME = replace(_PLAIN_DATETIME, wire=(int, float, str), exact=frozenset(), stored=None)
+_NUMERIC_DATETIME = replace(
+    _PLAIN_DATETIME, json_types=(int, float, str), exact_types=frozenset(), stored=None
+)
 EPOCH_SECONDS = replace(
     _NUMERIC_DATETIME,
-    fix=build_epoch_reader("seconds"),
-    serialise=build_epoch_sender("seconds"),
+    convert=values.build_epoch_reader("seconds"),
+    serialise=values.build_epoch_sender("seconds"),
     wider=None,
 )
 EPOCH_MILLISECONDS = replace(
     _NUMERIC_DATETIME,
-    fix=build_epoch_reader("milliseconds"),
-    serialise=build_epoch_sender("milliseconds"),
+    convert=values.build_epoch_reader("milliseconds"),
+    serialise=values.build_epoch_sender("milliseconds"),
     wider=None,
 )
-DATE = Scalar("datetime64[us]", "date32", "large_string", (str,), _STR, read_date, send_date)
-_PLAIN_TIME = Scalar("object", "time64[us]", fix=read_time)
-_PLAIN_ZONED_TIME = Scalar("object", "zoned time", fix=read_zoned_time)
+DATE = Scalar(
+    "datetime64[us]", "date32", "large_string", (str,), _STR, values.read_date, values.send_date
+)
+_PLAIN_TIME = Scalar("object", "time64[us]", convert=values.read_time)
+_PLAIN_ZONED_TIME = Scalar("object", "zoned time", convert=values.read_zoned_time)
 TIME = replace(
     _PLAIN_TIME,
-    others={
-        values.ZONED: OtherForm(_PLAIN_ZONED_TIME),
-        values.ZONED_TIMESTAMP: OtherForm(
+    other_forms={
+        ValueForm.ZONED: OtherForm(_PLAIN_ZONED_TIME),
+        ValueForm.ZONED_TIMESTAMP: OtherForm(
             _PLAIN_DATETIME, "timestamps, not times of day", "DateTime"
         ),
-        values.LOCAL_TIMESTAMP: OtherForm(
+        ValueForm.LOCAL_TIMESTAMP: OtherForm(
             _PLAIN_LOCAL_DATETIME, "timestamps, not times of day", "LocalDateTime"
         ),
     },
 )
-ZONED_TIME = replace(_PLAIN_ZONED_TIME, others={values.LOCAL: OtherForm(_PLAIN_TIME)})
-DURATION = Scalar(
-    "object", "span"
-)  # of lengths that are all fixed a timedelta64, else as they came
-DURATION_SECONDS = Scalar("object", "seconds")  # the same, numbers being seconds
+ZONED_TIME = replace(_PLAIN_ZONED_TIME, other_forms={ValueForm.LOCAL: OtherForm(_PLAIN_TIME)})
+DURATION = Scalar("object", "duration")  # timedelta64 unless a value is not of a fixed length
+DURATION_SECONDS = Scalar("object", "seconds")  # the same, with numbers in seconds
 JSON = Scalar("object", "json")  # text in Arrow and Parquet, which have no type of any JSON value
 UNKNOWN = Scalar("object")
 
@@ -371,12 +339,12 @@ KNOWN_SCALARS: dict[str, Scalar] = {
     name: kind for names, kind in _NAMES_BY_SOURCE for name in names.split()
 }
 
-# What no name says, but the description of a scalar: names that no scalar of a schema can have.
+# Kinds that only a description identifies; no scalar of a schema can have these names.
 _MILLISECONDS_NAME, _DURATION_NAME = "Timestamp in milliseconds", "Duration in seconds"
 _DESCRIBED = {_MILLISECONDS_NAME: EPOCH_MILLISECONDS, _DURATION_NAME: DURATION_SECONDS}
 
 _FULL_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-# The name of a scalar, what its description says, and the scalar that it is then like.
+# The name of a scalar, a pattern for its description, and the known scalar that it is then like.
 _DESCRIPTIONS = (
     # GitLab: 'Time represented in ISO 8601. For example: "2021-03-09T14:58:50+00:00".'
     ("Time", _FULL_TIME, "DateTime"),
@@ -412,9 +380,9 @@ _RFC_3339 = re.compile(r"rfc-?3339\b|iso[-_]?8601|iso-date", re.IGNORECASE)
 
 
 def get_known_scalar(name: str) -> Scalar | None:
-    """Return the kind of a scalar by its name; None for one that is not known.
+    """Return the kind of a scalar by its name; None if it is unknown.
 
-    Hasura names arrays as PostgreSQL does, ``_text``; their values are JSON.
+    Hasura names arrays as in PostgreSQL, such as ``_text``; their values are JSON.
     """
     found = KNOWN_SCALARS.get(name) or _DESCRIBED.get(name)
     if found is None and name[:1] == "_" and name[1:] in KNOWN_SCALARS:
@@ -423,16 +391,16 @@ def get_known_scalar(name: str) -> Scalar | None:
 
 
 def recognize_scalar(name: str, url: str | None, description: str | None) -> str:
-    """Return the name of the known scalar that a schema's scalar is like; empty for none.
+    """Return the name of the known scalar that a schema's scalar is like; "" if none.
 
     Parameters
     ----------
     name
-        Its own name.
+        The name of the scalar.
     url
-        Where it is specified, as ``@specifiedBy`` says.
+        The URL of ``@specifiedBy``.
     description
-        Its description.
+        The description of the scalar.
     """
     site = _SCALAR_PAGES.fullmatch(url.strip()) if url else None
     if site is not None:
@@ -447,15 +415,9 @@ def recognize_scalar(name: str, url: str | None, description: str | None) -> str
     for pattern, like in _SPECIFICATIONS:
         if url and re.search(pattern, url, re.IGNORECASE):
             return like
-    return _recognize_rfc_3339(name) if url and _RFC_3339.search(url) else ""
-
-
-def _recognize_rfc_3339(name: str) -> str:
-    """Return which of the forms of RFC 3339 a scalar has, by the end of its name."""
-    words: Iterable[str] = re.findall(r"[A-Z]?[a-z]+", name)
-    last = [word.lower() for word in words][-2:]
-    if last[-1:] == ["date"]:
-        return "Date"
-    if last[-1:] == ["duration"]:
-        return "Duration"
-    return "Time" if last[-1:] == ["time"] and last != ["date", "time"] else "DateTime"
+    if not url or not _RFC_3339.search(url):
+        return ""
+    # RFC 3339 defines several forms; the end of the name tells which one is meant.
+    endings = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)][-2:]
+    like = {"date": "Date", "duration": "Duration", "time": "Time"}.get("".join(endings[-1:]), "")
+    return "DateTime" if endings == ["date", "time"] else like or "DateTime"

@@ -1,6 +1,6 @@
-"""Conversions of single scalar values: from JSON or Python to what a column holds, and to send.
+"""Conversion of single scalar values: from JSON to column values, and from Python for sending.
 
-Each raises TypeError or ValueError for a wrong value.
+The functions raise TypeError or ValueError for an invalid value.
 """
 
 from __future__ import annotations
@@ -9,91 +9,51 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
+from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = [
-    "AMOUNT",
-    "COUNT",
-    "LOCAL",
-    "LOCAL_TIMESTAMP",
-    "MAX_EXACT_FLOAT",
-    "TEXT",
-    "ZONED",
-    "ZONED_TIMESTAMP",
-    "OtherFormError",
-    "WiderError",
-    "build_epoch_reader",
-    "build_epoch_sender",
-    "build_integer_reader",
-    "read_boolean",
-    "read_byte",
-    "read_date",
-    "read_decimal",
-    "read_id",
-    "read_local_datetime",
-    "read_local_nanoseconds",
-    "read_money",
-    "read_number",
-    "read_number_text",
-    "read_object_text",
-    "read_text",
-    "read_time",
-    "read_timestamp",
-    "read_zoned_datetime",
-    "read_zoned_nanoseconds",
-    "read_zoned_time",
-    "send_date",
-    "send_datetime",
-    "send_local_datetime",
-    "send_number",
-    "unwrap",
-]
-
+T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1)
-NANOSECOND_DIGITS = re.compile(
-    r"[.,]\d{6}(\d+)"
-)  # the digits after microseconds, which Python's types lack
+NANOSECOND_DIGITS = re.compile(r"[.,]\d{6}(\d+)")  # beyond the resolution of Python's types
 ZONE_NAME = re.compile(r"\[[^\]]*\]$")  # of java.time: 2026-01-02T03:04:05+01:00[Europe/Paris]
 MAX_EXACT_FLOAT = 2**53  # a float can represent every integer up to here
-NANOSECOND_RANGE = range(-(2**63) + 1, 2**63)  # the least one is NumPy's and Arrow's NaT
-EPOCH_COUNT = re.compile(r"[+-]?\d{9,}")  # a count since 1970; a day in ISO 8601's basic form has 8
+NANOSECOND_RANGE = range(-(2**63) + 1, 2**63)  # -(2**63) is NaT for NumPy and Arrow
+EPOCH_COUNT = re.compile(r"[+-]?\d{9,}")  # since 1970; a date in ISO 8601's basic form has 8 digits
+
+
+class ValueForm(StrEnum):
+    """A form that values of a scalar may have, contrary to its name, as a clause for messages."""
+
+    LOCAL = "it has no time zone"
+    ZONED = "it has a time zone"
+    LOCAL_TIMESTAMP = "it is a timestamp without a time zone"
+    ZONED_TIMESTAMP = "it is a timestamp with a time zone"
+    COUNT = "it is a number"
+    TEXT = "it is text"
+    AMOUNT = "it is not a plain number"
 
 
 class WiderError(ValueError):
-    """A value that only the wider form of its scalar holds."""
-
-
-# Forms of values that the name of their scalar does not tell, and what is said of such a value.
-LOCAL, ZONED, LOCAL_TIMESTAMP, ZONED_TIMESTAMP = "local", "zoned", "local timestamp", "timestamp"
-COUNT, TEXT, AMOUNT = "number", "text", "amount in words"
-_FORM_MESSAGES = {
-    LOCAL: "it has no time zone",
-    ZONED: "it has a time zone",
-    LOCAL_TIMESTAMP: "it is a timestamp",
-    ZONED_TIMESTAMP: "it is a timestamp",
-    COUNT: "it is a number",
-    TEXT: "it is text",
-    AMOUNT: "it is not a plain number",
-}
+    """A value that needs the wider column type of its scalar."""
 
 
 class OtherFormError(ValueError):
-    """A value in another form than the name of its scalar says.
+    """A value in another form than the name of its scalar implies.
 
     Parameters
     ----------
     form
-        The form, by which :attr:`gqlnb.document.known_scalars.Scalar.others` has its kind.
+        The form, a key of :attr:`gqlnb.document.known_scalars.Scalar.other_forms`.
     """
 
-    def __init__(self, form: str) -> None:
-        super().__init__(_FORM_MESSAGES[form])
+    def __init__(self, form: ValueForm) -> None:
+        super().__init__(form.value)
         self.form = form
 
 
 def unwrap(value: Any) -> Any:
-    """Return a NumPy scalar as the plain value it holds; anything else as it is."""
+    """Convert a NumPy scalar to a Python value; return any other value unchanged."""
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 
 
@@ -103,14 +63,14 @@ def unwrap(value: Any) -> Any:
 def build_integer_reader(
     bits: int | None, *, texts: bool, signed: bool = True, wider: bool = False
 ) -> Callable[[Any], int]:
-    """Return a function that reads whole numbers.
+    """Return a function that converts a value to an integer.
 
     Parameters
     ----------
     bits
-        How many bits they have; None for any number.
+        The number of bits; None for any size.
     texts
-        Whether text of a number is taken too.
+        Whether to accept text.
     signed
         Whether one of the bits is the sign.
     wider
@@ -124,8 +84,8 @@ def build_integer_reader(
         value = unwrap(value)
         if texts and isinstance(value, str):
             value = int(value)
-        right = not isinstance(value, bool) and isinstance(value, (int, float))
-        if not right or value != int(value):
+        is_number = not isinstance(value, bool) and isinstance(value, (int, float))
+        if not is_number or value != int(value):
             raise TypeError
         if isinstance(value, float) and abs(value) > MAX_EXACT_FLOAT:
             message = "a number with a decimal point or an exponent is not exact beyond 2**53"
@@ -139,9 +99,9 @@ def build_integer_reader(
 
 
 def read_byte(value: Any) -> int:
-    """Return a byte as a number; text holds bytes in Base64 or in hexadecimal digits."""
+    """Convert a number; text is in another form, such as Base64."""
     if isinstance(value, str):
-        raise OtherFormError(TEXT)
+        raise OtherFormError(ValueForm.TEXT)
     return _read_long(value)
 
 
@@ -149,7 +109,7 @@ _read_long = build_integer_reader(64, texts=True)
 
 
 def read_number(value: Any) -> float:
-    """Return a number as a float."""
+    """Convert a number to a float."""
     value = unwrap(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         raise TypeError
@@ -157,9 +117,10 @@ def read_number(value: Any) -> float:
 
 
 def read_number_text(value: Any) -> float:
-    """Return a number, or the text of one, as a float: servers on PostgreSQL send either.
+    """Convert a number or text to a float; servers on PostgreSQL send either.
 
-    JSON has no NaN, so PostgreSQL's comes as text. A column of Float64 would hold it as null.
+    PostgreSQL's NaN is sent as text, because JSON cannot represent it, and is rejected: a column of
+    Float64 would store it as null.
     """
     if not isinstance(value, str):
         return read_number(value)
@@ -174,8 +135,8 @@ def read_number_text(value: Any) -> float:
 
 
 def read_decimal(value: Any) -> Decimal:
-    """Return a number, or the text of one, as an exact decimal."""
-    if type(value) is Decimal:  # what bytes are decoded to
+    """Convert a number or text to an exact decimal."""
+    if type(value) is Decimal:  # from the JSON decoder
         return value
     value = unwrap(value)
     if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal)):
@@ -188,16 +149,16 @@ def read_decimal(value: Any) -> Decimal:
 
 
 def read_money(value: Any) -> Decimal:
-    """Return an amount; PostgreSQL's own type writes it in words of a locale, as ``$1,234.50``."""
+    """Convert an amount; PostgreSQL's type ``money`` is formatted for a locale: ``$1,234.50``."""
     try:
         return read_decimal(value)
     except ValueError:
         pass
-    raise OtherFormError(AMOUNT)
+    raise OtherFormError(ValueForm.AMOUNT)
 
 
 def read_boolean(value: Any) -> bool:
-    """Return a truth value."""
+    """Return a Boolean."""
     value = unwrap(value)
     if not isinstance(value, bool):
         raise TypeError
@@ -208,15 +169,15 @@ def read_boolean(value: Any) -> bool:
 
 
 def read_text(value: Any) -> str:
-    """Return text."""
+    """Return text without lone surrogates."""
     if not isinstance(value, str):
         raise TypeError
-    value.encode()  # a lone surrogate has no form in Arrow
+    value.encode()  # Arrow cannot represent a lone surrogate
     return str(value)
 
 
 def read_id(value: Any) -> str:
-    """Return an id, which some endpoints send as a number."""
+    """Convert an ID to text; some endpoints send a number."""
     value = unwrap(value)
     return (
         str(value) if isinstance(value, int) and not isinstance(value, bool) else read_text(value)
@@ -224,17 +185,17 @@ def read_id(value: Any) -> str:
 
 
 def read_object_text(value: Any) -> str:
-    """Return text, or the text of an object such as a UUID or a path that a resolver gave."""
+    """Convert text, or an object with a text form such as a UUID or a path, to text."""
     if isinstance(value, (bool, int, float, bytes, Mapping, list, tuple)):
         raise TypeError
     return read_text(str(value))
 
 
-# -- moments
+# -- dates with times
 
 
 def _parse_datetime(value: Any) -> tuple[datetime, int]:
-    """Return a moment, and the nanoseconds beyond its microseconds."""
+    """Return a datetime, and its nanoseconds beyond microseconds."""
     rest = 0
     if isinstance(value, str):
         rest = _parse_nanoseconds(value)
@@ -252,13 +213,13 @@ def _parse_datetime(value: Any) -> tuple[datetime, int]:
     return value, rest
 
 
-def _parse_iso(read: Callable[[str], Any], text: str, noun: str) -> Any:
-    """Return what a text of ISO 8601 says.
+def _parse_iso(parse: Callable[[str], T], text: str, noun: str) -> T:
+    """Parse ISO 8601 text.
 
-    PostgreSQL has more than Python: ``infinity``, years before 1 and after 9999, and 24:00.
+    PostgreSQL has values that Python lacks: infinity, years before 1 and after 9999, and 24:00.
     """
     try:
-        return read(text)
+        return parse(text)
     except ValueError:
         pass
     message = f"it is not a {noun} in ISO 8601 that Python has: years 1 to 9999, before 24:00"
@@ -266,7 +227,7 @@ def _parse_iso(read: Callable[[str], Any], text: str, noun: str) -> Any:
 
 
 def _parse_nanoseconds(text: str) -> int:
-    """Return the nanoseconds of a text beyond its microseconds."""
+    """Return the nanoseconds beyond microseconds in a text."""
     match = NANOSECOND_DIGITS.search(text)
     digits = match[1].rstrip("0") if match else ""
     if len(digits) > 3:
@@ -278,24 +239,24 @@ def _parse_nanoseconds(text: str) -> int:
 def _parse_zoned(value: Any) -> tuple[datetime, int]:
     found, rest = _parse_datetime(value)
     if found.tzinfo is None:
-        raise OtherFormError(LOCAL)
+        raise OtherFormError(ValueForm.LOCAL)
     return found, rest
 
 
 def _parse_local(value: Any) -> tuple[datetime, int]:
     found, rest = _parse_datetime(value)
     if found.tzinfo is not None:
-        raise OtherFormError(ZONED)
+        raise OtherFormError(ValueForm.ZONED)
     return found, rest
 
 
 def read_zoned_datetime(value: Any) -> datetime:
-    """Return a moment with a zone."""
+    """Convert a value to a datetime with a time zone."""
     return _require_microseconds(*_parse_zoned(value))
 
 
 def read_local_datetime(value: Any) -> datetime:
-    """Return a moment without a zone."""
+    """Convert a value to a datetime without a time zone."""
     return _require_microseconds(*_parse_local(value))
 
 
@@ -307,13 +268,13 @@ def _require_microseconds(found: datetime, rest: int) -> datetime:
 
 
 def read_zoned_nanoseconds(value: Any) -> int:
-    """Return a moment with a zone as nanoseconds since 1970 in UTC."""
+    """Convert a value with a time zone to nanoseconds since 1970 in UTC."""
     found, rest = _parse_zoned(value)
     return _count_nanoseconds(found.astimezone(UTC).replace(tzinfo=None), rest)
 
 
 def read_local_nanoseconds(value: Any) -> int:
-    """Return a moment without a zone as nanoseconds since 1970."""
+    """Convert a value without a time zone to nanoseconds since 1970."""
     return _count_nanoseconds(*_parse_local(value))
 
 
@@ -326,17 +287,17 @@ def _count_nanoseconds(found: datetime, rest: int) -> int:
 
 
 def read_timestamp(value: Any) -> datetime:
-    """Return a moment with a zone; a number since 1970 is of a unit that its name does not say."""
+    """Convert text to a datetime with a time zone; the unit of a number is unknown."""
     number = unwrap(value)
     if isinstance(number, (int, float)) and not isinstance(number, bool):
-        raise OtherFormError(COUNT)
+        raise OtherFormError(ValueForm.COUNT)
     if isinstance(number, str) and EPOCH_COUNT.fullmatch(number):
-        raise OtherFormError(COUNT)
+        raise OtherFormError(ValueForm.COUNT)
     return read_zoned_datetime(value)
 
 
 def build_epoch_reader(unit: str) -> Callable[[Any], datetime]:
-    """Return a function that reads numbers of `unit` since 1970; it takes text of a moment too.
+    """Return a function that converts a number of `unit` since 1970, or ISO 8601 text.
 
     Parameters
     ----------
@@ -359,14 +320,13 @@ def _read_epoch(step: int, value: Any) -> datetime:
     return EPOCH.replace(tzinfo=UTC) + timedelta(microseconds=int(count))
 
 
-# -- days and times of day
+# -- dates and times of day
 
 
 def read_date(value: Any) -> date:
-    """Return a day."""
+    """Convert a value to a date."""
     if isinstance(value, str):
-        found: date = _parse_iso(date.fromisoformat, value, "date")
-        return found
+        return _parse_iso(date.fromisoformat, value, "date")
     if isinstance(value, datetime) and value.time() != time():
         raise TypeError
     if not isinstance(value, date):
@@ -377,7 +337,7 @@ def read_date(value: Any) -> date:
 def _parse_clock(value: Any) -> time:
     if isinstance(value, str):
         if _parse_nanoseconds(value):
-            message = "it has nanoseconds, and a time of Python has not"
+            message = "it has nanoseconds, which a time of Python cannot represent"
             raise ValueError(message)
         value = _parse_time(value)
     if not isinstance(value, time):
@@ -390,35 +350,34 @@ def _parse_time(text: str) -> time:
         return time.fromisoformat(text)
     except ValueError:
         pass
-    found = _parse_iso(
-        datetime.fromisoformat, text, "time of day"
-    )  # some servers call a timestamp "Time", as GitLab does
-    raise OtherFormError(ZONED_TIMESTAMP if found.tzinfo else LOCAL_TIMESTAMP)
+    # GitLab and others call a timestamp "Time".
+    found = _parse_iso(datetime.fromisoformat, text, "time of day")
+    raise OtherFormError(ValueForm.ZONED_TIMESTAMP if found.tzinfo else ValueForm.LOCAL_TIMESTAMP)
 
 
 def read_time(value: Any) -> time:
-    """Return a time of day without a zone."""
+    """Convert a value to a time of day without a time zone."""
     found = _parse_clock(value)
     if found.tzinfo is not None:
-        raise OtherFormError(ZONED)
+        raise OtherFormError(ValueForm.ZONED)
     return found
 
 
 def read_zoned_time(value: Any) -> time:
-    """Return a time of day with a zone."""
+    """Convert a value to a time of day with a time zone."""
     found = _parse_clock(value)
     if found.tzinfo is None:
-        raise OtherFormError(LOCAL)
+        raise OtherFormError(ValueForm.LOCAL)
     return found
 
 
-# -- one value to send
+# -- values to send
 
 
 def send_datetime(value: Any) -> Any:
-    """Return a day as its midnight in UTC; anything else as it is.
+    """Convert a date to its midnight in UTC; return any other value unchanged.
 
-    A time without a zone is left alone: it may be meant to be local.
+    A datetime without a time zone is not converted, because it may be a local time.
     """
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
@@ -426,16 +385,16 @@ def send_datetime(value: Any) -> Any:
 
 
 def send_local_datetime(value: Any) -> Any:
-    """Return a day as its midnight; anything else as it is."""
+    """Convert a date to its midnight; return any other value unchanged."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day)
     return value
 
 
 def build_epoch_sender(unit: str) -> Callable[[Any], Any]:
-    """Return a function that makes moments with a zone whole numbers of `unit` since 1970.
+    """Return a function that converts datetimes with a time zone to integers since 1970.
 
-    Anything else it returns as it is; `unit` is as for :func:`build_epoch_reader`.
+    It returns other values unchanged; `unit` is as for :func:`build_epoch_reader`.
     """
     step = timedelta(seconds=1) if unit == "seconds" else timedelta(milliseconds=1)
 
@@ -448,15 +407,15 @@ def build_epoch_sender(unit: str) -> Callable[[Any], Any]:
 
 
 def send_date(value: Any) -> Any:
-    """Return a moment at midnight as its day; anything else as it is."""
+    """Convert a datetime at midnight to its date; return any other value unchanged."""
     if not isinstance(value, datetime):
         return value
     if value.time() != time():
-        message = "a day is asked for, and the value has a time of day. Pass its .date()."
+        message = "a date is required, and the value has a time of day. Pass its .date()."
         raise TypeError(message)
     return value.date()
 
 
 def send_number(value: Any) -> Any:
-    """Return a decimal as a float; anything else as it is."""
+    """Convert a decimal to a float; return any other value unchanged."""
     return float(value) if isinstance(value, Decimal) else value

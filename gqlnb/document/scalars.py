@@ -1,4 +1,4 @@
-"""Scalars by name: how their values stand in columns, and how Python values are sent as them."""
+"""Registry of custom scalars, and look-up of scalars by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from gqlnb.document.known_scalars import (
     INT,
     JSON,
     KNOWN_SCALARS,
-    NUMBER,
     OBJECT_TEXT,
     TEXT,
     UNKNOWN,
@@ -21,8 +20,6 @@ from gqlnb.document.known_scalars import (
     get_known_scalar,
 )
 from gqlnb.document.scalar_values import (
-    OtherFormError,
-    WiderError,
     build_integer_reader,
     read_boolean,
     read_id,
@@ -32,11 +29,6 @@ from gqlnb.document.scalar_values import (
 from gqlnb.errors import OptionError, sanitize_text
 
 __all__ = [
-    "NUMBER",
-    "UNKNOWN",
-    "OtherFormError",
-    "Scalar",
-    "WiderError",
     "get_scalar",
     "get_version",
     "is_always_integer",
@@ -54,7 +46,7 @@ _version = 0
 
 
 def get_version() -> int:
-    """Return a number that changes when a scalar is registered."""
+    """Return a counter that increases when a scalar is registered, to key caches."""
     return _version
 
 
@@ -66,12 +58,12 @@ def scalar(
     serialise: Callable[[Any], Any] | None = None,
     dtype: str | None = None,
 ) -> None:
-    """Say how the values of a custom scalar are read and sent, in this process from now on.
+    """Register a custom scalar for this process: its column type and conversions.
 
-    Known by name are these, their usual spellings, and the scalars of PostGraphile, Hasura,
-    graphql-scalars, Strawberry, Saleor, graphql-java, HotChocolate, Shopify, GitHub, GitLab and
-    AppSync; others by the specification that ``@specifiedBy`` names. Values of the rest stay as
-    they came.
+    The scalars below are known by name, with their usual spellings, and so are those of
+    PostGraphile, Hasura, graphql-scalars, Strawberry, Saleor, graphql-java, HotChocolate, Shopify,
+    GitHub, GitLab and AppSync; others by the URL of ``@specifiedBy``. Values of unknown scalars are
+    not converted.
 
     ================= ===================================================================
     Scalar            dtype of a column
@@ -81,12 +73,12 @@ def scalar(
     ``DateTime``      datetime64[us, UTC]; datetime64[us] where no value has a zone; [ns]
                       where one has nanoseconds
     ``Datetime``      that of ``DateTime``: PostGraphile has one name for both. Without any value
-                      it is in UTC, and in a page of ``client.pages`` as in the pages before
+                      it is in UTC, and in a page of ``client.pages`` as in the previous pages
     ``LocalDateTime`` datetime64[us]; datetime64[ns] where one has nanoseconds
     ``Decimal``       object: ``decimal.Decimal``
     ``Double``        Float64
-    ``Duration``      timedelta64[us], or [ns]; as they came where one is not of a fixed
-                      length, Float64 where all are numbers: a warning says so
+    ``Duration``      timedelta64[us], or [ns]; unconverted where one is not of a fixed
+                      length, Float64 where all are numbers; both with a warning
     ``JSON``          object: dictionaries, lists, ...
     ``PositiveInt``   Int64
     ``Time``          object: ``datetime.time``
@@ -94,33 +86,33 @@ def scalar(
     ``URI``, ``UUID`` string
     ================= ===================================================================
 
-    Lists of a scalar in one cell hold such values too. What no value shows, pages cannot agree on
-    beforehand: a warning names the column of ``Datetime`` whose first value in a later page has no
-    zone, since ``pandas.concat`` makes objects of the two; ``client.execute_all`` reads all pages
-    as one frame.
+    Values in lists within one cell are converted too. The dtype of a column without any value in a
+    page cannot be known: a warning names the column of ``Datetime`` whose first value in a later
+    page has no time zone, since ``pandas.concat`` would convert both to objects;
+    ``client.execute_all`` reads all pages as one frame.
 
-    Variables of integer and decimal scalars are sent as numbers up to 2**53 - 1, beyond as text.
+    Variables of integer and decimal scalars are sent as numbers up to 2**53 - 1, else as text.
 
     Parameters
     ----------
     name
         The name of the scalar in the schema.
     like
-        The name of a known scalar that it is read and sent like.
+        The name of a known scalar with the same column type and conversions.
     parse
-        Turns one JSON value of an answer, never null, into the value in the column.
+        Converts a JSON value of a response, never null, to the value in the column.
     serialise
-        Turns one Python value of a variable, never None, into the JSON value to send.
+        Converts a Python value of a variable, never None, to the JSON value to send.
     dtype
-        The pandas dtype of its columns; with `parse`, that of what it returns. By default that of
-        `like`, else ``"object"``. What it cannot hold unchanged is an error; text of a number is
-        taken as the number. For NumPy's ``"bool"`` and integers, which have no null, it is
-        the pandas dtype that has one: ``"boolean"``, ``"Int64"``.
+        The pandas dtype of its columns, after `parse`; by default that of `like`, else
+        ``"object"``. A value that the dtype cannot represent exactly is an error; text of a number
+        is converted. For NumPy's ``"bool"`` and integers, which have no null, the nullable pandas
+        dtype is used: ``"boolean"``, ``"Int64"``.
 
     Raises
     ------
     OptionError
-        If `like` names no known scalar, or `dtype` no dtype.
+        If `like` is not a known scalar, or `dtype` not a dtype.
 
     Examples
     --------
@@ -133,26 +125,28 @@ def scalar(
         raise OptionError(msg)
     base = UNKNOWN if like is None else _REGISTERED.get(like) or get_known_scalar(like) or UNKNOWN
     if parse is not None:
-        base = replace(base, wire=(), exact=frozenset(), fix=parse, wider=None, others={})
+        base = replace(
+            base,
+            json_types=(),
+            exact_types=frozenset(),
+            convert=parse,
+            wider=None,
+            other_forms={},
+        )
     if dtype is not None:
-        found, right = _resolve_dtype(name, dtype)
-        first = base.fix
-        fix = right if first is None else lambda value: _apply_unless_none(right, first(value))
-        base = Scalar(found, fix=fix)
+        column_dtype, fit = _resolve_dtype(name, dtype)
+        first = base.convert
+
+        def convert(value: Any) -> Any:
+            converted = value if first is None else first(value)
+            return None if converted is None else fit(converted)
+
+        base = Scalar(column_dtype, convert=convert)
     _REGISTERED[name] = replace(base, serialise=serialise or base.serialise)
     _version += 1
 
 
-def _apply_unless_none(right: Callable[[Any], Any], value: Any) -> Any:
-    return None if value is None else right(value)
-
-
-def _keep_value(value: Any) -> Any:
-    return value
-
-
 def _read_boolean_or_bit(value: Any) -> bool:
-    """Return a truth value, which 0 and 1 are too."""
     value = unwrap(value)
     return bool(value) if type(value) is int and value in {0, 1} else read_boolean(value)
 
@@ -162,9 +156,9 @@ def _read_float(value: Any) -> float:
 
 
 def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
-    """Return the dtype of a column that can hold null too, and what makes a value fit into it.
+    """Return the nullable dtype for a dtype, and a function that converts values for it.
 
-    NumPy's truth values, integers and texts have no null: it would be false, an error, or "None".
+    NumPy's Booleans, integers and strings have no null: it would be False, an error, or "None".
     """
     from pandas import StringDtype
     from pandas.api.types import is_extension_array_dtype, pandas_dtype
@@ -175,7 +169,7 @@ def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
         found = None
     if found is None:
         msg = (
-            f"scalar({name!r}, dtype={sanitize_text(dtype, 80)!r}): pandas has no such dtype. "
+            f"scalar({name!r}, dtype={sanitize_text(dtype, 80)!r}): pandas does not have it. "
             "For example 'Int64', 'Float64', 'string', 'datetime64[us, UTC]' or 'object'."
         )
         raise OptionError(msg)
@@ -183,18 +177,18 @@ def _resolve_dtype(name: str, dtype: str) -> tuple[str, Callable[[Any], Any]]:
         return dtype if found.kind == "O" else "string", read_id
     if found.kind == "f":
         return dtype, _read_float
-    own = is_extension_array_dtype(found)
+    is_nullable = is_extension_array_dtype(found)
     if found.kind == "b" and getattr(found, "subtype", None) is None:
-        return dtype if own else "boolean", _read_boolean_or_bit
+        return dtype if is_nullable else "boolean", _read_boolean_or_bit
     if found.kind in "iu" and getattr(found, "subtype", None) is None:
         signed, bits = found.kind == "i", 8 * found.itemsize
-        right = build_integer_reader(bits, texts=True, signed=signed)
-        return dtype if own else f"{'Int' if signed else 'UInt'}{bits}", right
-    return dtype, _keep_value
+        read_integer = build_integer_reader(bits, texts=True, signed=signed)
+        return dtype if is_nullable else f"{'Int' if signed else 'UInt'}{bits}", read_integer
+    return dtype, lambda value: value
 
 
 class LeafShape(Protocol):
-    """What tells the scalar of a leaf of an answer."""
+    """The type of a leaf of a response: its name, its enum values, the known scalar it is like."""
 
     type: str | None
     values: tuple[str, ...]
@@ -202,72 +196,74 @@ class LeafShape(Protocol):
 
 
 def get_scalar(shape: LeafShape) -> Scalar:
-    """Return how the values of a leaf are read; those of an enum are text."""
+    """Return the kind of a leaf; an enum is text."""
     if shape.values or shape.type is None:
         return TEXT if shape.values else UNKNOWN
-    own = _REGISTERED.get(shape.type)
-    return own or get_known_scalar(shape.like or shape.type) or UNKNOWN
+    registered = _REGISTERED.get(shape.type)
+    return registered or get_known_scalar(shape.like or shape.type) or UNKNOWN
 
 
 def needs_conversion(kind: Scalar) -> bool:
-    """Return whether values of a scalar in a column are others than its JSON values.
+    """Return whether the values in a column differ from the JSON values.
 
-    Not so of text, of the numbers and truth values that JSON has, and of any JSON.
+    They are the same for text, numbers, Booleans and any JSON.
     """
     if kind in UNCONVERTED:
         return False
-    return kind.dtype != "object" or kind.fix is not None or kind.arrow in {"span", "seconds"}
+    is_duration = kind.arrow in {"duration", "seconds"}
+    return kind.dtype != "object" or kind.convert is not None or is_duration
 
 
 def is_known(name: str) -> bool:
-    """Return whether a type of this name is a scalar that is known by its name."""
+    """Return whether a scalar is registered or known by its name."""
     return name in _REGISTERED or get_known_scalar(name) is not None
 
 
 def is_integer(name: str) -> bool:
-    """Return whether a scalar of this name takes whole numbers, and nothing else is said of it."""
+    """Return whether a scalar takes integers, and has no serialiser."""
     found = _REGISTERED.get(name) or get_known_scalar(name)
     return found is not None and found.dtype == "Int64" and found.serialise is None
 
 
 def is_always_integer(name: str) -> bool:
-    """Return whether a scalar of this name is a number wherever it is known; not so `Byte`."""
+    """Return whether all servers use the name for an integer, unlike `Byte`."""
     found = _REGISTERED.get(name) or get_known_scalar(name)
-    return is_integer(name) and found is not None and not found.others
+    return is_integer(name) and found is not None and not found.other_forms
 
 
 def takes_numbers(name: str, like: str = "") -> bool:
-    """Return whether a scalar takes JSON numbers alone, as Int and Float do, or any JSON.
+    """Return whether large integers for a scalar are sent as JSON numbers, not as text.
 
-    Also one with a `serialise` of its own, which decides what is sent.
+    They are for built-in scalars, for floats and any JSON, and for scalars with a serialiser, which
+    decides itself.
 
     Parameters
     ----------
     name, like
-        Its name, and the name of the known scalar that it is like; empty for none.
+        The name of the scalar, and the name of the known scalar that it is like; "" if none.
     """
     found = _REGISTERED.get(name) or get_known_scalar(like or name) or UNKNOWN
-    if name in {"Int", "String", "Boolean"}:  # their servers refuse what they do not hold
+    if name in {"Int", "String", "Boolean"}:  # servers reject a number that does not fit
         return True
     return found.serialise is not None or found.dtype == "Float64" or found.arrow == "json"
 
 
 def serialise_value(name: str, value: Any) -> Any:
-    """Return a value of a variable in the form that a scalar is sent in, still to be made JSON.
+    """Apply the serialiser of a scalar to a value, before its conversion to JSON.
 
     Raises
     ------
     TypeError
-        If it has none; the message does not hold the value, which may be a secret.
+        If the serialiser fails; the message does not contain the value, which may be a secret.
     """
-    own = _REGISTERED.get(name)
-    found = own or get_known_scalar(name)
+    registered = _REGISTERED.get(name)
+    found = registered or get_known_scalar(name)
     if found is None or found.serialise is None:
         return value
     try:
         return found.serialise(value)
     except Exception as error:
-        if own is None:
+        if registered is None:
             raise
         reason = type(error).__name__
     message = f"its serialiser raised {reason} for a {type(value).__name__}."

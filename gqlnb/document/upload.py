@@ -1,4 +1,4 @@
-"""Files as variables: what is sent of them, and where it is read from."""
+"""Files as values of variables."""
 
 from __future__ import annotations
 
@@ -17,33 +17,29 @@ __all__ = ["Upload", "is_file"]
 
 CHUNK_SIZE = 1 << 18  # bytes read at a time
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
-READ_TWICE_MESSAGE = (
-    "can't be sent a second time: it can't be read again from its start. "
-    "Give gqlnb.Upload(path), or a file that can seek"
-)
 
 
 class Upload:
-    """A file to send as the value of a variable, as a multipart request.
+    """A file to send as the value of a variable, in a multipart request.
 
-    An open binary file does too; this one has a name and a type of one's own, and is opened only
-    while it is sent.
+    An open binary file can be given as a variable too; an Upload has its own name and media type,
+    and opens a path only while it is sent.
 
     Parameters
     ----------
     content
-        The path of a file, its bytes, or a file that is open for reading bytes: it is sent from
-        where it stands now, and stays open.
+        The path of a file, its bytes, or a file that is open for reading bytes: it is sent from its
+        current position, and stays open.
     filename
-        The name that the endpoint sees; by default that of the file, else ``"file"``.
+        The name sent to the endpoint; by default that of the file, else ``"file"``.
     content_type
-        Its media type; by default the one that the ending of the name stands for, else
+        The media type; by default that of the file name's extension, else
         ``application/octet-stream``.
 
     Raises
     ------
     OptionError
-        If there is no such file, or `content` is none of these.
+        If the file does not exist, or `content` is of another type.
 
     Examples
     --------
@@ -66,13 +62,13 @@ class Upload:
         self.filename = filename or get_filename(self._content)
         self.content_type = content_type or guess_type(self.filename)[0] or DEFAULT_CONTENT_TYPE
         if not self.content_type.isprintable() or not self.content_type.isascii():
-            given = sanitize_text(content_type, 80)
-            msg = f"content_type= is a media type such as 'text/csv'; got {given!r}."
+            shown = sanitize_text(content_type, 80)
+            msg = f"content_type= is a media type such as 'text/csv'; got {shown!r}."
             raise OptionError(msg)
 
     @property
     def size(self) -> int | None:
-        """The bytes there are to send; None for a stream, which only its end tells."""
+        """The number of bytes; None for a stream of unknown length."""
         if isinstance(self._content, bytes):
             return len(self._content)
         if isinstance(self._content, Path):
@@ -85,16 +81,16 @@ class Upload:
 
     @property
     def is_rereadable(self) -> bool:
-        """Whether it can be read more than once."""
+        """Whether the content can be read more than once."""
         return isinstance(self._content, (bytes, Path)) or self._start is not None
 
     def open(self) -> BinaryIO:
-        """Return a file to read it from its start; closing it leaves a file that was given open.
+        """Return a binary file at its start; closing it does not close a file given as content.
 
         Raises
         ------
         TransportError
-            If it is a stream that was read before.
+            If the content is a stream that was read before.
         """
         if isinstance(self._content, bytes):
             return io.BytesIO(self._content)
@@ -103,19 +99,23 @@ class Upload:
         if self._start is not None:
             self._content.seek(self._start)
         elif self._is_read:
-            msg = f"The file {sanitize_text(self.filename, 80)!r} {READ_TWICE_MESSAGE}."
+            msg = (
+                f"The file {sanitize_text(self.filename, 80)!r} can't be sent a second time: it "
+                "can't be read again from its start. Give gqlnb.Upload(path), or a file that can "
+                "seek."
+            )
             raise TransportError(msg)
         self._is_read = True
         return UnclosedFile(self._content)  # type: ignore[return-value]
 
     def iterate_chunks(self) -> Iterator[bytes]:
-        """Yield its bytes from the start, a piece at a time."""
+        """Yield the content in chunks of 256 KiB."""
         with self.open() as file:
             while part := file.read(CHUNK_SIZE):
                 yield part
 
     def read(self) -> bytes:
-        """Return all its bytes."""
+        """Return the content."""
         return b"".join(self.iterate_chunks())
 
     def __repr__(self) -> str:
@@ -124,35 +124,34 @@ class Upload:
 
 
 class UnclosedFile(io.RawIOBase):
-    """Reads a file that is somebody else's to close."""
+    """A reader that does not close the underlying file."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return some bytes, none at the end."""
-        found: bytes = self._file.read(size)
-        return found
+        """Return up to `size` bytes of the underlying file."""
+        return self._file.read(size)
 
 
 def is_file(value: Any) -> bool:
-    """Tell whether a value is sent as a file: an :class:`Upload`, or a file that is open."""
+    """Return whether a value is sent as a file: an :class:`Upload`, or an open file."""
     return isinstance(value, Upload) or (
         callable(getattr(value, "read", None)) and not isinstance(value, type)
     )
 
 
 def validate_content(content: Any) -> Any:
-    """Return the bytes, the path or the open file that there is to send.
+    """Return the content of an upload as bytes, a path, or an open file.
 
     Raises
     ------
     OptionError
-        If it is nothing that can be sent.
+        If it cannot be sent.
     """
     if isinstance(content, (bytes, bytearray, memoryview)):
         return bytes(content)
@@ -175,17 +174,17 @@ def validate_content(content: Any) -> Any:
 
 
 def get_position(content: Any) -> int | None:
-    """Return where an open file stands; None for other content, and where it can't go back."""
+    """Return the position of an open file; None for other content, and if it cannot seek."""
     if isinstance(content, (bytes, Path)):
         return None
     try:
-        found = content.tell() if content.seekable() else None
+        position = content.tell() if content.seekable() else None
     except (AttributeError, OSError, ValueError):
         return None
-    return found if isinstance(found, int) else None
+    return position if isinstance(position, int) else None
 
 
 def get_filename(content: Any) -> str:
-    """Return the name of a file, without the folders it is in."""
+    """Return the base name of a path or an open file; "file" if unknown."""
     name = content.name if isinstance(content, Path) else getattr(content, "name", None)
     return Path(name).name or "file" if isinstance(name, str) else "file"

@@ -199,7 +199,7 @@ def execute_within(
 def execute_by_core(
     budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Any]
 ) -> Any:
-    """Execute by graphql-core, whose executor counts fields if there is a budget."""
+    """Execute by graphql-core, with an executor that counts fields if there is a budget."""
     if budget is not None:
         executor = build_counting_executor(budget, options.get(EXECUTOR_OPTION))
         options = {**options, EXECUTOR_OPTION: executor}

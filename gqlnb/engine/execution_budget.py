@@ -250,7 +250,7 @@ class FieldCountingMixin:
         return super().execute_field(*given, **options)  # type: ignore[misc]
 
     def complete_list_value(self, *given: Any) -> Any:
-        """Complete a list, whose iterator may be infinite."""
+        """Complete a list, also of an infinite iterator while there is time."""
         return_type, group, info, path, result, *more = given
         if isinstance(result, Iterator):
             result = self.budget.watch_items(result)

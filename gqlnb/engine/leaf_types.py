@@ -1,4 +1,4 @@
-"""What the leaves of an answer can be, known before there is one."""
+"""The types of the leaves that a document selects."""
 
 from __future__ import annotations
 
@@ -24,15 +24,10 @@ __all__ = ["has_only_builtin_leaves"]
 
 
 def has_only_builtin_leaves(document: Document) -> bool:
-    """Tell whether all leaves of an operation are enums or of the five scalars GraphQL names.
+    """Return whether all leaves of an operation are enums or of GraphQL's five scalars.
 
-    Their serializers refuse numbers that are not finite, so an answer of them holds none; what a
-    scalar of somebody's own makes of a value may be anything. Computed once for a document.
-
-    Parameters
-    ----------
-    document
-        A document that was checked against a schema; false for any other.
+    Their serializers reject numbers that are not finite, so that the result contains none; a custom
+    scalar may return any value. Computed once for a document; False for one without a schema.
     """
     known = document.builtin_leaves
     if known is None:
@@ -75,7 +70,7 @@ def collect_leaf_types(document: Document, schema: GraphQLSchema) -> set[Any]:
 
 
 def is_custom_leaf(kind: Any) -> bool:
-    """Tell whether a type may serialize values to what JSON cannot hold."""
+    """Return whether a type may serialize a value to one that JSON can't represent."""
     if isinstance(kind, GraphQLEnumType):
         return not is_serialized_by_name(kind)
     usual = SERIALIZERS.get(kind) if isinstance(kind, GraphQLScalarType) else None

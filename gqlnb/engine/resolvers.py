@@ -1,4 +1,4 @@
-"""Fitting a person's functions onto a schema, and saying clearly where one does not fit."""
+"""Binding resolvers to the fields, types, scalars and enums of a schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from graphql import (
     GraphQLEnumType,
-    GraphQLField,
     GraphQLInterfaceType,
     GraphQLObjectType,
     GraphQLScalarType,
@@ -16,12 +15,11 @@ from graphql import (
     GraphQLUnionType,
     get_named_type,
 )
-from graphql.pyutils import did_you_mean, suggestion_list
 
 from gqlnb.engine.subscription import open_event_source
-from gqlnb.errors import SchemaError, sanitize_text
+from gqlnb.errors import SchemaError, sanitize_text, suggest
 
-__all__ = ["adapt_resolver", "bind_field", "bind_resolvers", "bind_type_resolver", "tidy_guess"]
+__all__ = ["Resolvers", "adapt_resolver", "bind_field", "bind_resolvers", "bind_type_resolver"]
 
 Resolvers = Mapping[str, Mapping[str, Any]]  # functions by type and field
 Resolver = Callable[[Any, dict[str, Any], Any], Any]
@@ -35,12 +33,12 @@ SCALAR_PARTS = {  # graphql-core 3.3 renamed them and reads the new names
 
 
 def bind_resolvers(schema: GraphQLSchema, resolvers: Mapping[str, Mapping[str, Any]]) -> None:
-    """Fit a mapping of type name to field name to function onto a schema.
+    """Bind functions by type and field to a schema.
 
     Raises
     ------
     SchemaError
-        If a type or field does not exist, or a function can't be called as it will be.
+        If a type or field does not exist, or a function has other parameters than required.
     """
     for name, members in resolvers.items():
         kind = find_type(schema, name)
@@ -66,7 +64,7 @@ def _bind_member(schema: GraphQLSchema, kind: Any, place: str, member: str, valu
 
 
 def bind_field(schema: GraphQLSchema, place: str, function: Resolver) -> None:
-    """Let `function` resolve the field at `place`, such as ``"Query.hello"``.
+    """Make a function the resolver of the field at `place`, such as ``"Query.hello"``.
 
     Raises
     ------
@@ -79,31 +77,23 @@ def bind_field(schema: GraphQLSchema, place: str, function: Resolver) -> None:
         raise SchemaError(msg)
     kind = find_type(schema, name, place)
     if not isinstance(kind, (GraphQLObjectType, GraphQLInterfaceType)):
-        msg = f"Resolver for {place!r}: {name} is no object type, so it has no fields."
+        msg = f"Resolver for {place!r}: {name} is not an object type, so it has no fields."
         raise SchemaError(msg)
     field = kind.fields.get(member)
     if field is None:
-        guess = did_you_mean([f"'{n}'" for n in suggestion_list(member, list(kind.fields))])
-        msg = f"Resolver for {sanitize_text(place, 80)!r}: no such field.{tidy_guess(guess)}"
+        msg = f"Resolver for {sanitize_text(place, 80)!r}: no such field."
+        msg += suggest(member, kind.fields)
         raise SchemaError(msg)
     _check_callable(function, ("root", "args", "context"), f"Resolver for {place!r}")
-    _attach_resolver(schema, kind, field, function, place)
-
-
-def _attach_resolver(
-    schema: GraphQLSchema, kind: Any, field: GraphQLField, function: Resolver, place: str
-) -> None:
-    if kind is schema.subscription_type:
-        field.subscribe = adapt_subscription(
-            function, place
-        )  # its function gives the stream of events
+    if kind is schema.subscription_type:  # its function returns the stream of events
+        field.subscribe = adapt_subscription(function, place)
         field.resolve = resolve_event
     else:
         field.resolve = adapt_resolver(function)
 
 
 def adapt_resolver(function: Resolver) -> Callable[..., Any]:
-    """Return a resolver as graphql-core calls it, around one called (root, args, context)."""
+    """Return a resolver with graphql-core's parameters for one that takes (root, args, context)."""
 
     # Positional-only, so that GraphQL arguments may be named `source` and `info`.
     def resolve(source: Any, info: Any, /, **args: Any) -> Any:
@@ -114,7 +104,7 @@ def adapt_resolver(function: Resolver) -> Callable[..., Any]:
 
 
 def adapt_subscription(function: Resolver, place: str) -> Callable[..., Any]:
-    """Return the function of a subscription as graphql-core calls it, for the stream of events."""
+    """Return a subscription's function with graphql-core's parameters."""
 
     def subscribe(source: Any, info: Any, /, **args: Any) -> Any:
         return open_event_source(function(source, args, info.context), place)
@@ -124,21 +114,20 @@ def adapt_subscription(function: Resolver, place: str) -> Callable[..., Any]:
 
 
 def resolve_event(source: Any, info: Any, /, **_args: Any) -> Any:
-    """Resolve the field of a subscription: what was yielded, or its value in ``{field: value}``.
+    """Resolve the field of a subscription to the event, or to ``value`` of ``{field: value}``.
 
-    The second form is how graphql-core's own subscriptions yield. A mapping of that one key is
-    the value itself where the type of the field has a field of the same name.
+    The second form is that of graphql-core's own subscriptions. A mapping of that one key is the
+    value itself if the type of the field has a field of the same name.
     """
     name = info.field_name
     if not isinstance(source, Mapping) or source.keys() != {name}:
         return source
-    return (
-        source if name in getattr(get_named_type(info.return_type), "fields", ()) else source[name]
-    )
+    fields = getattr(get_named_type(info.return_type), "fields", ())
+    return source if name in fields else source[name]
 
 
 def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver) -> None:
-    """Let `function` tell the object type of a value of the interface or union `name`.
+    """Make a function the type resolver of the interface or union `name`.
 
     Raises
     ------
@@ -164,20 +153,15 @@ def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Any
     Raises
     ------
     SchemaError
-        If there is none of that name; the message guesses which was meant.
+        If there is no such type; the message suggests a similar name.
     """
     kind = schema.type_map.get(name)
     if kind is not None:
         return kind
     own = [known for known in schema.type_map if not known.startswith("__")]
-    guess = did_you_mean([f"'{n}'" for n in suggestion_list(str(name), own)])
-    msg = f"Resolver for {sanitize_text(place or name, 80)!r}: no such type.{tidy_guess(guess)}"
+    msg = f"Resolver for {sanitize_text(place or name, 80)!r}: no such type."
+    msg += suggest(str(name), own)
     raise SchemaError(msg)
-
-
-def tidy_guess(guess: str) -> str:
-    """Return graphql-core's guess with single quotes only."""
-    return guess.replace("''", "'").replace("\"'", "'").replace("'\"", "'").replace("'?", "'?")
 
 
 def _bind_scalar(kind: GraphQLScalarType, place: str, member: str, value: Any) -> None:
@@ -191,20 +175,20 @@ def _bind_scalar(kind: GraphQLScalarType, place: str, member: str, value: Any) -
 
 def _bind_enum(kind: GraphQLEnumType, place: str, member: str, value: Any) -> None:
     if member not in kind.values:
-        guess = did_you_mean([f"'{n}'" for n in suggestion_list(member, list(kind.values))])
-        msg = f"{sanitize_text(place, 80)!r}: no such enum value.{tidy_guess(guess)}"
+        msg = f"{sanitize_text(place, 80)!r}: no such enum value."
+        msg += suggest(member, kind.values)
         raise SchemaError(msg)
     kind.values[member].value = value
 
 
 def _check_callable(function: Any, names: tuple[str, ...], who: str) -> None:
-    """Check that `function` can be called with as many positional arguments as `names`."""
+    """Check that a function takes as many positional arguments as `names`."""
     if not callable(function):
         msg = f"{who} must be a function ({', '.join(names)}); got {type(function).__name__}."
         raise SchemaError(msg)
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some builtins do not tell
+    except (TypeError, ValueError):  # some builtins have none
         return
     try:
         signature.bind(*names)

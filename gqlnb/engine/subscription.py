@@ -132,7 +132,7 @@ class ResponseStreamArguments(NamedTuple):
 
 
 def open_response_stream(arguments: ResponseStreamArguments) -> Any:
-    """Subscribe, and return what :func:`subscribe` returns."""
+    """Subscribe with a given function for events; the result is that of :func:`subscribe`."""
     return (_subscribe_33 if IS_GRAPHQL_33 else _subscribe_32)(arguments)
 
 
@@ -402,7 +402,7 @@ def build_subscription(
     arguments: SubscriptionArguments,
     resolvers: Mapping[str, Any],
 ) -> Callable[[], Any]:
-    """Return a function that begins a subscription whose events run the compiled plan.
+    """Return a function that begins a subscription with a compiled plan for its events.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""GraphQL over HTTP as plain values: requests, responses, JSON, and the rules between them."""
+"""GraphQL over HTTP on plain values, without I/O: requests, responses, and their rules."""

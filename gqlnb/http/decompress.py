@@ -1,19 +1,18 @@
-"""Decompress bodies by their ``Content-Encoding``, with a bound on the output.
+"""Decompression of bodies by their ``Content-Encoding``, with a limit on the output.
 
-gzip and deflate come with Python; br and zstd are read where a library is installed, and only
-then asked for. Every decoder returns its output in pieces of bounded size, since a kilobyte of
-Brotli can hold a hundred megabytes.
+gzip and deflate come with Python; br and zstd are supported, and accepted, where a library is
+installed. Every decoder yields its output in pieces of limited size, since a kilobyte of Brotli can
+expand to a hundred megabytes.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gqlnb.errors import sanitize_text
 
@@ -32,39 +31,21 @@ __all__ = [
 ]
 
 PIECE = 1 << 18  # bytes of output at a time
-WITH_GZIP_HEADER = 31  # the window of zlib, plus 16 for the gzip format
-MAX_CODINGS = 5  # in a row; curl and urllib3 stop there too
-# RFC 9659: a zstd frame in a Content-Encoding needs a window of at most 8 MiB.
-ZSTD_WINDOW_LOG = 23
-# A zstd block takes at least 4 bytes and holds at most 128 KiB, so a slice holds at most 2 MiB.
-ZSTD_SLICE = 64
-# RFC 9110 knows "identity" alone. Servers and proxies also name character sets, transfer codings
-# and media types here: GraphQL Yoga sends "none" with its event streams.
-IDENTITY_CODINGS = frozenset(
-    {
-        "",
-        "7bit",
-        "8bit",
-        "amz-1.0",
-        "application/json",
-        "ascii",
-        "aws-chunked",
-        "binary",
-        "chunked",
-        "identity",
-        "iso-8859-1",
-        "json",
-        "none",
-        "null",
-        "plain",
-        "text",
-        "us-ascii",
-        "utf-8",
-        "utf8",
-        "utf_8",
-    }
+_GZIP_WINDOW_BITS = 31  # the largest window of zlib, plus 16 for the gzip format
+_MAX_CODINGS = 5  # in a row; the maximum of curl and urllib3
+# RFC 9659: a zstd frame in a Content-Encoding has a window of at most 8 MiB.
+_ZSTD_WINDOW_LOG = 23
+# A zstd block takes at least 4 bytes and expands to at most 128 KiB, so a slice to at most 2 MiB.
+_ZSTD_SLICE = 64
+# RFC 9110 has "identity" only. Servers and proxies also name character sets, transfer codings and
+# media types here: GraphQL Yoga sends "none" with its event streams.
+_IDENTITY_CODINGS = frozenset(
+    {"", "7bit", "8bit", "amz-1.0", "application/json", "ascii", "aws-chunked", "binary"}
+    | {"chunked", "identity", "iso-8859-1", "json", "none", "null", "plain", "text", "us-ascii"}
+    | {"utf-8", "utf8", "utf_8"}
 )
-ZLIB_HEADER = 2  # bytes
+_ZLIB_HEADER_BYTES = 2
+_NOT_COMPRESSED = "it is not compressed as it says."
 
 
 class BodyTooLargeError(Exception):
@@ -72,7 +53,7 @@ class BodyTooLargeError(Exception):
 
 
 class DecompressionError(Exception):
-    """A body cannot be decompressed; its text is the reason, as the end of a sentence."""
+    """A body cannot be decompressed; the text is the reason, as the end of a sentence."""
 
 
 class TruncatedBodyError(DecompressionError):
@@ -80,14 +61,14 @@ class TruncatedBodyError(DecompressionError):
 
 
 class Decoder(Protocol):
-    """Decompresses one content coding."""
+    """Decompressor of one content coding."""
 
     @property
     def incomplete(self) -> bool:
-        """Whether the input so far ends in the middle of a compressed body."""
+        """Whether the input ends in the middle of a compressed body."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take bytes, and yield the output they lead to in pieces of bounded size.
+        """Decompress bytes, and yield the output in pieces of limited size.
 
         Raises
         ------
@@ -97,35 +78,35 @@ class Decoder(Protocol):
 
 
 class IdentityDecoder:
-    """Passes bytes on."""
+    """Decoder of bodies that are not compressed."""
 
     incomplete = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the bytes as they are."""
+        """Yield the bytes unchanged."""
         if data:
             yield data
 
 
 class GzipDecoder:
-    """Decompresses one or more members of gzip."""
+    """Decoder of gzip, with one or more members."""
 
     def __init__(self) -> None:
         self.incomplete = False
-        self._engine = zlib.decompressobj(WITH_GZIP_HEADER)
+        self._engine = zlib.decompressobj(_GZIP_WINDOW_BITS)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield decompressed pieces."""
         while data:
             self.incomplete = True
-            yield from inflate(self._engine, data)
+            yield from _inflate(self._engine, data)
             data = self._engine.unused_data if self._engine.eof else b""
             if self._engine.eof:
-                self._engine, self.incomplete = zlib.decompressobj(WITH_GZIP_HEADER), False
+                self._engine, self.incomplete = zlib.decompressobj(_GZIP_WINDOW_BITS), False
 
 
 class DeflateDecoder:
-    """Decompresses deflate: in the zlib format, as RFC 9110 says, or raw, as some servers send."""
+    """Decoder of deflate: in the zlib format of RFC 9110, or raw, as some servers send it."""
 
     def __init__(self) -> None:
         self.incomplete = False
@@ -137,22 +118,22 @@ class DeflateDecoder:
         if self._engine is None:
             data = self._head + data
             self.incomplete = bool(data)
-            if len(data) < ZLIB_HEADER:
+            if len(data) < _ZLIB_HEADER_BYTES:
                 self._head = data
                 return
             # RFC 1950: the method is 8, and the first two bytes are a multiple of 31.
             is_zlib = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
             self._engine = zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS)
         elif self._engine.eof and data:
-            raise_mislabelled()
-        yield from inflate(self._engine, data)
+            raise DecompressionError(_NOT_COMPRESSED)
+        yield from _inflate(self._engine, data)
         self.incomplete = not self._engine.eof
         if self._engine.unused_data:
-            raise_mislabelled()
+            raise DecompressionError(_NOT_COMPRESSED)
 
 
 class BrotliDecoder:
-    """Decompresses Brotli with brotli or brotlicffi, both from version 1.2 on."""
+    """Decoder of Brotli with brotli or brotlicffi, both from version 1.2 on."""
 
     def __init__(self, library: Any) -> None:
         self.incomplete = False
@@ -162,16 +143,16 @@ class BrotliDecoder:
         """Yield decompressed pieces."""
         more = bool(data)
         while more:
-            piece = None
-            if not (data and self._engine.is_finished()):
-                with suppress(self._error):
-                    piece = self._engine.process(data, output_buffer_limit=PIECE)
-            if piece is None:
-                raise_mislabelled()
+            if data and self._engine.is_finished():
+                raise DecompressionError(_NOT_COMPRESSED)
+            try:
+                piece = self._engine.process(data, output_buffer_limit=PIECE)
+            except self._error:
+                raise DecompressionError(_NOT_COMPRESSED) from None
             data = b""
             if piece:
                 yield piece
-            # Output may be held back although all of the input was taken.
+            # The engine may hold back output although it has consumed all input.
             more = not self._engine.is_finished() and (
                 bool(piece) or not self._engine.can_accept_more_data()
             )
@@ -179,7 +160,7 @@ class BrotliDecoder:
 
 
 class ZstdDecoder:
-    """Decompresses one or more frames of zstd with the standard library or its backport."""
+    """Decoder of zstd, one or more frames, with the standard library or its backport."""
 
     def __init__(self, library: Any) -> None:
         self.incomplete = False
@@ -187,17 +168,16 @@ class ZstdDecoder:
         self._engine = self._new_engine()
 
     def _new_engine(self) -> Any:
-        window = {self._library.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
+        window = {self._library.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
         return self._library.ZstdDecompressor(options=window)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield decompressed pieces."""
         while data or not (self._engine.needs_input or self._engine.eof):
-            piece = None
-            with suppress(self._library.ZstdError):
+            try:
                 piece = self._engine.decompress(data, PIECE)
-            if piece is None:
-                raise_mislabelled()
+            except self._library.ZstdError:
+                raise DecompressionError(_NOT_COMPRESSED) from None
             data = b""
             if piece:
                 yield piece
@@ -208,9 +188,9 @@ class ZstdDecoder:
 
 
 class ZstandardDecoder:
-    """Decompresses one or more frames of zstd with the library zstandard.
+    """Decoder of zstd, one or more frames, with the library zstandard.
 
-    Its decompressor has no bound on the output of a call, so the input is cut into slices.
+    Its decompressor has no limit on the output of a call, so the input is cut into slices.
     """
 
     def __init__(self, library: Any) -> None:
@@ -219,36 +199,35 @@ class ZstandardDecoder:
         self._engine = self._new_engine()
 
     def _new_engine(self) -> Any:
-        made = self._library.ZstdDecompressor(max_window_size=1 << ZSTD_WINDOW_LOG)
-        return made.decompressobj()
+        factory = self._library.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG)
+        return factory.decompressobj()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield decompressed pieces."""
-        for start in range(0, len(data), ZSTD_SLICE):
-            left = data[start : start + ZSTD_SLICE]
-            while left:
-                piece = None
-                with suppress(self._library.ZstdError):
-                    piece = self._engine.decompress(left)
-                if piece is None:
-                    raise_mislabelled()
+        for start in range(0, len(data), _ZSTD_SLICE):
+            rest = data[start : start + _ZSTD_SLICE]
+            while rest:
+                try:
+                    piece = self._engine.decompress(rest)
+                except self._library.ZstdError:
+                    raise DecompressionError(_NOT_COMPRESSED) from None
                 if piece:
                     yield piece
-                self.incomplete, left = not self._engine.eof, b""
+                self.incomplete, rest = not self._engine.eof, b""
                 if self._engine.eof:
-                    left = self._engine.unused_data
+                    rest = self._engine.unused_data
                     self._engine = self._new_engine()
 
 
 class DecoderChain:
-    """Undoes several content codings in a row.
+    """Decoder of any number of content codings in a row.
 
     Parameters
     ----------
     decoders
         In the order in which they are applied to the bytes.
     limit
-        Bytes that a coding may give in all before the next one; None for any number.
+        Maximum output of each coding in bytes; None for no limit.
     """
 
     def __init__(self, decoders: list[Decoder], limit: int | None) -> None:
@@ -258,71 +237,60 @@ class DecoderChain:
     @property
     def incomplete(self) -> bool:
         """Whether one of the codings is incomplete."""
-        return any(each.incomplete for each in self._decoders)
+        return any(decoder.incomplete for decoder in self._decoders)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Yield decompressed pieces."""
         return self._decode_from(data, 0)
 
-    def _decode_from(self, data: bytes, place: int) -> Iterator[bytes]:
-        if place == len(self._decoders):
+    def _decode_from(self, data: bytes, position: int) -> Iterator[bytes]:
+        if position == len(self._decoders):
             yield data
             return
-        for piece in self._decoders[place].feed(data):
-            self._sizes[place] += len(piece)
-            if self._limit is not None and self._sizes[place] > self._limit:
+        # Depth first, so that no list of all pieces of one coding exists. The limit holds for each
+        # coding, since a small body may expand between two of them.
+        for piece in self._decoders[position].feed(data):
+            self._sizes[position] += len(piece)
+            if self._limit is not None and self._sizes[position] > self._limit:
                 raise BodyTooLargeError
-            yield from self._decode_from(piece, place + 1)
+            yield from self._decode_from(piece, position + 1)
 
 
-def raise_mislabelled() -> NoReturn:
-    """Raise the error for a body that is not compressed as its head says.
-
-    Raises
-    ------
-    DecompressionError
-        Always.
-    """
-    msg = "it is not compressed as it says."
-    raise DecompressionError(msg)
-
-
-def inflate(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+def _inflate(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
     """Yield the output of zlib for `data`, up to the end of its stream."""
     while True:
-        piece = None
-        with suppress(zlib.error):
+        try:
             piece = engine.decompress(data, PIECE)
-        if piece is None:
-            raise_mislabelled()
+        except zlib.error:
+            raise DecompressionError(_NOT_COMPRESSED) from None
         if piece:
             yield piece
         data = engine.unconsumed_tail
-        if engine.eof or (not data and len(piece or b"") < PIECE):
+        if engine.eof or (not data and len(piece) < PIECE):
             return
 
 
 @lru_cache(maxsize=1)
 def _find_codings() -> dict[str, Callable[[], Decoder]]:
-    """Return how to make a decoder for each coding that can be read here."""
+    """Return the factories of decoders by coding, for the installed libraries."""
     found: dict[str, Callable[[], Decoder]] = {"gzip": GzipDecoder, "deflate": DeflateDecoder}
     for module in ("brotli", "brotlicffi"):
         library = _try_import(module)
-        # Before version 1.2 the output of a call has no bound; urllib3 asks for 1.2 too.
+        # Before version 1.2 the output of a call has no limit; urllib3 requires 1.2 too.
         if hasattr(getattr(library, "Decompressor", None), "can_accept_more_data"):
             found["br"] = partial(BrotliDecoder, library)
             break
     for module in ("compression.zstd", "backports.zstd", "zstandard"):
         library = _try_import(module)
         if library is not None:
-            made: Any = ZstandardDecoder if module == "zstandard" else ZstdDecoder
-            found["zstd"] = partial(made, library)
+            decoder: Callable[[Any], Decoder]
+            decoder = ZstandardDecoder if module == "zstandard" else ZstdDecoder
+            found["zstd"] = partial(decoder, library)
             break
     return found
 
 
 def _try_import(module: str) -> Any:
-    """Return a module, or None where it is not installed."""
     try:
         return import_module(module)
     except ImportError:
@@ -330,7 +298,7 @@ def _try_import(module: str) -> Any:
 
 
 def accepted_encodings() -> str:
-    """Return the value of ``Accept-Encoding``: the codings that can be read here.
+    """Return the value of ``Accept-Encoding``: the supported codings.
 
     Examples
     --------
@@ -341,7 +309,7 @@ def accepted_encodings() -> str:
 
 
 def parse_content_encoding(header: str) -> list[str]:
-    """Return the codings that a ``Content-Encoding`` names, in the order they were applied.
+    """Return the codings of a ``Content-Encoding``, in the order they were applied.
 
     Parameters
     ----------
@@ -356,7 +324,7 @@ def parse_content_encoding(header: str) -> list[str]:
     found = []
     for part in header.lower().split(","):
         name = re.sub(r"^charset\s*=\s*", "", part.partition(";")[0].strip()).strip("\"' ")
-        if name not in IDENTITY_CODINGS:
+        if name not in _IDENTITY_CODINGS:
             found.append("gzip" if name == "x-gzip" else name)  # RFC 9110, 8.4.1.3
     return found
 
@@ -369,7 +337,7 @@ def create_decoder(header: str, limit: int | None = None) -> Decoder:
     header
         The value of the header; empty for none.
     limit
-        Bytes that each coding may give in all; None for any number, as of a stream.
+        Maximum output of each coding in bytes; None for no limit, as of a stream.
 
     Raises
     ------
@@ -386,8 +354,8 @@ def create_decoder(header: str, limit: int | None = None) -> Decoder:
             f"{accepted_encodings()} {'were' if len(codings) > 1 else 'was'}.{advice}"
         )
         raise DecompressionError(msg)
-    if len(names) > MAX_CODINGS:
-        msg = f"it is compressed {len(names)} times, and at most {MAX_CODINGS} are undone."
+    if len(names) > _MAX_CODINGS:
+        msg = f"it is compressed {len(names)} times, and at most {_MAX_CODINGS} are undone."
         raise DecompressionError(msg)
     return DecoderChain([codings[name]() for name in reversed(names)] or [IdentityDecoder()], limit)
 
@@ -398,24 +366,24 @@ def decompress_body(parts: Iterable[bytes], encoding: str, limit: int | None) ->
     Parameters
     ----------
     parts
-        The bytes as they were sent.
+        The bytes as they were received.
     encoding
         The value of ``Content-Encoding``; empty for none.
     limit
-        Most bytes of output, None for any number. They are counted while they come.
+        Maximum output in bytes, None for no limit. It is checked before further parts are read.
 
     Raises
     ------
     BodyTooLargeError
-        If there are more.
+        If the output is larger.
     DecompressionError
         If a coding is unknown, the body is not compressed with it, or ends early.
     """
-    decoder, made = create_decoder(encoding, limit), BytesIO()
+    decoder, output = create_decoder(encoding, limit), BytesIO()
     for part in parts:
         for piece in decoder.feed(part):
-            made.write(piece)
+            output.write(piece)
     if decoder.incomplete:
         msg = "it breaks off before its end. Try again."
         raise TruncatedBodyError(msg)
-    return made.getvalue()
+    return output.getvalue()

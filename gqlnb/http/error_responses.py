@@ -1,4 +1,4 @@
-"""Bodies that are not GraphQL over HTTP: HTML pages, other JSON, and other character sets."""
+"""Bodies other than GraphQL responses (HTML pages, other JSON), and transient failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from email.message import Message
 from html import unescape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gqlnb.errors import sanitize_text
 
@@ -28,31 +28,30 @@ __all__ = [
     "unescape_json",
 ]
 
-MAX_TITLE = 80  # characters of a title
-ESCAPED_ASCII = re.compile(
-    r"\\u00([2-7][0-9a-fA-F])|\\(/)"
-)  # printable ASCII that need not be escaped
-SEARCHED_BYTES = 1 << 14  # bytes of a page in which its title is looked for
-HTML_START = re.compile(
+_MAX_TITLE = 80  # characters
+# Printable ASCII that needs no escape.
+_ESCAPED_ASCII = re.compile(r"\\u00([2-7][0-9a-fA-F])|\\(/)")
+_SEARCHED_BYTES = 1 << 14  # bytes of a page that are searched for its title
+_HTML_START = re.compile(
     r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|title)\b",
     re.IGNORECASE | re.DOTALL,
 )
-TITLE_TAG = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
-LOGIN_WORDS = re.compile(r"\b(?:log|sign)[ _-]?(?:in|on)\b|\bsso\b|\bauthenticat", re.IGNORECASE)
-PASSWORD_FIELD = re.compile(r"<input[^>]+type\s*=\s*[\"']?password", re.IGNORECASE)
-# Where services put their words: GitHub, OAuth, Django REST framework, Spring.
-MESSAGE_KEYS = ("message", "error_description", "detail", "error", "errors")
+_TITLE_TAG = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+_LOGIN_WORDS = re.compile(r"\b(?:log|sign)[ _-]?(?:in|on)\b|\bsso\b|\bauthenticat", re.IGNORECASE)
+_PASSWORD_FIELD = re.compile(r"<input[^>]+type\s*=\s*[\"']?password", re.IGNORECASE)
+# Members with the message of a service: GitHub, OAuth, Django REST framework, Spring.
+_MESSAGE_KEYS = ("message", "error_description", "detail", "error", "errors")
 
 
 def describe_page(body: bytes, clean: Callable[[str, int], str] = sanitize_text) -> str | None:
-    """Return an HTML page in words, with its title; None for another body.
+    """Return a description of an HTML page, with its title; None for another body.
 
     Parameters
     ----------
     body
         The body; its beginning is enough.
     clean
-        Makes text of the other side harmless, and cuts it to a length.
+        Sanitizes text of the endpoint, and cuts it to a length.
 
     Examples
     --------
@@ -61,29 +60,29 @@ def describe_page(body: bytes, clean: Callable[[str, int], str] = sanitize_text)
     >>> describe_page(b'{"data": {}}') is None
     True
     """
-    text = body[:SEARCHED_BYTES].decode("utf-8", "replace")
-    if HTML_START.match(text) is None:
+    text = body[:_SEARCHED_BYTES].decode("utf-8", "replace")
+    if _HTML_START.match(text) is None:
         return None
-    found = TITLE_TAG.search(text)
-    title = clean(unescape(found[1]), MAX_TITLE) if found else ""
-    said = f"an HTML page titled {title!r}" if title else "an HTML page"
-    if LOGIN_WORDS.search(title) or PASSWORD_FIELD.search(text):
-        said += ", perhaps a login page: pass a token, or another address"
-    return said
+    found = _TITLE_TAG.search(text)
+    title = clean(unescape(found[1]), _MAX_TITLE) if found else ""
+    description = f"an HTML page titled {title!r}" if title else "an HTML page"
+    if _LOGIN_WORDS.search(title) or _PASSWORD_FIELD.search(text):
+        description += ", perhaps a login page: pass a token, or another address"
+    return description
 
 
 def unescape_json(text: str) -> str:
     """Return JSON with the escape sequences of printable ASCII replaced by their characters."""
-    return ESCAPED_ASCII.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
+    return _ESCAPED_ASCII.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
 
 
 def is_login_path(path: str) -> bool:
-    """Return whether an address looks like that of a login page."""
-    return LOGIN_WORDS.search(path) is not None
+    """Return whether the path of a URL looks like a login page."""
+    return _LOGIN_WORDS.search(path) is not None
 
 
-def find_message(members: Any) -> str | None:
-    """Return the words in a JSON body that is not a GraphQL response, or None.
+def find_message(members: object) -> str | None:
+    """Return the message in a JSON body that is not a GraphQL response, or None.
 
     Examples
     --------
@@ -95,15 +94,15 @@ def find_message(members: Any) -> str | None:
     if isinstance(members, list):
         return next(filter(None, map(find_message, members[:3])), None)
     if isinstance(members, Mapping):
-        return next(filter(None, (find_message(members.get(name)) for name in MESSAGE_KEYS)), None)
+        return next(filter(None, (find_message(members.get(name)) for name in _MESSAGE_KEYS)), None)
     return None
 
 
 def transcode_response(response: Response) -> Response:
-    """Return a response in UTF-8, where it is in another character set and says so.
+    """Return a response in UTF-8, if its ``Content-Type`` names another character set.
 
-    What is UTF-8 is left alone, whatever it says: JSON is in UTF-8 (RFC 8259, 8.1), and many
-    servers label it wrongly.
+    A body that is valid UTF-8 is not changed: JSON is in UTF-8 (RFC 8259, 8.1), and many servers
+    label it wrongly.
     """
     label = response.headers.get("content-type", "")
     if "charset" not in label.lower():
@@ -128,25 +127,25 @@ def _is_utf8(body: bytes) -> bool:
     return True
 
 
-# octokit/graphql.js#554, apache/devlake#4349, magit/forge#65; the last is of a body whose member
-# `message` says so.
-TRANSIENT_WORDS = re.compile(
+# octokit/graphql.js#554, apache/devlake#4349, magit/forge#65; the last alternative is the member
+# `message` of a body.
+_TRANSIENT_WORDS = re.compile(
     r"\s*something went wrong|.*\btimedout\b|.*couldn['\u2019]t respond to your request in time",
     re.IGNORECASE | re.DOTALL,
 )
-INTERNAL_TYPE = "INTERNAL"  # the `type` of an error; codes in `extensions` are those of resolvers
-NULL_AS_TEXT = "null"  # what GitHub's gateway writes for null data: a string
+_INTERNAL_TYPE = "INTERNAL"  # the `type` of an error; codes in `extensions` are a resolver's
+NULL_AS_TEXT = "null"  # GitHub's gateway writes null data as this string
 
 
 class TransientFailure(NamedTuple):
-    """A failure that may pass.
+    """A failure after which a retry may succeed.
 
     Attributes
     ----------
     message
-        The endpoint's words, not cleaned.
+        The endpoint's message, not sanitized.
     timed_out
-        Whether they are those of a time-out, so that asking for less may help.
+        Whether it is a time-out, so that a smaller request may succeed.
     """
 
     message: str
@@ -154,19 +153,19 @@ class TransientFailure(NamedTuple):
 
 
 def is_transient_message(message: object) -> bool:
-    """Return whether a message is one of a failure that may pass."""
-    return isinstance(message, str) and TRANSIENT_WORDS.match(message) is not None
+    """Return whether a message is that of a transient failure."""
+    return isinstance(message, str) and _TRANSIENT_WORDS.match(message) is not None
 
 
 def find_transient_failure(
-    data: object, errors: Sequence[Mapping[str, Any]]
+    data: object, errors: Sequence[Mapping[str, object]]
 ) -> TransientFailure | None:
-    """Return the transient failure that an answer with status 200 reports, or None.
+    """Return the transient failure reported in a response with status 200, or None.
 
     Parameters
     ----------
     data
-        The data of the answer; None where they are null or missing.
+        The data of the response; None where they are null or missing.
     errors
         Its errors.
 
@@ -184,15 +183,15 @@ def find_transient_failure(
         if is_transient_message(message):
             return TransientFailure(str(message), timed_out=True)
     for error in errors:
-        if str(error.get("type")).upper() == INTERNAL_TYPE:
+        if str(error.get("type")).upper() == _INTERNAL_TYPE:
             message = error.get("message")
-            said = message if isinstance(message, str) and message else INTERNAL_TYPE
-            return TransientFailure(said, timed_out=False)
+            text = message if isinstance(message, str) and message else _INTERNAL_TYPE
+            return TransientFailure(text, timed_out=False)
     return None
 
 
 def _is_empty(data: object) -> bool:
-    """Return whether nothing stands below the root of the data."""
+    """Return whether all root fields are null."""
     if isinstance(data, Mapping):
         return all(value is None for name, value in data.items() if name != "__typename")
     return data is None

@@ -1,19 +1,19 @@
-"""GraphQL over WebSocket as rules: messages in, what to do out, no socket and no clock.
+"""The server's side of GraphQL over WebSocket, without I/O: a message in, an action out.
 
-The protocol is the subprotocol ``graphql-transport-ws`` of ``graphql-ws``. From the server's side::
+The protocol is the subprotocol ``graphql-transport-ws`` of the package ``graphql-ws``::
 
-    new --connection_init--> ready     subscribe, complete, ping, pong: as often as one likes
+    new --connection_init--> ready     subscribe, complete, ping, pong: any number
      |                         |
-     +------ Close(code) ------+       4400 no message of the protocol    4401 subscribe before init
-                                       4403 the token is missing or wrong 4406 another subprotocol
-                                       4408 no init in time               4409 an id that is in use
-                                       4429 a second init                 1009 over the limit
+     +----- CloseSocket -------+       4400 invalid message       4401 subscribe before init
+                                       4403 token missing, wrong  4406 other subprotocol
+                                       4408 no init in time       4409 id in use
+                                       4429 second init           1009 message too long
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from gqlnb.document.json_codec import JSONError, dump_json, load_json
 from gqlnb.errors import sanitize_text
@@ -46,8 +46,8 @@ __all__ = [
 ]
 
 SUBPROTOCOL = "graphql-transport-ws"
-MAX_ID_LENGTH = 256  # characters; each message of an operation repeats its id
-MAX_REASON_BYTES = 123  # bytes of UTF-8 that fit into a close frame (RFC 6455, 5.5)
+_MAX_ID_LENGTH = 256  # characters; each message of an operation repeats its id
+MAX_REASON_BYTES = 123  # UTF-8 bytes in a close frame (RFC 6455, 5.5)
 
 
 class SendMessage(NamedTuple):
@@ -64,7 +64,7 @@ class StartOperation(NamedTuple):
 
 
 class StopOperation(NamedTuple):
-    """Stop an operation: the client has heard enough."""
+    """Stop an operation, at the client's request."""
 
     id: str
 
@@ -78,19 +78,19 @@ class CloseSocket(NamedTuple):
 
 Action = SendMessage | StartOperation | StopOperation | CloseSocket
 SUBPROTOCOL_UNACCEPTABLE = CloseSocket(4406, "Subprotocol not acceptable")
-INIT_TIMEOUT_REASON = "Connection initialisation timeout"
 
 
 def check_handshake(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Judge the head of a handshake: the response that refuses it, or None to accept it.
+    """Check a handshake: return the response that refuses it, or None to accept it.
 
-    A browser can send no token with it, so that one may come with ``connection_init``. One that
-    does come is judged here.
+    Browsers cannot send a token in the handshake; it may follow in ``connection_init``. A token in
+    the handshake is checked here.
     """
     if request.path != ENDPOINT:
         return build_error_response(
             404, f"Nothing is at {sanitize_text(request.path, 80)}. The endpoint is {ENDPOINT}."
         )
+    # No method, Accept or Content-Type to check: the WebSocket library has checked the handshake.
     steps = (check_head_size, check_host_header, check_origin_header)
     for step in (*steps, check_token) if "authorization" in request.headers else steps:
         refused = step(request, rules)
@@ -100,27 +100,27 @@ def check_handshake(request: HttpRequest, rules: ServerRules) -> Response | None
 
 
 class ServerProtocol:
-    """One WebSocket from the server's side.
+    """The server's side of one WebSocket.
 
     Parameters
     ----------
     allowed
-        Tells by the payload of ``connection_init`` whether a client may ask.
+        Returns whether a client has access, by the payload of ``connection_init``.
     most
-        Characters of a message; None for any number.
+        Maximum length of a message in characters; None for no limit.
 
     Attributes
     ----------
     ready
-        Whether the client was let in.
+        Whether the client was accepted.
     closed
-        Whether a Close was given; nothing follows it.
+        Whether a CloseSocket was returned; nothing follows it.
     active
-        The ids of the operations that run.
+        The ids of the running operations.
     """
 
     def __init__(
-        self, allowed: Callable[[Mapping[str, Any]], bool], most: int | None = None
+        self, allowed: Callable[[Mapping[str, object]], bool], most: int | None = None
     ) -> None:
         self.ready = False
         self.closed = False
@@ -128,10 +128,8 @@ class ServerProtocol:
         self._is_allowed = allowed
         self._max_length = most
 
-    # ---------------------------------------------------------------- from the client
-
     def receive(self, message: str | bytes) -> Action | None:
-        """Take a message and return what to do about it; None for nothing."""
+        """Handle a message of the client, and return the action it requires."""
         if self.closed:
             return None
         try:
@@ -141,50 +139,50 @@ class ServerProtocol:
 
     def _handle_message(self, message: str | bytes) -> Action | None:
         if not isinstance(message, str):
-            return self._close(4400, "Binary messages are not taken; send JSON as text.")
+            return self._close(4400, "Binary messages are not accepted; send JSON as text.")
         if self._max_length is not None and len(message) > self._max_length:
-            return self._close(1009, f"At most {self._max_length:,} characters are read.")
-        members = parse_message(message)
+            return self._close(1009, f"At most {self._max_length:,} characters are accepted.")
+        members = _parse_message(message)
         kind = members.get("type")
-        take = self._HANDLERS.get(kind) if isinstance(kind, str) else None
-        if take is None:
-            return self._close(4400, f"No client sends the type {sanitize_text(repr(kind), 60)}.")
-        return take(self, members)
+        handler = self._HANDLERS.get(kind) if isinstance(kind, str) else None
+        if handler is None:
+            return self._close(4400, f"The type {sanitize_text(repr(kind), 60)} is not a client's.")
+        return handler(self, members)
 
-    def _handle_init(self, members: Mapping[str, Any]) -> Action:
+    def _handle_init(self, members: Mapping[str, object]) -> Action:
         if self.ready:
             return self._close(4429, "Too many initialisation requests")
-        if not self._is_allowed(read_payload(members)):
+        if not self._is_allowed(_read_payload(members)):
             return self._close(4403, "Forbidden")
         self.ready = True
         return SendMessage('{"type":"connection_ack"}')
 
-    def _handle_subscribe(self, members: Mapping[str, Any]) -> Action:
+    def _handle_subscribe(self, members: Mapping[str, object]) -> Action:
         if not self.ready:
             return self._close(4401, "Unauthorized")
-        name = read_operation_id(members)
+        name = _read_operation_id(members)
         request = build_request(members.get("payload"))
         if name in self.active:
             return self._close(4409, f"Subscriber for {sanitize_text(name, 60)} already exists")
         self.active.add(name)
         return StartOperation(name, request)
 
-    def _handle_complete(self, members: Mapping[str, Any]) -> Action | None:
-        name = read_operation_id(members)
+    def _handle_complete(self, members: Mapping[str, object]) -> Action | None:
+        name = _read_operation_id(members)
         if name not in self.active:
-            return None  # our own complete is on its way
+            return None  # our own `complete` has crossed it
         self.active.remove(name)
         return StopOperation(name)
 
-    def _handle_ping(self, members: Mapping[str, Any]) -> Action:
-        read_payload(members)  # a payload may be sent back, and need not
+    def _handle_ping(self, members: Mapping[str, object]) -> Action:
+        _read_payload(members)  # the pong needs no payload
         return SendMessage('{"type":"pong"}')
 
-    def _handle_pong(self, members: Mapping[str, Any]) -> None:
-        read_payload(members)
+    def _handle_pong(self, members: Mapping[str, object]) -> None:
+        _read_payload(members)
 
     _HANDLERS: ClassVar[
-        Mapping[str, Callable[[ServerProtocol, Mapping[str, Any]], Action | None]]
+        Mapping[str, Callable[[ServerProtocol, Mapping[str, object]], Action | None]]
     ] = {
         "connection_init": _handle_init,
         "subscribe": _handle_subscribe,
@@ -193,48 +191,44 @@ class ServerProtocol:
         "pong": _handle_pong,
     }
 
-    # ---------------------------------------------------------------- to the client
-
     def build_next(self, name: str, body: bytes) -> SendMessage | None:
-        """Return the message with a result in JSON; None if nobody waits for it any more."""
+        """Return the message of a result in JSON; None if the operation was stopped."""
         if name not in self.active:
             return None
+        # `body` is JSON already; decoding it to encode it again would double the cost of an event.
         return SendMessage(
             f'{{"id":{dump_json(name).decode()},"type":"next","payload":{body.decode()}}}'
         )
 
-    def build_error(self, name: str, errors: list[Any]) -> SendMessage | None:
-        """Return the message with what is wrong, which ends the operation."""
-        if name not in self.active:
-            return None
-        self.active.remove(name)
-        return SendMessage(dump_json({"id": name, "type": "error", "payload": errors}).decode())
+    def build_error(self, name: str, errors: list[object]) -> SendMessage | None:
+        """Return the message of errors, which ends the operation; None if it was stopped."""
+        return self._end_operation(name, {"type": "error", "payload": errors})
 
     def build_complete(self, name: str) -> SendMessage | None:
-        """Return the message that an operation is complete."""
+        """Return the message that an operation is complete; None if it was stopped."""
+        return self._end_operation(name, {"type": "complete"})
+
+    def _end_operation(self, name: str, members: Mapping[str, object]) -> SendMessage | None:
         if name not in self.active:
             return None
         self.active.remove(name)
-        return SendMessage(dump_json({"id": name, "type": "complete"}).decode())
+        return SendMessage(dump_json({"id": name, **members}).decode())
 
     def close_unless_ready(self) -> CloseSocket | None:
-        """Close the socket of a client that has not introduced itself in time."""
-        return None if self.ready or self.closed else self._close(4408, INIT_TIMEOUT_REASON)
+        """Close the socket of a client that has not sent ``connection_init`` in time."""
+        return (
+            None
+            if self.ready or self.closed
+            else self._close(4408, "Connection initialisation timeout")
+        )
 
     def _close(self, code: int, reason: str) -> CloseSocket:
         self.closed = True
         self.active.clear()
-        return CloseSocket(code, truncate_reason(reason))
+        return CloseSocket(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
 
 
-def parse_message(message: str) -> Mapping[str, Any]:
-    """Return the members of a message.
-
-    Raises
-    ------
-    BadRequestError
-        If it is no JSON object.
-    """
+def _parse_message(message: str) -> Mapping[str, object]:
     try:
         members = load_json(message.encode())
     except (JSONError, UnicodeEncodeError) as error:
@@ -246,29 +240,16 @@ def parse_message(message: str) -> Mapping[str, Any]:
     return members
 
 
-def read_operation_id(members: Mapping[str, Any]) -> str:
-    """Return the id of an operation.
-
-    Raises
-    ------
-    BadRequestError
-        If there is none.
-    """
+def _read_operation_id(members: Mapping[str, object]) -> str:
     name = members.get("id")
-    if isinstance(name, str) and 0 < len(name) <= MAX_ID_LENGTH:
+    if isinstance(name, str) and 0 < len(name) <= _MAX_ID_LENGTH:
         return name
-    msg = f"The member 'id' must be a string of 1 to {MAX_ID_LENGTH} characters."
+    msg = f"The member 'id' must be a string of 1 to {_MAX_ID_LENGTH} characters."
     raise BadRequestError(msg)
 
 
-def read_payload(members: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the payload of a message that may have one; empty without.
-
-    Raises
-    ------
-    BadRequestError
-        If it is no object.
-    """
+def _read_payload(members: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the optional payload of a message; empty if it is missing."""
     payload = members.get("payload")
     if payload is None or isinstance(payload, Mapping):
         return payload or {}
@@ -276,14 +257,9 @@ def read_payload(members: Mapping[str, Any]) -> Mapping[str, Any]:
     raise BadRequestError(msg)
 
 
-def find_authorization(payload: Mapping[str, Any]) -> str | None:
-    """Return the ``Authorization`` of a ``connection_init``, in any case; None without."""
+def find_authorization(payload: Mapping[str, object]) -> str | None:
+    """Return the ``Authorization`` of a ``connection_init``, in any letter case, or None."""
     for name, value in payload.items():
         if name.lower() == "authorization" and isinstance(value, str):
             return value
     return None
-
-
-def truncate_reason(reason: str) -> str:
-    """Return a reason that fits into a close frame."""
-    return reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore")

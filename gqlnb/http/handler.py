@@ -1,7 +1,7 @@
 """GraphQL over HTTP: one request in, one response out, without I/O.
 
-The steps are: check the head (:mod:`gqlnb.http.preconditions`), check the size of the body, parse it
-(:mod:`gqlnb.http.messages`), execute, encode the result (:mod:`gqlnb.http.response_encoder`).
+The steps are: check the head (:mod:`gqlnb.http.preconditions`), check the size of the body, parse
+it (:mod:`gqlnb.http.messages`), execute, encode (:mod:`gqlnb.http.response_encoder`).
 
 The statuses are those of the published audits (npm ``graphql-http``, 61 of them): where they differ
 from the newest draft, a client of plain JSON gets 200 with `errors` and no `data`.
@@ -82,11 +82,12 @@ async def handle_request(
 async def handle_checked_request(
     request: HttpRequest, execute: ExecuteRequest, rules: ServerRules
 ) -> Response:
-    """Answer a request whose head was checked with :func:`check_preconditions`."""
+    """Answer a request after :func:`~gqlnb.http.preconditions.check_preconditions`."""
     return add_cors_headers(await _execute(request, execute, rules), request, rules)
 
 
 async def _execute(request: HttpRequest, execute: ExecuteRequest, rules: ServerRules) -> Response:
+    # Our own listener stops at the limit; other ASGI servers may deliver any body.
     most = rules.limits.body
     if most is not None and len(request.body) > most:
         return build_too_large_error(rules)

@@ -1,7 +1,6 @@
-"""Incremental delivery as plain values: an answer that comes in parts, and grows with each.
+"""Incremental delivery: responses in parts, for ``@defer`` and ``@stream``, and multipart/mixed.
 
-What ``@defer`` and ``@stream`` put off comes behind the first part. Servers write that in three
-ways, after the year of the proposal they follow, and all three are read::
+Servers follow one of three versions of the proposal, named by their year; all three are read::
 
     2023  {"data": …, "pending": [{"id": "0", "path": ["user"]}], "hasNext": true}
           {"incremental": [{"id": "0", "data": …}, {"id": "1", "items": […]}],
@@ -53,24 +52,24 @@ INCREMENTAL_ADVICE = (
     "directives out."
 )
 # Apollo Server asks for `accept: multipart/mixed`, graphql-js refuses "multiple payloads".
-INCREMENTAL_WORDS = re.compile(
+_INCREMENTAL_WORDS = re.compile(
     r"multipart/mixed|incremental delivery|multiple payloads", re.IGNORECASE
 )
 
 
 class InvalidPartError(Exception):
-    """A part that no server may send; its text says why, as the end of a sentence."""
+    """The server sent an invalid part; the text is the reason, as the end of a sentence."""
 
 
 class IncrementalResponse:
-    """An answer that grows.
+    """A response that is merged from its parts.
 
     Attributes
     ----------
     part_count
-        How many parts have come.
+        Number of parts so far.
     has_next
-        Whether there are more to come.
+        Whether more parts follow.
     """
 
     def __init__(self) -> None:
@@ -80,39 +79,38 @@ class IncrementalResponse:
         self._pending_places: dict[str, tuple[Any, ...]] = {}  # places by id
 
     def feed(self, part: Any) -> Mapping[str, Any]:
-        """Take the next part.
+        """Merge the next part.
 
         Returns
         -------
         Mapping
-            The members of the answer as far as it has come. They grow with the next part.
+            The members of the response so far. The next part changes them in place.
 
         Raises
         ------
-        NoPartError
-            If it is no object, or does not go with those before it.
+        InvalidPartError
+            If the part is not an object, or does not fit the parts before it.
         """
         self.part_count += 1
         if not isinstance(part, Mapping):
-            msg = f"it is {sanitize_text(repr(part), 40)}, no object"
+            msg = f"it is {sanitize_text(repr(part), 40)}, not an object"
             raise InvalidPartError(msg)
         self.has_next = part.get("hasNext") is True
-        for each in _get_list(part, "pending"):
-            self._pending_places[str(each.get("id"))] = _get_path(each)
+        for pending in _get_list(part, "pending"):
+            self._pending_places[str(pending.get("id"))] = _get_path(pending)
         if self.part_count == 1:
             self._members = {name: part[name] for name in ("data", "errors") if name in part}
         elif "path" in part:
             self._add_part(part)
         self._add_extensions(part.get("extensions"))
-        for each in _get_list(part, "incremental"):
-            self._add_part(each)
-        for each in _get_list(part, "completed"):
-            self._pending_places.pop(str(each.get("id")), None)
-            self._add_errors(each)
+        for increment in _get_list(part, "incremental"):
+            self._add_part(increment)
+        for completed in _get_list(part, "completed"):
+            self._pending_places.pop(str(completed.get("id")), None)
+            self._add_errors(completed)
         return self._members
 
     def _add_part(self, part: Mapping[str, Any]) -> None:
-        """Put data or items in their place."""
         self._add_errors(part)
         self._add_extensions(part.get("extensions"))
         if part.get("items") is not None:
@@ -121,53 +119,54 @@ class IncrementalResponse:
             self._add_data(part["data"], self._find_place(part))
 
     def _add_data(self, data: Any, place: Sequence[Any]) -> None:
-        """Put fields into their object; in the oldest form also one item behind its list."""
-        found = self._get_value(place)
-        if isinstance(found, dict) and isinstance(data, Mapping):
-            merge_fields(found, data)
+        """Merge fields into their object; in the 2020 form also append an item to its list."""
+        target = self._get_value(place)
+        if isinstance(target, dict) and isinstance(data, Mapping):
+            _merge_fields(target, data)
             return
         row = self._get_value(place[:-1]) if place else None
         if isinstance(row, list) and place[-1] == len(row):
             row.append(data)
         elif data is not None:  # null where it failed
-            msg = f"it puts fields into {_format_place(place)}, which is no object of the answer"
+            msg = (
+                f"it puts fields into {_format_place(place)}, which is not an object of the answer"
+            )
             raise InvalidPartError(msg)
 
     def _add_items(self, part: Mapping[str, Any], items: list[Any]) -> None:
-        """Put items at the end of their list; in the older form their path ends with where."""
+        """Append items to their list; in the 2022 form the path ends with their index."""
         place, start = self._find_place(part), None
         if "id" not in part and place:
             *place, start = place
-        found = self._get_value(place)
-        if not isinstance(found, list) or (start is not None and start != len(found)):
-            msg = f"it puts items into {_format_place(place)}, which is no list that they continue"
+        target = self._get_value(place)
+        if not isinstance(target, list) or (start is not None and start != len(target)):
+            msg = f"it adds items to {_format_place(place)}, which is not a list that ends there"
             raise InvalidPartError(msg)
-        found.extend(items)
+        target.extend(items)
 
     def _find_place(self, part: Mapping[str, Any]) -> Sequence[Any]:
-        """Return where a part belongs."""
         if "id" not in part:
             return _get_path(part)
         place = self._pending_places.get(str(part["id"]))
         if place is None:
-            msg = f"it is for {sanitize_text(repr(part['id']), 40)}, which was not announced as pending"
+            name = sanitize_text(repr(part["id"]), 40)
+            msg = f"it is for {name}, which was not announced as pending"
             raise InvalidPartError(msg)
         return (*place, *_get_path(part, "subPath"))
 
     def _get_value(self, place: Sequence[Any]) -> Any:
-        """Return what stands at a place of the answer; None if there is no such place."""
-        found = self._members.get("data")
+        """Return the value at a path of the data; None if there is no such path."""
+        value = self._members.get("data")
         for step in place:
-            if isinstance(found, dict):
-                found = found.get(step)
-            elif isinstance(found, list) and type(step) is int and 0 <= step < len(found):
-                found = found[step]
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and type(step) is int and 0 <= step < len(value):
+                value = value[step]
             else:
                 return None
-        return found
+        return value
 
     def _add_errors(self, part: Mapping[str, Any]) -> None:
-        """Add the errors of a part to those of the answer."""
         if errors := _get_list(part, "errors"):
             self._members["errors"] = [*self._members.get("errors", ()), *errors]
 
@@ -177,31 +176,31 @@ class IncrementalResponse:
 
 
 def apply_part(response: Response, growing: IncrementalResponse) -> Response:
-    """Return a response that holds the answer with this part of it.
+    """Return a response with all parts so far, this one included.
 
     Raises
     ------
-    NoPartError
-        If the part does not go with those before it.
+    InvalidPartError
+        If the part does not fit the parts before it.
     """
     try:
         part = load_json(response.body)
     except JSONError:
         part = None
     if part is None or not (growing.part_count or isinstance(part, dict)):
-        return response  # what it is instead is said by whoever reads it
+        return response  # the response parser raises the error
     return replace(response, body=dump_json(growing.feed(part)))
 
 
 def assemble_response(response: Response) -> Response:
-    """Return a response with its parts put together; any other one as it is.
+    """Return a response merged from its parts; any other response unchanged.
 
-    Some servers answer ``@defer`` in parts, or anything as events, without being asked to.
+    Some servers answer ``@defer`` in parts, or anything as events, without a matching ``Accept``.
 
     Raises
     ------
-    NoPartError
-        If they do not go together, or the last one is missing.
+    InvalidPartError
+        If the parts do not fit together, or the last one is missing.
     """
     bodies = _split_body(response)
     if bodies is None:
@@ -211,7 +210,7 @@ def assemble_response(response: Response) -> Response:
         try:
             whole = dump_json(growing.feed(load_json(body)))
         except JSONError as error:
-            fault = f"one is no JSON ({error})"
+            fault = f"one is not JSON ({error})"
             break
         if not growing.has_next:
             break
@@ -223,9 +222,9 @@ def assemble_response(response: Response) -> Response:
 
 
 def take_first_part(response: Response) -> Response:
-    """Return a response that holds the first result of its stream; any other one as it is.
+    """Return a response with the first result of its stream; any other response unchanged.
 
-    GraphQL Yoga writes why it refuses a subscription as an event, under status 400.
+    GraphQL Yoga sends the reason why it refuses a subscription as an event, under status 400.
     """
     first = next(iter(_split_body(response) or ()), None)
     if first is None:
@@ -236,7 +235,7 @@ def take_first_part(response: Response) -> Response:
 
 
 def _split_body(response: Response) -> Iterable[bytes] | None:
-    """Return the results in the body of a response that is a stream, or None for another one."""
+    """Return the results in the body of a stream; None for any other response."""
     media = response.headers.get("content-type", "")
     boundary = parse_boundary(media)
     if boundary is not None:
@@ -245,55 +244,55 @@ def _split_body(response: Response) -> Iterable[bytes] | None:
 
 
 def _read_event_data(body: bytes) -> Iterator[bytes]:
-    """Yield the results in a stream of server-sent events."""
     for event in EventReader().feed(body):
         if event.name in ("next", "message") and event.data.strip():
             yield event.data
 
 
 def is_incremental(response: Response) -> bool:
-    """Return whether a response has, or asks for, a media type of answers in parts.
+    """Return whether a response is in parts, or refused since parts were not accepted.
 
-    GraphQL Yoga answers 406 to ``@defer`` where no such type was accepted.
+    GraphQL Yoga answers 406 to ``@defer`` without a media type for parts.
     """
     media = response.headers.get("content-type", "")
     return response.status == 406 or parse_boundary(media) is not None or is_event_stream(media)
 
 
 def is_incremental_error(message: object) -> bool:
-    """Return whether a server says that an operation would be answered in parts."""
-    return isinstance(message, str) and INCREMENTAL_WORDS.search(message) is not None
+    """Return whether an error message says that an operation needs a response in parts."""
+    return isinstance(message, str) and _INCREMENTAL_WORDS.search(message) is not None
 
 
-def merge_fields(into: dict[str, Any], data: Mapping[str, Any]) -> None:
-    """Add fields to an object; objects and lists that both have are added to in turn."""
+def _merge_fields(target: dict[str, Any], data: Mapping[str, Any]) -> None:
+    """Add fields to an object; objects and lists in both are merged."""
     for name, value in data.items():
-        into[name] = merge_values(into[name], value) if name in into else value
+        target[name] = _merge_values(target[name], value) if name in target else value
 
 
-def merge_values(old: Any, new: Any) -> Any:
-    """Return two values of one field as one."""
+def _merge_values(old: Any, new: Any) -> Any:
     if isinstance(old, dict) and isinstance(new, Mapping):
-        merge_fields(old, new)
+        _merge_fields(old, new)
         return old
+    # Both lists come from the same field, so items of one index are the same object. Of lists of
+    # different lengths that is unknown, and the newer one is taken.
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [merge_values(*both) for both in zip(old, new, strict=True)]
+        return [_merge_values(*pair) for pair in zip(old, new, strict=True)]
     return new
 
 
 def _get_list(part: Mapping[str, Any], name: str, kind: Any = Mapping) -> list[Any]:
-    """Return a list of a part; an empty one where it has none."""
-    found = part.get(name)
-    if found is None:
+    """Return a list member of a part; empty if it is missing."""
+    items = part.get(name)
+    if items is None:
         return []
-    if isinstance(found, list) and (kind is Any or all(isinstance(each, kind) for each in found)):
-        return found
-    msg = f"its {name!r} is no list" + ("" if kind is Any else " of objects")
+    if isinstance(items, list) and (kind is Any or all(isinstance(item, kind) for item in items)):
+        return items
+    msg = f"its {name!r} is not a list" + ("" if kind is Any else " of objects")
     raise InvalidPartError(msg)
 
 
 def _get_path(part: Mapping[str, Any], name: str = "path") -> tuple[Any, ...]:
-    """Return a path of a part; the empty one, which is the root, where it has none."""
+    """Return the path of a part; empty, for the root, if it is missing."""
     return tuple(_get_list(part, name, Any))
 
 
@@ -302,32 +301,33 @@ def _format_place(place: Sequence[Any]) -> str:
 
 
 MULTIPART_MIXED = "multipart/mixed"
-HEAD_END = re.compile(rb"^(?:[ \t]*\r?\n)?(?:[^\r\n]+\r?\n)*\r?\n")  # a head may be empty
+# The head of a part, which may be empty.
+_PART_HEAD = re.compile(rb"^(?:[ \t]*\r?\n)?(?:[^\r\n]+\r?\n)*\r?\n")
 
 
 def parse_boundary(content_type: str) -> str | None:
-    """Return the boundary of a ``Content-Type``; None if it is not that of parts."""
+    """Return the boundary of a ``Content-Type``; None if it is not multipart/mixed."""
     head = Message()
     head["content-type"] = content_type
     if head.get_content_type() != MULTIPART_MIXED:
         return None
-    return head.get_boundary("-")  # what the proposal has everybody use
+    return head.get_boundary("-")  # the boundary of the proposal
 
 
 class MultipartReader:
-    """Reads the bodies of parts from bytes, however they are cut.
+    """Incremental parser of a multipart body.
 
     Parameters
     ----------
     boundary
-        What the delimiters are made of.
+        The boundary of the ``Content-Type``.
     most
-        Bytes that all of them may have together; None for any number.
+        Maximum size of the whole body in bytes; None for no limit.
 
     Attributes
     ----------
     ended
-        Whether the last delimiter has come.
+        Whether the closing delimiter was read.
     """
 
     def __init__(self, boundary: str, most: int | None = None) -> None:
@@ -336,30 +336,30 @@ class MultipartReader:
         self._delimiter = re.compile(rb"(?:\r?\n)--" + re.escape(boundary.encode()))
         self._delimiter_length = len(boundary) + 4
         self._buffer = bytearray(b"\r\n")  # the first delimiter may be the first line
-        self._searched = 0  # bytes of it that were searched for a delimiter
+        self._searched = 0  # bytes of it without a delimiter
         self._is_started = False
 
     def feed(self, part: bytes) -> Iterator[bytes]:
-        """Take what came, and yield the bodies that are whole.
+        """Parse bytes, and yield the bodies of the parts that are complete.
 
         Raises
         ------
         BodyTooLargeError
-            If more came than may.
+            If the whole body is over the limit.
         """
         self._bytes_left -= len(part)
         if self._bytes_left < 0:
             raise BodyTooLargeError
         self._buffer += part
         while not self.ended and (found := self._delimiter.search(self._buffer, self._searched)):
-            whole = bytes(self._buffer[: found.start()])
+            part_bytes = bytes(self._buffer[: found.start()])
             del self._buffer[: found.end()]
             self._searched = 0
-            if self._is_started and (body := HEAD_END.sub(b"", whole, count=1)).strip():
+            if self._is_started and (body := _PART_HEAD.sub(b"", part_bytes, count=1)).strip():
                 yield body
             self._is_started = True
             self.ended = self._buffer.startswith(b"--")
         self.ended = self.ended or (self._is_started and self._buffer.startswith(b"--"))
         if self.ended:
-            self._buffer.clear()  # what follows means nothing
+            self._buffer.clear()  # the epilogue (RFC 2046, 5.1.1)
         self._searched = max(0, len(self._buffer) - self._delimiter_length)

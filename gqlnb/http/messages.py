@@ -172,6 +172,7 @@ def _parse_parameters(query_string: bytes) -> dict[str, str]:
         raise BadRequestError(msg) from None
     parameters: dict[str, str] = {}
     for name, value in pairs:
+        # A proxy in front may use the first of two values where we would use the last.
         if name in parameters:
             msg = f"The parameter {sanitize_text(repr(name), 80)} is given more than once."
             raise BadRequestError(msg)
@@ -200,6 +201,7 @@ def build_request(
     BadRequestError
         If it is not a mapping with a string `query` and members of the right types.
     """
+    # GraphQL over HTTP has no batches; each request would need a status of its own.
     if isinstance(members, list):
         msg = "A batch of requests is not accepted. Send one request at a time."
         raise BadRequestError(msg, is_json=True)

@@ -1,4 +1,4 @@
-"""A request with files as a multipart body, which is read while it is sent.
+"""Requests with file uploads as multipart bodies; files are read while they are sent.
 
 Source: "GraphQL multipart request specification", J. de Seric, github.com/jaydenseric.
 """
@@ -20,59 +20,61 @@ if TYPE_CHECKING:
 
 __all__ = ["MultipartBody", "build_body"]
 
-# HTML, "Multipart form data": these three have no other way to stand in a name.
-NAME_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
+# HTML, "Multipart form data": the characters that are escaped in a name.
+_NAME_ESCAPES = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
 def build_body(request: Request) -> bytes | MultipartBody:
-    """Return the body of a POST: JSON, or parts where a variable holds a file.
+    """Return the body of a POST: JSON, or multipart if a variable has a file.
 
     Raises
     ------
     JSONError
         If a variable is neither a JSON value nor a file.
     """
+    # Encoding fails at the first Upload, so requests without files are not searched for any.
     try:
         return request.encode()
     except JSONError:
         places: list[tuple[str, Upload]] = []
-        variables = extract_uploads(request.variables or {}, "variables", places)
+        variables = _extract_uploads(request.variables or {}, "variables", places)
         if not places:
             raise
     return MultipartBody(replace(request, variables=variables), places)
 
 
-def extract_uploads(value: Any, path: str, places: list[tuple[str, Upload]]) -> Any:
+def _extract_uploads(value: Any, path: str, places: list[tuple[str, Upload]]) -> Any:
     """Return a value with null for each file, which is added to `places` with its path."""
     if isinstance(value, Upload):
         places.append((path, value))
         return None
     if isinstance(value, dict):
-        return {key: extract_uploads(item, f"{path}.{key}", places) for key, item in value.items()}
+        return {key: _extract_uploads(item, f"{path}.{key}", places) for key, item in value.items()}
     if isinstance(value, list):
-        return [extract_uploads(item, f"{path}.{at}", places) for at, item in enumerate(value)]
+        return [_extract_uploads(item, f"{path}.{at}", places) for at, item in enumerate(value)]
     return value
 
 
 class MultipartBody:
-    """The parts of a request: iterated over, it gives the body, reading files as it goes.
+    """A multipart body; iteration yields its bytes and reads the files.
 
     Parameters
     ----------
     request
-        The request, with null where a file goes.
+        The request, with null in place of files.
     places
-        The files, and where each goes; one that goes to several places is sent once.
+        The paths of the files in the variables; a file with several paths is sent once.
 
     Attributes
     ----------
     headers : dict
-        What is to be said of the body, its length if that is known.
+        Headers of the body, with the length if it is known.
     is_repeatable : bool
         Whether it can be sent a second time.
     """
 
     def __init__(self, request: Request, places: list[tuple[str, Upload]]) -> None:
+        # By identity: an Upload of a stream can be read only once, whatever it is equal to.
         by_file: dict[int, tuple[Upload, list[str]]] = {}
         for path, file in places:
             by_file.setdefault(id(file), (file, []))[1].append(path)
@@ -85,12 +87,12 @@ class MultipartBody:
             for name, body in (("operations", request.encode()), ("map", dump_json(paths)))
         )
         self._end = f"--{self._boundary}--\r\n".encode()
-        # Apollo Server refuses a form without such a header, which no form of a page can have.
+        # Apollo Server refuses multipart bodies without such a header, as a defence against CSRF.
         self.headers = {
             "Content-Type": f"multipart/form-data; boundary={self._boundary}",
             "Apollo-Require-Preflight": "true",
         }
-        self._sizes = [measure_upload(file) for file in self._files]
+        self._sizes = [_measure_upload(file) for file in self._files]
         known = [size for size in self._sizes if size is not None]
         if len(known) == len(self._files):
             heads = sum(
@@ -106,9 +108,8 @@ class MultipartBody:
         ).encode("utf-8", "replace")
 
     def _build_file_head(self, at: int) -> bytes:
-        """Return the head of a file's part."""
         file = self._files[at]
-        name = file.filename.translate(NAME_ESCAPES)
+        name = file.filename.translate(_NAME_ESCAPES)
         return self._build_part_head(f'name="{at}"; filename="{name}"', file.content_type)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -120,19 +121,13 @@ class MultipartBody:
         yield self._end
 
     def _read_file(self, file: Upload, size: int | None) -> Iterator[bytes]:
-        """Yield the bytes of a file, as many as were announced.
-
-        Raises
-        ------
-        TransportError
-            If they are fewer, or can't be read.
-        """
+        """Yield the bytes of a file, at most `size`; raise a TransportError if they are fewer."""
         sent = 0
         try:
             for part in file.iterate_chunks():
-                given = part if size is None else part[: size - sent]
-                sent += len(given)
-                yield given
+                chunk = part if size is None else part[: size - sent]
+                sent += len(chunk)
+                yield chunk
         except (OSError, ValueError) as error:
             reason = f"could not be read ({type(error).__name__})"
         else:
@@ -143,17 +138,12 @@ class MultipartBody:
         raise TransportError(msg)
 
 
-def measure_upload(file: Upload) -> int | None:
-    """Return the bytes of a file, None for a stream.
-
-    Raises
-    ------
-    TransportError
-        If there is no such file any more, or it was closed.
-    """
+def _measure_upload(file: Upload) -> int | None:
+    """Return the size of a file, None for a stream; TransportError if it is not readable."""
     try:
         return file.size
     except (OSError, ValueError) as error:
         reason = type(error).__name__
-    msg = f"The file {sanitize_text(file.filename, 80)!r} could not be read ({reason}). Nothing was sent."
+    name = sanitize_text(file.filename, 80)
+    msg = f"The file {name!r} could not be read ({reason}). Nothing was sent."
     raise TransportError(msg)

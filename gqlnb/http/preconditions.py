@@ -96,6 +96,7 @@ def check_head_size(request: HttpRequest, rules: ServerRules) -> Response | None
     if most is None:
         return None
     headers = request.headers
+    # 4 bytes for ": " and the line end of each header.
     size = len(request.path) + len(request.query_string) + 4 * len(headers)
     size += sum(map(len, headers)) + sum(map(len, headers.values()))
     if size <= most:
@@ -118,7 +119,7 @@ def check_path(request: HttpRequest, rules: ServerRules) -> Response | None:
 
 
 def check_method(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse methods other than POST, a preflight, and GET where it is enabled."""
+    """Refuse methods other than POST, GET if it is enabled, and a preflight."""
     method = request.method
     if request.path != ENDPOINT:
         return None if method == "GET" else _build_method_error(method, "GET")
@@ -153,7 +154,7 @@ def _build_method_error(method: str, allowed: str) -> Response:
 
 
 def check_host_header(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a foreign ``Host``: DNS rebinding, by a page whose name now resolves to us."""
+    """Refuse a foreign ``Host``, against DNS rebinding."""
     name = parse_host(request.headers.get("host"))
     if name is None:
         return build_error_response(400, "The Host header is missing or malformed.")
@@ -207,6 +208,7 @@ def check_token(request: HttpRequest, rules: ServerRules) -> Response | None:
     if rules.token is None:
         return None
     header = request.headers.get("authorization")
+    # Token.matches() compares in constant time.
     if rules.token.matches(header):
         return None
     message, url = "This endpoint requires you to be authenticated.", rules.documentation.missing
@@ -252,7 +254,7 @@ def check_content_type(request: HttpRequest, rules: ServerRules) -> Response | N
 
 
 def check_content_length(request: HttpRequest, rules: ServerRules) -> Response | None:
-    """Refuse a body whose announced size is over the limit."""
+    """Refuse a body with an announced size over the limit."""
     length = request.headers.get("content-length", "0").strip()
     if not (length.isascii() and length.isdecimal()):
         return build_error_response(400, "The Content-Length header is not a number.")
@@ -276,6 +278,8 @@ def build_timeout_error(request: HttpRequest, rules: ServerRules) -> Response:
     return add_cors_headers(build_error_response(408, message), request, rules)
 
 
+# The order matters: the Origin is compared with a Host that was checked; a preflight carries no
+# token; and a page of another origin learns nothing from the checks of token and body.
 PRECONDITIONS: tuple[Callable[[HttpRequest, ServerRules], Response | None], ...] = (
     check_head_size,
     check_path,

@@ -1,4 +1,4 @@
-"""What an endpoint says about how much may still be asked of it, in each of the spellings."""
+"""Rate limits: budgets in responses, in all spellings, and the delay before a retry."""
 
 from __future__ import annotations
 
@@ -37,44 +37,35 @@ __all__ = [
     "read_retry_after",
 ]
 
-CLOCK_MARGIN = 1.0  # seconds that the clock of an endpoint may differ from its reset time
-MAX_SECONDS = (
-    1e9  # seconds, 30 years: an endpoint may ask for more digits than a number should have
-)
-AMOUNT_PATTERN = re.compile(
-    r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(?:[,;].*)?"
-)  # a policy may stand behind
+CLOCK_MARGIN = 1.0  # seconds; the clock of an endpoint may differ from that of its reset times
+MAX_SECONDS = 1e9  # 30 years; Retry-After may have any number of digits
+_AMOUNT = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(?:[,;].*)?")  # a policy may follow
 # The IETF's draft, from its 7th revision on: `limit=100, remaining=50, reset=5`, then
 # `"default";r=50;t=5`, with the limit in a policy `"default";q=100;w=60`.
-PARAMETER_PATTERN = re.compile(
-    r"(?<![a-z])(limit|remaining|reset|r|t|q|w)=([0-9]{1,15})", re.IGNORECASE
-)
-PREFIXES = ("x-ratelimit-", "ratelimit-", "x-rate-limit-")
+_PARAMETER = re.compile(r"(?<![a-z])(limit|remaining|reset|r|t|q|w)=([0-9]{1,15})", re.IGNORECASE)
+_PREFIXES = ("x-ratelimit-", "ratelimit-", "x-rate-limit-")
 RATE_LIMIT_HEADERS = frozenset(
-    {f"{prefix}{name}" for prefix in PREFIXES for name in ("limit", "remaining", "reset")}
+    {f"{prefix}{name}" for prefix in _PREFIXES for name in ("limit", "remaining", "reset")}
     | {"ratelimit", "ratelimit-policy"}
 )
-NO_MEMBERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Budget:
-    """How much may still be asked of an endpoint, as far as it has said so.
-
-    What it has not said is None.
+    """The rate-limit budget of an endpoint; unknown values are None.
 
     Attributes
     ----------
     limit
-        Points, or requests, of a whole window; what a bucket holds.
+        Points, or requests, of a whole window or bucket.
     remaining
-        How many of them are left.
+        Points left.
     reset
-        When all of them are there again, in UTC.
+        Time at which the whole limit is available again, in UTC.
     cost
-        How many the last request took.
+        Points of the last request.
     restored
-        How many come back each second, where they do so steadily, as at Shopify.
+        Points restored each second, for a leaky bucket such as Shopify's.
     """
 
     limit: float | None = None
@@ -84,14 +75,14 @@ class Budget:
     restored: float | None = None
 
     def __bool__(self) -> bool:
-        """Tell whether anything is known."""
+        """Return whether any value is known."""
         return self != UNKNOWN_BUDGET
 
     def __repr__(self) -> str:
-        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.reset is not None:
-            said["reset"] = f"{self.reset:%Y-%m-%d %H:%M:%S} UTC"
-        shown = [f"{name}={value!r}" for name, value in said.items() if value is not None]
+            values["reset"] = f"{self.reset:%Y-%m-%d %H:%M:%S} UTC"
+        shown = [f"{name}={value!r}" for name, value in values.items() if value is not None]
         return f"Budget({', '.join(shown)})"
 
     def __str__(self) -> str:
@@ -108,12 +99,12 @@ UNKNOWN_BUDGET = Budget()
 def read_budget(
     headers: Mapping[str, str], extensions: Mapping[str, Any], data: Any, now: float
 ) -> Budget:
-    """Return what an answer says about the budget; nothing known if it says nothing.
+    """Return the budget in a response; :data:`UNKNOWN_BUDGET` if there is none.
 
     Parameters
     ----------
     headers
-        By lower-case name.
+        Header values by lower-case name.
     extensions
         The member of that name.
     data
@@ -121,85 +112,77 @@ def read_budget(
     now
         Seconds since the epoch.
     """
-    told = read_cost_extension(extensions) if extensions else UNKNOWN_BUDGET
+    budget = read_cost_extension(extensions) if extensions else UNKNOWN_BUDGET
     if not RATE_LIMIT_HEADERS.isdisjoint(headers):
-        told = merge_budgets(told, read_budget_headers(headers, now))
-    return merge_budgets(told, read_rate_limit_field(data)) if data is not None else told
+        budget = _merge_budgets(budget, read_budget_headers(headers, now))
+    return budget if data is None else _merge_budgets(budget, read_rate_limit_field(data))
 
 
-def merge_budgets(first: Budget, second: Budget) -> Budget:
-    """Return one budget of two: what is left as the first says it, if it does, and either cost."""
+def _merge_budgets(first: Budget, second: Budget) -> Budget:
+    """Return the first budget with known points, with a cost of either."""
     cost = second.cost if first.cost is None else first.cost
     return replace(second if first.remaining is None else first, cost=cost)
 
 
 def read_budget_headers(headers: Mapping[str, str], now: float) -> Budget:
-    """Return what headers say: GitHub's ``x-ratelimit-*``, and the IETF's in three revisions.
+    """Return the budget in headers: GitHub's ``x-ratelimit-*``, and the IETF's in three revisions.
 
     Parameters
     ----------
     headers
-        By lower-case name.
+        Header values by lower-case name.
     now
         Seconds since the epoch.
 
     Notes
     -----
     Source: GitHub documentation, "Rate limits and query limits for the GraphQL API";
-    draft-ietf-httpapi-ratelimit-headers, revisions 3, 7 and 9. Of several limits at once the one
-    counts of which least is left. A reset is a moment or a number of seconds from now, whichever is
-    nearer; where the endpoint tells the time, its own clock counts.
+    draft-ietf-httpapi-ratelimit-headers, revisions 3, 7 and 9. Of several limits the one with the
+    least remaining counts. A reset is a time or a number of seconds from now, whichever is nearer;
+    if the response has a date, times are those of the endpoint's clock.
     """
-    for prefix in PREFIXES:
-        left = parse_amount(headers.get(f"{prefix}remaining"))
-        reset = parse_reset_time(headers.get(f"{prefix}reset", ""), headers, now)
-        if left is not None or reset is not None:
-            return Budget(parse_amount(headers.get(f"{prefix}limit")), left, reset)
+    for prefix in _PREFIXES:
+        remaining = _parse_amount(headers.get(f"{prefix}remaining"))
+        reset = _parse_reset_time(headers.get(f"{prefix}reset", ""), headers, now)
+        if remaining is not None or reset is not None:
+            return Budget(_parse_amount(headers.get(f"{prefix}limit")), remaining, reset)
     if "ratelimit" not in headers:
         return UNKNOWN_BUDGET
-    return parse_ratelimit_header(
-        headers["ratelimit"], headers.get("ratelimit-policy", ""), headers, now
-    )
+    return _parse_ratelimit_header(headers, now)
 
 
-def parse_ratelimit_header(
-    said: str, policy: str, headers: Mapping[str, str], now: float
-) -> Budget:
-    """Return what the one header of the later revisions says."""
-    if "=" in said.partition(",")[0] and ";" not in said:  # one limit, its members in a list
-        items, named = [said], {}
+def _parse_ratelimit_header(headers: Mapping[str, str], now: float) -> Budget:
+    """Return the budget in the single header of the draft's later revisions."""
+    text, policies = headers["ratelimit"], {}
+    if "=" in text.partition(",")[0] and ";" not in text:  # revision 7: one limit, in a list
+        items = [text]
     else:
-        items = said.split(",")
-        named = {
-            parse_policy_name(item): parse_policy_parameters(item) for item in policy.split(",")
-        }
-    found = [
-        (parse_policy_parameters(item), named.get(parse_policy_name(item), {})) for item in items
-    ]
-    told = [
-        Budget(
-            parse_amount(own.get("limit") or of.get("q")),
-            parse_amount(own.get("remaining") or own.get("r")),
-            parse_reset_time(own.get("reset") or own.get("t") or "", headers, now),
+        items = text.split(",")
+        for policy in headers.get("ratelimit-policy", "").split(","):
+            policies[_parse_policy_name(policy)] = _parse_parameters(policy)
+    budgets = []
+    for item in items:
+        own, policy_values = _parse_parameters(item), policies.get(_parse_policy_name(item), {})
+        budget = Budget(
+            _parse_amount(own.get("limit") or policy_values.get("q")),
+            _parse_amount(own.get("remaining") or own.get("r")),
+            _parse_reset_time(own.get("reset") or own.get("t") or "", headers, now),
         )
-        for own, of in found
-    ]
-    known = [each for each in told if each.remaining is not None]
-    return min(known, key=lambda each: each.remaining or 0, default=UNKNOWN_BUDGET)
+        if budget.remaining is not None:
+            budgets.append(budget)
+    return min(budgets, key=lambda budget: budget.remaining or 0, default=UNKNOWN_BUDGET)
 
 
-def parse_policy_name(item: str) -> str:
-    """Return the name of a limit or of a policy."""
+def _parse_policy_name(item: str) -> str:
     return item.partition(";")[0].strip().strip('"')
 
 
-def parse_policy_parameters(item: str) -> dict[str, str]:
-    """Return the parameters of a limit or of a policy."""
-    return {match[1].lower(): match[2] for match in PARAMETER_PATTERN.finditer(item)}
+def _parse_parameters(item: str) -> dict[str, str]:
+    return {match[1].lower(): match[2] for match in _PARAMETER.finditer(item)}
 
 
 def read_cost_extension(extensions: Mapping[str, Any]) -> Budget:
-    """Return what ``extensions.cost`` says, as Shopify writes it.
+    """Return the budget in ``extensions.cost``, in Shopify's form.
 
     Notes
     -----
@@ -210,85 +193,84 @@ def read_cost_extension(extensions: Mapping[str, Any]) -> Budget:
     if not isinstance(cost, Mapping):
         return UNKNOWN_BUDGET
     status = cost.get("throttleStatus")
-    status = status if isinstance(status, Mapping) else NO_MEMBERS
-    spent = parse_amount(cost.get("actualQueryCost"))
+    status = status if isinstance(status, Mapping) else {}
+    spent = _parse_amount(cost.get("actualQueryCost"))
     return Budget(
-        limit=parse_amount(status.get("maximumAvailable")),
-        remaining=parse_amount(status.get("currentlyAvailable")),
-        cost=parse_amount(cost.get("requestedQueryCost")) if spent is None else spent,
-        restored=parse_amount(status.get("restoreRate")),
+        limit=_parse_amount(status.get("maximumAvailable")),
+        remaining=_parse_amount(status.get("currentlyAvailable")),
+        cost=_parse_amount(cost.get("requestedQueryCost")) if spent is None else spent,
+        restored=_parse_amount(status.get("restoreRate")),
     )
 
 
-def compute_restore_wait(told: Budget) -> float | None:
-    """Return the seconds until as much has come back as the request costs; None if none does."""
-    if not told.restored or told.cost is None or told.remaining is None:
+def compute_restore_wait(budget: Budget) -> float | None:
+    """Return the seconds until the cost of the request is restored; None if unknown."""
+    if not budget.restored or budget.cost is None or budget.remaining is None:
         return None
-    return max(0.0, (told.cost - told.remaining) / told.restored)
+    return max(0.0, (budget.cost - budget.remaining) / budget.restored)
 
 
 def read_rate_limit_field(data: Any) -> Budget:
-    """Return what the field ``rateLimit`` of GitHub says, under whatever alias at the top."""
+    """Return the budget in GitHub's root field ``rateLimit``, under any alias."""
     for value in data.values() if isinstance(data, Mapping) else ():
         if isinstance(value, Mapping) and not {"remaining", "cost"}.isdisjoint(value):
-            limit, left, cost = (parse_amount(value.get(n)) for n in ("limit", "remaining", "cost"))
-            return Budget(limit, left, parse_iso_date(value.get("resetAt")), cost)
+            limit, remaining, cost = (
+                _parse_amount(value.get(n)) for n in ("limit", "remaining", "cost")
+            )
+            return Budget(limit, remaining, _parse_iso_date(value.get("resetAt")), cost)
     return UNKNOWN_BUDGET
 
 
-def parse_amount(said: object) -> float | None:
-    """Return a number from 0 up, whole where it is whole; None for anything else."""
-    if isinstance(said, str):
-        match = AMOUNT_PATTERN.fullmatch(said)
-        said = float(match[1]) if match else None
-    if isinstance(said, bool) or not isinstance(said, (int, float)) or not isfinite(said):
+def _parse_amount(value: object) -> float | None:
+    """Return a number from 0 on, as int if it is whole; None for any other value."""
+    if isinstance(value, str):
+        match = _AMOUNT.fullmatch(value)
+        value = float(match[1]) if match else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         return None
-    return None if said < 0 else int(said) if said == int(said) else said
+    return None if value < 0 else int(value) if value == int(value) else value
 
 
-def parse_reset_time(said: str, headers: Mapping[str, str], now: float) -> datetime | None:
-    """Return the moment a reset time means by our clock; None if it means none."""
-    value = parse_amount(said)
-    if value is None:
-        at = parse_http_date(said)
-        at = convert_date(parse_iso_date(said)) if at is None else at
-    elif value < now / 2:
-        return convert_timestamp(now + value)  # from now on
+def _parse_reset_time(text: str, headers: Mapping[str, str], now: float) -> datetime | None:
+    """Return a reset time by our own clock; None if it is malformed."""
+    value = _parse_amount(text)
+    if value is not None and value < now / 2:
+        return _from_timestamp(now + value)  # seconds from now
+    if value is not None:
+        moment: float | None = value / 1000 if value > now * 100 else value  # or in ms
     else:
-        at = value / 1000 if value > now * 100 else value
-    told = parse_http_date(headers.get("date", ""))
-    return None if at is None else convert_timestamp(at if told is None else at - told + now)
+        moment = parse_http_date(text)
+        date = _parse_iso_date(text) if moment is None else None
+        moment = moment if date is None else date.timestamp()
+    if moment is None:
+        return None
+    endpoint_now = parse_http_date(headers.get("date", ""))
+    return _from_timestamp(moment if endpoint_now is None else moment - endpoint_now + now)
 
 
-def convert_timestamp(at: float) -> datetime | None:
-    """Return seconds since the epoch as a date; None if it is beyond the calendar."""
+def _from_timestamp(seconds: float) -> datetime | None:
     try:
-        return datetime.fromtimestamp(at, UTC)
-    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):  # beyond the calendar
         return None
 
 
-def convert_date(at: datetime | None) -> float | None:
-    """Return a date as seconds since the epoch."""
-    return None if at is None else at.timestamp()
-
-
-def parse_iso_date(said: object) -> datetime | None:
-    """Return a date in ISO 8601, such as ``resetAt`` is; None if it is none."""
-    if not isinstance(said, str):
-        return said if isinstance(said, datetime) and said.tzinfo is not None else None
+def _parse_iso_date(value: object) -> datetime | None:
+    """Return a date in ISO 8601, as ``resetAt`` is, in UTC; None if it is malformed."""
+    if not isinstance(value, str):
+        return value if isinstance(value, datetime) and value.tzinfo is not None else None
     try:
-        made = datetime.fromisoformat(said)
-        return (made if made.tzinfo else made.replace(tzinfo=UTC)).astimezone(UTC)
+        date = datetime.fromisoformat(value)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def parse_http_date(date: str) -> float | None:
-    """Return an HTTP date as seconds since the epoch; None if it is none."""
+    """Return an HTTP date as seconds since the epoch; None if it is malformed."""
     try:
-        made = parsedate_to_datetime(date)
-        return made.replace(tzinfo=made.tzinfo or UTC).timestamp()
+        parsed = parsedate_to_datetime(date)
+        return parsed.replace(tzinfo=parsed.tzinfo or UTC).timestamp()
     except (ValueError, OverflowError, TypeError):
         return None
 
@@ -297,32 +279,32 @@ FailureKind = Literal["broken", "busy", "limited"]
 
 MAX_ATTEMPTS = 4  # in all; GitHub counts each against the same limits
 FIRST_BACKOFF = 0.5  # seconds before the second attempt; doubled for each further one
-# GitHub, "Rate limits and query limits for the GraphQL API": without a word on how long, wait for
-# at least one minute, and longer each time.
+# GitHub, "Rate limits and query limits for the GraphQL API": without Retry-After, wait for at least
+# one minute, and longer each time.
 DEFAULT_LIMIT_WAIT = 60.0
 TRANSIENT_STATUSES = frozenset({502, 503, 504})  # the statuses that urllib3 and GitHub's guide name
-SECONDS_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # some endpoints send fractions of a second
-MAX_DOUBLINGS = 6  # times at most: an hour
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # some endpoints send fractions of a second
+_MAX_DOUBLINGS = 6  # 64 times: about an hour
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How an attempt ended.
+    """The end of an attempt.
 
     Attributes
     ----------
     kind
         ``"query"``, ``"mutation"`` or ``"subscription"``.
     failure
-        ``"broken"``: the connection ended before the whole answer had come. ``"busy"``: an HTTP
-        status that passes, or an answer that reports a transient failure. ``"limited"``: a rate
-        limit. None: anything else.
+        ``"broken"``: the connection ended before the response was complete. ``"busy"``: a
+        transient HTTP status, or a response that reports a transient failure. ``"limited"``: a
+        rate limit. None: any other end.
     number
         Attempts so far, this one included.
     seconds_left
-        Seconds that may still be spent on waiting.
+        Seconds left for waiting.
     retry_after
-        Seconds the endpoint asks to wait, None if it does not say.
+        Seconds to wait according to the endpoint, None if unknown.
     """
 
     kind: str
@@ -338,22 +320,23 @@ def compute_retry_delay(attempt: Attempt, fraction: float) -> float | None:
     Parameters
     ----------
     attempt
-        How the last one ended.
+        The end of the last attempt.
     fraction
-        A random number, ``0 <= fraction < 1``, so that many clients do not come back at once.
+        A random number, ``0 <= fraction < 1``, so that many clients do not retry at once.
 
     Returns
     -------
     float or None
-        At least what the endpoint asks for, at most what is left.
+        At least the endpoint's `retry_after`, at most `seconds_left`.
 
     Notes
     -----
-    Only queries are sent again: of a mutation whose answer was lost nobody knows whether it was
-    executed. Backoff grows from 0.5 s; between half and all of each step is waited.
+    Only queries are sent again: a mutation whose response was lost may have been executed. Backoff
+    starts at 0.5 s and doubles; the delay is between half and all of it.
     """
     if attempt.kind != "query" or attempt.failure is None or attempt.number >= MAX_ATTEMPTS:
         return None
+    # Jitter of half a step: see "Exponential Backoff And Jitter" of the AWS architecture blog.
     backoff = FIRST_BACKOFF * 2.0 ** (attempt.number - 1) * (0.5 + fraction / 2)
     if attempt.retry_after is not None:
         wait = max(attempt.retry_after, backoff)
@@ -365,12 +348,12 @@ def compute_retry_delay(attempt: Attempt, fraction: float) -> float | None:
 
 
 def compute_default_wait(number: int) -> float:
-    """Return the seconds to wait after the n-th rate limit in a row that does not say how long."""
-    return DEFAULT_LIMIT_WAIT * 2.0 ** min(number - 1, MAX_DOUBLINGS)
+    """Return the seconds to wait after the n-th rate limit in a row without Retry-After."""
+    return DEFAULT_LIMIT_WAIT * 2.0 ** min(number - 1, _MAX_DOUBLINGS)
 
 
 def classify_failure(error: Exception) -> FailureKind | None:
-    """Return what kind of failure an error is; None for one that asking again would not mend."""
+    """Return the kind of a transient failure; None for an error that a retry does not fix."""
     if isinstance(error, RateLimited):
         return "limited"
     if not isinstance(error, TransportError):
@@ -381,27 +364,27 @@ def classify_failure(error: Exception) -> FailureKind | None:
 
 
 def read_retry_after(headers: Mapping[str, str], now: float, *, limited: bool) -> float | None:
-    """Return the seconds an endpoint asks to wait, None if it does not.
+    """Return the seconds to wait according to an endpoint, None if unknown.
 
     Parameters
     ----------
     headers
-        Those of its answer, by lower-case name: ``Retry-After`` in seconds or as a date, else when
-        the budget is whole again, as :func:`~gqlnb.http.rate_limit_rules.read_budget_headers` reads it.
+        Header values by lower-case name: ``Retry-After`` in seconds or as a date, else the reset
+        time of the budget (:func:`read_budget_headers`).
     now
-        Seconds since the epoch; for dates the endpoint's own clock counts, if it tells the time.
+        Seconds since the epoch; dates are by the endpoint's own clock, if it sends one.
     limited
-        Whether the answer says that a limit is reached: ``x-ratelimit-remaining`` may be above 0
-        then (yanyongyu/githubkit#271). Otherwise the reset time counts where nothing remains.
+        Whether the response reports a rate limit: ``x-ratelimit-remaining`` may be above 0 then
+        (yanyongyu/githubkit#271). Otherwise the reset time counts only if nothing remains.
     """
     after = headers.get("retry-after", "").strip()
-    if SECONDS_PATTERN.fullmatch(after):
+    if _SECONDS.fullmatch(after):
         return min(float(after), MAX_SECONDS)
     until = parse_http_date(after)
     if until is not None:
-        told = parse_http_date(headers.get("date", ""))
-        return max(0.0, until - (now if told is None else told))
-    said = read_budget_headers(headers, now)
-    if said.reset is not None and (limited or said.remaining == 0):
-        return min(max(0.0, said.reset.timestamp() + CLOCK_MARGIN - now), MAX_SECONDS)
+        endpoint_now = parse_http_date(headers.get("date", ""))
+        return max(0.0, until - (now if endpoint_now is None else endpoint_now))
+    budget = read_budget_headers(headers, now)
+    if budget.reset is not None and (limited or budget.remaining == 0):
+        return min(max(0.0, budget.reset.timestamp() + CLOCK_MARGIN - now), MAX_SECONDS)
     return None

@@ -1,4 +1,4 @@
-"""Encoding of responses to JSON: errors are masked and limited, values without JSON form replaced."""
+"""Encoding of responses to JSON: masks and limits errors, replaces values without a JSON form."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _LOG.addHandler(logging.NullHandler())  # else logging prints errors into the no
 
 
 def mask_errors(
-    errors: Sequence[Mapping[str, Any]],
+    errors: Sequence[Mapping[str, object]],
     causes: Sequence[BaseException | None],
     limits: Limits,
     masked: MaskedErrors,
-) -> list[Mapping[str, Any]]:
+) -> list[Mapping[str, object]]:
     """Return the first errors, with unexpected exceptions replaced by an id.
 
     A GraphQLError was raised for the client and keeps its message and extensions. The message of
@@ -62,6 +62,7 @@ def mask_errors(
     kept = list(errors[: limits.errors])
     for index, cause in enumerate(causes[: len(kept)]):
         if cause is not None and not _is_public(cause):
+            # Place and path are the client's own text.
             error = kept[index]
             place = {name: error[name] for name in ("locations", "path") if name in error}
             message = mask_exception(cause, _join_path(error.get("path")), masked)
@@ -80,6 +81,7 @@ def _is_public(cause: BaseException) -> bool:
 
 def mask_exception(cause: BaseException, place: str, masked: MaskedErrors) -> str:
     """Log an exception under a new id, and return a message with that id."""
+    # Eight digits: easy to copy, and distinct among the 100 exceptions that a server keeps.
     error_id = token_hex(4)
     masked.append((error_id, cause))
     _LOG.error("Internal error %s in %s", error_id, place, exc_info=cause)
@@ -94,8 +96,8 @@ def _join_path(path: object) -> str:
 
 
 def limit_errors(
-    errors: Sequence[Mapping[str, Any]], total: int, limits: Limits
-) -> list[Mapping[str, Any]]:
+    errors: Sequence[Mapping[str, object]], total: int, limits: Limits
+) -> list[Mapping[str, object]]:
     """Return errors with limited messages, and a note of how many are left out.
 
     Parameters
@@ -115,7 +117,7 @@ def limit_errors(
     return kept
 
 
-def _truncate_error(error: Mapping[str, Any], most: int | None) -> Mapping[str, Any]:
+def _truncate_error(error: Mapping[str, object], most: int | None) -> Mapping[str, object]:
     """Return an error with limited message and hint: both may repeat the client's text."""
     if most is None:
         return error
@@ -128,7 +130,7 @@ def _truncate_error(error: Mapping[str, Any], most: int | None) -> Mapping[str, 
     return cut
 
 
-def remove_hints(error: Mapping[str, Any]) -> dict[str, Any]:
+def remove_hints(error: Mapping[str, object]) -> dict[str, object]:
     """Return an error without suggestions, which reveal the names of a schema."""
     rest = {name: value for name, value in error.items() if name != "extensions"}
     return rest | {"message": _SUGGESTION.sub("", str(error["message"]))}
@@ -152,12 +154,13 @@ def encode_members(done: Response, limits: Limits, masked: MaskedErrors) -> byte
             return (dump_valid_json if done.is_json_safe else dump_json)(members)
         return dump_json({**members, "errors": limit_errors(kept, len(errors), limits)})
     except _ENCODING_ERRORS:
+        # Rare, so the walk through all values is made only after encoding has failed.
         return dump_json(_repair_members({**members, "errors": kept}, len(errors), limits))
 
 
-def _repair_members(members: Mapping[str, Any], total: int, limits: Limits) -> dict[str, Any]:
+def _repair_members(members: Mapping[str, object], total: int, limits: Limits) -> dict[str, object]:
     """Return the members with null and an error for each value without a JSON form."""
-    faults: list[dict[str, Any]] = []
+    faults: list[dict[str, object]] = []
     repaired = {
         name: replace_unserializable(value, (), faults)
         for name, value in members.items()
@@ -174,7 +177,7 @@ def _repair_members(members: Mapping[str, Any], total: int, limits: Limits) -> d
 
 
 def replace_unserializable(
-    value: Any, path: tuple[str | int, ...], faults: list[dict[str, Any]]
+    value: Any, path: tuple[str | int, ...], faults: list[dict[str, object]]
 ) -> Any:
     """Return a value with null for each part without a JSON form, with an error in `faults`."""
     kind = type(value)

@@ -86,10 +86,11 @@ class Access:
         object.__setattr__(
             self, "origins", _normalize_names("origins", self.origins, _normalize_access_origin)
         )
+        # A string such as "no" is true: refuse it rather than open what was to be closed.
         for option in ("page", "get", "introspection", "hints"):
             if not isinstance(getattr(self, option), bool):
                 _raise_option_error(option, getattr(self, option), "True or False")
-        if self.profile not in STATUS_PROFILES:
+        if self.profile not in tuple(STATUS_PROFILES):
             _raise_option_error("profile", self.profile, "'audit' or 'draft'")
 
 
@@ -186,6 +187,7 @@ class DocumentationUrls(NamedTuple):
         For a request with a wrong token.
     """
 
+    # GitHub's links, since the messages of a 401 are GitHub's too.
     missing: str = (
         "https://docs.github.com/graphql/guides/forming-calls-with-graphql"
         "#authenticating-with-graphql"

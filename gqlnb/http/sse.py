@@ -1,9 +1,9 @@
-"""GraphQL over server-sent events as plain values: who wants them, and how they are written.
+"""GraphQL over server-sent events: negotiation and encoding, and a reader for the client.
 
 The protocol is that of ``graphql-sse`` in its distinct connections mode: each request has a stream
-of its own, a ``next`` event for each result and a ``complete`` event at the end. What is wrong
-with an operation is a ``next`` event too, since a browser's ``EventSource`` shows the body of no
-other status than 200; what is wrong with the request itself is answered as always.
+of its own, a ``next`` event for each result and a ``complete`` event at the end. Errors in an
+operation are a ``next`` event too, since a browser's ``EventSource`` shows a body only under status
+200; a malformed request gets an ordinary response.
 """
 
 from __future__ import annotations
@@ -36,42 +36,39 @@ EVENT_STREAM = "text/event-stream"
 EVENT_STREAM_HEADERS: Mapping[str, str] = {
     "content-type": f"{EVENT_STREAM}; charset=utf-8",
     "cache-control": "no-store",
-    "x-accel-buffering": "no",  # nginx would hold events back
+    "x-accel-buffering": "no",  # nginx would buffer events
     "x-content-type-options": "nosniff",
 }
 # An event without a data field is not dispatched (HTML, "Interpreting an event stream").
 COMPLETE_EVENT = b"event: complete\ndata:\n\n"
-KEEP_ALIVE_COMMENT = b":\n\n"  # a comment: proxies close what is silent for long
+KEEP_ALIVE_COMMENT = b":\n\n"  # a comment: proxies close silent connections
 
 
 @lru_cache(maxsize=64)
 def negotiate_events(accept: str | None) -> Literal["always", "subscriptions", "never"]:
-    """Tell which operations a client wants answered as events.
+    """Return the operations that a client wants answered as events.
 
     Returns
     -------
     str
         ``"always"`` where events are named and preferred to JSON; ``"subscriptions"`` where they
-        are named and JSON is as welcome, as some clients do with every request; else ``"never"``.
+        are named with the weight of JSON, as some clients do with every request; else
+        ``"never"``.
     """
     weights = parse_accept(accept or "")
-    events = weights.get(EVENT_STREAM, 0.0)  # named: no client means events by */*
+    events = weights.get(EVENT_STREAM, 0.0)  # */* does not mean events
     if not events:
         return "never"
-    json = max(
-        find_media_quality(weights, media) for media in (JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE)
-    )
+    json = max(find_media_quality(weights, it) for it in (JSON_MEDIA_TYPE, GRAPHQL_MEDIA_TYPE))
     return "always" if events > json else "subscriptions"
 
 
 def encode_event(body: bytes) -> bytes:
-    """Return the ``next`` event of a result; JSON holds no line end."""
+    """Return the ``next`` event of a result in JSON, which has no line ends."""
     return b"event: next\ndata: " + body + b"\n\n"
 
 
-# ---------------------------------------------------------------- the client's side
-
-LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class ServerSentEvent(NamedTuple):
@@ -80,7 +77,7 @@ class ServerSentEvent(NamedTuple):
     Attributes
     ----------
     name
-        What it is called; ``"message"`` where it has no name.
+        Its name; ``"message"`` by default.
     data
         Its data lines, joined.
     """
@@ -90,48 +87,48 @@ class ServerSentEvent(NamedTuple):
 
 
 class EventReader:
-    """Reads events from bytes, however they are cut.
+    """Incremental parser of an event stream.
 
     Parameters
     ----------
     most
-        Bytes that an event may have; None for any number.
+        Maximum size of an event in bytes; None for no limit.
 
     Notes
     -----
-    Source: HTML, "Interpreting an event stream". The fields ``id`` and ``retry`` are passed over:
-    no server of GraphQL resumes a stream.
+    Source: HTML, "Interpreting an event stream". The fields ``id`` and ``retry`` are ignored:
+    GraphQL servers do not resume streams.
     """
 
     def __init__(self, most: int | None = None) -> None:
         self._max_bytes = most
-        self._buffer = bytearray()  # the line that has not ended yet
-        self._searched = 0  # bytes of it that were searched for an end
+        self._buffer = bytearray()  # the incomplete last line
+        self._searched = 0  # bytes of it without a line end
         self._is_first_line = True
         self._name = ""
         self._data: list[bytes] = []
         self._size = 0
 
     def feed(self, part: bytes) -> Iterator[ServerSentEvent]:
-        """Take what came, and yield the events that are whole.
+        """Parse bytes, and yield the events that are complete.
 
         Raises
         ------
         BodyTooLargeError
-            If an event has more bytes than it may.
+            If an event is over the limit.
         """
         self._buffer += part
         for line in self._split_lines():
-            found = self._handle_line(line)
-            if found is not None:
-                yield found
+            event = self._handle_line(line)
+            if event is not None:
+                yield event
         self._check_size(len(self._buffer))
 
     def _split_lines(self) -> Iterator[bytes]:
         begin = 0
-        for end in LINE_END.finditer(self._buffer, max(0, self._searched - 1)):
+        for end in _LINE_END.finditer(self._buffer, max(0, self._searched - 1)):
             if end[0] == b"\r" and end.end() == len(self._buffer):
-                break  # the other half of a line end may come
+                break  # a \n may follow in the next part
             yield bytes(self._buffer[begin : end.start()])
             begin = end.end()
         del self._buffer[:begin]
@@ -142,18 +139,17 @@ class EventReader:
             line, self._is_first_line = line.removeprefix(BOM_UTF8), False
         if not line:
             return self._finish_event()
-        word, _, value = line.partition(b":")
+        name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
-        if word == b"data":
+        if name == b"data":
             self._check_size(len(value) + 1)
             self._size += len(value) + 1
             self._data.append(value)
-        elif word == b"event":
+        elif name == b"event":
             self._name = value.decode(errors="replace")
         return None
 
     def _finish_event(self) -> ServerSentEvent | None:
-        """Return the event that an empty line ends; None where it has no data."""
         name, data = self._name or "message", self._data
         self._name, self._data, self._size = "", [], 0
         return ServerSentEvent(name, b"\n".join(data)) if data else None
@@ -164,5 +160,5 @@ class EventReader:
 
 
 def is_event_stream(media_type: str) -> bool:
-    """Tell whether a ``Content-Type`` is that of events."""
+    """Return whether a ``Content-Type`` is that of an event stream."""
     return media_type.partition(";")[0].strip().lower() == EVENT_STREAM

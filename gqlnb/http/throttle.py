@@ -1,12 +1,12 @@
-"""How many requests may go at once, and when the next one: rules on plain values.
+"""The delay before a request to a rate-limited endpoint, on plain values.
 
-An endpoint limits those who ask by up to three things at once, and :class:`Throttle` keeps to each:
+An endpoint has up to three limits, and :class:`Throttle` observes all of them:
 
-- points of a window, or in a bucket (:class:`~gqlnb.http.estimate_budget.Budget`),
-- a time before which it does not want to be asked (``Retry-After``, secondary limits),
-- at GitHub, the time that it works for somebody: 60 seconds in 60.
+- points of a window or bucket (:class:`~gqlnb.http.rate_limit_rules.Budget`),
+- a time before which it accepts no request (``Retry-After``, secondary limits),
+- at GitHub, the total response time: 60 seconds in each minute.
 
-Of an endpoint that speaks of none of them nothing is waited for.
+Requests to an endpoint that reports no limits are not delayed.
 """
 
 from __future__ import annotations
@@ -29,49 +29,48 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_CONCURRENT", "OBSERVED_HEADERS", "Throttle"]
 
-MAX_CONCURRENT = 6  # requests at once; as many connections as browsers open to one host
-# GitHub works 60 s of a minute for somebody, "estimated by the total response time" (its
-# documentation, "Secondary rate limits"): that is one request at a time, all the time.
+MAX_CONCURRENT = 6  # requests at once; browsers open as many connections to one host
+# GitHub allows 60 s of CPU time per minute, "estimated by the total response time" (its
+# documentation, "Secondary rate limits"): one request at a time, without a pause.
 GITHUB_MAX_CONCURRENT = 1
 MINUTE = 60.0
-GITHUB_HEADERS = frozenset({"x-github-request-id", "x-github-media-type"})  # headers of its own
-OBSERVED_HEADERS = RATE_LIMIT_HEADERS | GITHUB_HEADERS
-RESET_TOLERANCE = (
-    2.0  # seconds by which the reset times of one window differ, where they count from now on
-)
-RECOVERY_ANSWERS = 10  # answers in a row after which one more request may go at once again
+_GITHUB_HEADERS = frozenset({"x-github-request-id", "x-github-media-type"})
+OBSERVED_HEADERS = RATE_LIMIT_HEADERS | _GITHUB_HEADERS
+# Seconds by which the reset times of one window differ, where they are sent as seconds from now.
+_RESET_TOLERANCE = 2.0
+RECOVERY_ANSWERS = 10  # responses in a row after which concurrency is raised again
 
 
 class ResponseTimes:
-    """How long answers took of the last minute, by the second in which they came."""
+    """Response times of the last minute, by the second of their end."""
 
     def __init__(self) -> None:
-        self._seconds: deque[list[float]] = deque()  # second, sum, how many
-        self._mean_seconds = 0.0  # seconds of one answer
+        self._seconds: deque[list[float]] = deque()  # second, sum, count
+        self._mean_seconds = 0.0  # of one response
 
     def add(self, took: float, now: float) -> None:
-        """Note that an answer took so many seconds."""
+        """Record the response time of a request."""
         second = now // 1
         if not self._seconds or self._seconds[-1][0] != second:
             self._seconds.append([second, 0.0, 0])
         self._seconds[-1][1] += took
         self._seconds[-1][2] += 1
-        spent, count = (sum(each[n] for each in self._seconds) for n in (1, 2))
+        spent, count = (sum(entry[n] for entry in self._seconds) for n in (1, 2))
         self._mean_seconds = spent / count
 
     def compute_wait(self, flying: int, now: float) -> float | None:
-        """Return the seconds until one more answer, as long as these, fits into a minute.
+        """Return the seconds until one more response of the mean duration fits into a minute.
 
         Parameters
         ----------
         flying
-            How many more are under way; None is returned if it does not fit beside these.
+            Number of requests in flight; None is returned if it does not fit beside them.
         now
             The time.
         """
         while self._seconds and self._seconds[0][0] + 1 + MINUTE <= now:
             self._seconds.popleft()
-        over = sum(each[1] for each in self._seconds) + (flying + 1) * self._mean_seconds - MINUTE
+        over = sum(entry[1] for entry in self._seconds) + (flying + 1) * self._mean_seconds - MINUTE
         wait = 0.0
         for second, seconds, _ in self._seconds:
             if over <= 0:
@@ -83,25 +82,25 @@ class ResponseTimes:
 
 @dataclass(slots=True)
 class Throttle:
-    """The requests to one endpoint, and what it has said of them; not safe to use from two threads.
+    """The rate limits of one endpoint; not thread-safe.
 
     Times are seconds since the epoch.
 
     Parameters
     ----------
     max_concurrent
-        Most requests at once.
+        Maximum number of requests at once.
 
     Attributes
     ----------
     in_flight
-        Requests on their way.
+        Number of requests in flight.
     reserved_points
-        What they are taken to cost together.
+        Estimated cost of the requests in flight.
     blocked_until
-        Nothing is sent before this time.
+        Time before which nothing is sent.
     requested_until
-        The same, where the endpoint itself named the time.
+        Time before which the endpoint itself forbids requests.
     """
 
     max_concurrent: int = MAX_CONCURRENT
@@ -113,50 +112,49 @@ class Throttle:
     _budget_time: float = 0.0
     _has_answer: bool = False
     _is_github: bool = False
-    _unexplained_limits: int = 0  # in a row, that did not say how long
+    _unexplained_limits: int = 0  # in a row, without Retry-After
     _slowdowns: int = 0
     _recoveries: int = 0
     _response_times: ResponseTimes = field(default_factory=ResponseTimes)
 
     @property
     def capacity(self) -> int:
-        """How many requests may be on their way at once.
+        """The current maximum number of requests at once.
 
-        One until the first answer has shown what kind of endpoint it is; half as many after each
-        limit that was met, and one step back for each ten answers without one.
+        One until the first response shows the kind of endpoint; half as many after each rate
+        limit, and twice as many again after ten responses without one.
         """
-        most = (
-            min(self.max_concurrent, GITHUB_MAX_CONCURRENT)
-            if self._is_github
-            else self.max_concurrent
-        )
+        most = self.max_concurrent
+        if self._is_github:
+            most = min(most, GITHUB_MAX_CONCURRENT)
+        # Multiplicative decrease and slow increase, as in TCP: many clients then share a limit.
         return max(1, most >> self._slowdowns) if self._has_answer else 1
 
     @property
     def is_unconstrained(self) -> bool:
-        """Whether an answer that says nothing changes nothing."""
+        """Whether a response without rate-limit headers changes nothing."""
         return self._has_answer and not self._slowdowns and not self._unexplained_limits
 
     def estimate_budget(self, now: float) -> Budget:
-        """Return what is known of the budget at a time."""
-        told = self._budget
-        if told.remaining is None:
-            return told
-        if told.restored:
-            back = told.remaining + (now - self._budget_time) * told.restored
-            left = back if told.limit is None else min(back, told.limit)
-            return replace(told, remaining=max(told.remaining, int(left)))
-        if told.reset is not None and now >= told.reset.timestamp() + CLOCK_MARGIN:
-            return Budget(told.limit, told.limit, None, told.cost)
-        return told
+        """Return the budget at a time, estimated from the last response."""
+        last = self._budget
+        if last.remaining is None:
+            return last
+        if last.restored:
+            restored = last.remaining + (now - self._budget_time) * last.restored
+            restored = restored if last.limit is None else min(restored, last.limit)
+            return replace(last, remaining=max(last.remaining, int(restored)))
+        if last.reset is not None and now >= last.reset.timestamp() + CLOCK_MARGIN:
+            return Budget(last.limit, last.limit, None, last.cost)
+        return last
 
     def compute_delay(self, points: float, now: float) -> float | None:
-        """Return the seconds to wait before a request, None to wait until another one is back.
+        """Return the seconds to wait before a request, None to wait for another one's response.
 
         Parameters
         ----------
         points
-            What it is taken to cost.
+            Estimated cost of the request.
         now
             The time.
         """
@@ -166,72 +164,73 @@ class Throttle:
             need = points if known.limit is None else min(points, known.limit)
             short = need + self.reserved_points - known.remaining
             if short > 0 and need <= known.remaining and self.in_flight:
-                return None  # those on their way may be counted already
+                return None  # the endpoint may have counted those in flight already
             if short > 0 and known.restored:
                 wait = max(wait, short / known.restored)
             elif short > 0 and known.reset is not None:
                 wait = max(wait, known.reset.timestamp() + CLOCK_MARGIN - now)
+        # Only GitHub counts response times; elsewhere a long response is no reason to wait.
         spans = self._response_times.compute_wait(self.in_flight, now) if self._is_github else 0.0
         if spans is None or (self.in_flight >= self.capacity and not wait):
             return None
         return max(wait, spans)
 
     def start_request(self, points: float) -> None:
-        """Note that a request goes."""
+        """Record that a request of an estimated cost is sent."""
         self.in_flight += 1
         self.reserved_points += points
 
     def finish_request(self, points: float) -> None:
-        """Note that a request is back, which began with so many points."""
+        """Record the end of a request of an estimated cost."""
         self.in_flight -= 1
         self.reserved_points = max(0.0, self.reserved_points - points) if self.in_flight else 0.0
 
     def record_loss(self, took: float, wait: float | None, now: float) -> None:
-        """Note that a request got no answer: it took its time, and may have been charged.
+        """Record a request without a response: the endpoint may have charged it.
 
         Parameters
         ----------
         took
-            Seconds until that was known.
+            Seconds until it failed.
         wait
-            Seconds that the endpoint asks to wait, None if it does not.
+            Seconds to wait according to the endpoint, None if unknown.
         now
             The time.
         """
         if self._is_github and took > 0:
             self._response_times.add(took, now)
         self.blocked_until = max(self.blocked_until, now + (wait or 0.0))
-        left = self._budget.remaining
-        if left is not None:
-            self._budget = replace(self._budget, remaining=max(0, left - 1))
+        remaining = self._budget.remaining
+        if remaining is not None:
+            self._budget = replace(self._budget, remaining=max(0, remaining - 1))
 
     def record_answer(
-        self, told: Budget, headers: Mapping[str, str], took: float, now: float
+        self, budget: Budget, headers: Mapping[str, str], took: float, now: float
     ) -> None:
-        """Note an answer.
+        """Record a response.
 
         Parameters
         ----------
-        told
-            What it says of the budget.
+        budget
+            The budget in the response.
         headers
-            Its headers.
+            Its headers by lower-case name.
         took
-            Seconds from the request to its end.
+            Seconds from the request to the end of the response.
         now
             The time.
         """
         self._has_answer = True
-        self._is_github = self._is_github or not GITHUB_HEADERS.isdisjoint(headers)
+        self._is_github = self._is_github or not _GITHUB_HEADERS.isdisjoint(headers)
         if self._is_github and took > 0:
             self._response_times.add(took, now)
-        if told:
-            self._update_budget(told, now)
+        if budget:
+            self._update_budget(budget, now)
 
     def record_success(self, now: float) -> None:
-        """Note that an answer was no refusal."""
+        """Record that a response was not a rate limit."""
         if now < self.blocked_until:
-            return  # it was on its way when the limit was met
+            return  # it was sent before the limit was reached
         self._unexplained_limits = 0
         if self._slowdowns:
             self._recoveries += 1
@@ -239,23 +238,21 @@ class Throttle:
                 self._slowdowns, self._recoveries = self._slowdowns - 1, 0
 
     def record_limit(self, wait: float | None, now: float) -> None:
-        """Note that a limit was met.
+        """Record that a rate limit was reached.
 
         Parameters
         ----------
         wait
-            Seconds that the endpoint asks to wait; None if it does not say, and then a minute is
-            waited, and longer each time. Whoever hears of the same limit adds nothing to it.
+            Seconds to wait according to the endpoint; None if unknown: then the delay is a minute,
+            and longer each time. Requests in flight that reach the same limit do not extend it.
         now
             The time.
         """
         self._has_answer = True
         fresh = now >= self.blocked_until
         if fresh:
-            self._slowdowns, self._recoveries = (
-                min(self._slowdowns + 1, self.max_concurrent.bit_length()),
-                0,
-            )
+            self._slowdowns = min(self._slowdowns + 1, self.max_concurrent.bit_length())
+            self._recoveries = 0
         if wait is not None:
             self.requested_until = max(self.requested_until, now + wait)
             self.blocked_until = max(self.blocked_until, self.requested_until)
@@ -263,19 +260,17 @@ class Throttle:
             self._unexplained_limits += 1
             self.blocked_until = now + compute_default_wait(self._unexplained_limits)
 
-    def _update_budget(self, told: Budget, now: float) -> None:
+    def _update_budget(self, budget: Budget, now: float) -> None:
         known = self._budget
-        if told.remaining is None:
-            self._budget = replace(known, cost=told.cost) if known else told
+        if budget.remaining is None:
+            self._budget = replace(known, cost=budget.cost) if known else budget
             return
-        if told.reset is not None and known.reset is not None and known.remaining is not None:
-            later = (told.reset - known.reset).total_seconds()
-            if later < -RESET_TOLERANCE and told.reset <= datetime.fromtimestamp(now, UTC):
-                return  # of a window that is over
-            if (
-                abs(later) <= RESET_TOLERANCE
-            ):  # answers may come in another order than they were given
-                told = replace(told, remaining=min(told.remaining, known.remaining))
-        self._budget, self._budget_time = told, now
-        if told.cost is None:
-            self._budget = replace(told, cost=known.cost)
+        if budget.reset is not None and known.reset is not None and known.remaining is not None:
+            later = (budget.reset - known.reset).total_seconds()
+            if later < -_RESET_TOLERANCE and budget.reset <= datetime.fromtimestamp(now, UTC):
+                return  # of an earlier window
+            if abs(later) <= _RESET_TOLERANCE:  # responses may arrive out of order
+                budget = replace(budget, remaining=min(budget.remaining, known.remaining))
+        self._budget, self._budget_time = budget, now
+        if budget.cost is None:
+            self._budget = replace(budget, cost=known.cost)

@@ -78,6 +78,7 @@ def add_error_lines(error: Exception, *lines: str) -> None:
         hint = f"{last.hint}\n  {text}" if last.hint else text
         error.problems = (*before, replace(last, hint=hint))
     else:
+        # The pager's own advice names methods of a client; the cell gives a better one.
         message = str(error.args[0]).partition(ADVICE)[0].rstrip()
         error.args = (f"{message}\n  {text}",)
 

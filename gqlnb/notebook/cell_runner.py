@@ -99,6 +99,7 @@ class CellRunner:
             from gqlnb.notebook.output_options import check_export_path
 
             self._export_path = check_export_path(options.export_to)
+        # Checked before a client is opened: a wrong option must not cost a request.
         self._headers = parse_header_options(options.header)
         self._target = self._open_target(fresh=options.no_cache)
         self._document: Document | None = None  # until the text has been parsed
@@ -108,6 +109,8 @@ class CellRunner:
     def _find_text(self, text: str) -> str:
         """Return the text to run: the cell's, that of a file, or that of a saved cell."""
         file, name = self._options.file, self._options.operation
+        if file is None and name is None:
+            return text
         # White space and comments alone do not count as a text.
         is_blank = all(line.lstrip()[:1] in ("", "#") for line in text.splitlines())
         if file is not None:
@@ -117,7 +120,7 @@ class CellRunner:
                 raise OptionError(msg)
             self._lines_above, self._line_label = 0, f"{label} line"
             return read_file(file)
-        if name is None or not is_blank:
+        if not is_blank:
             return text
         saved = self._state.snippets.find_operation(name)
         if saved is None:
@@ -149,6 +152,7 @@ class CellRunner:
             except QueryError:
                 if not self._is_schema_outdated():
                     raise
+            # Once: a second refusal is an error of the text.
             self._target = self._open_target(fresh=True)
             return self._run_operation()
         except QueryError as error:
@@ -189,6 +193,7 @@ class CellRunner:
         elif options.max_results is not None and document.kind != "subscription":
             msg = "%%graphql: --max-results says how far to page; add --paginate."
             raise OptionError(msg)
+        # Variables before any mode: --dry-run and --interact need them too.
         variables = self._collect_variables(document)
         if options.interact:
             self._show_controls(document, variables)
@@ -258,9 +263,7 @@ class CellRunner:
         if options.profile:
             msg = "--profile measures one execution, so it takes no subscription."
             raise OptionError(msg)
-        stream = self._target.client.subscribe(
-            self._full_text, variables, operation=options.operation
-        )
+        stream = self._target.client.subscribe(document, variables, operation=options.operation)
         outcome = follow_subscription(
             stream, options, self._settings, self._kind, self._export_path, shell.user_ns
         )
@@ -272,7 +275,7 @@ class CellRunner:
     def _execute(self, document: Document, variables: Mapping[str, object]) -> Result:
         outcome = "interrupted"
         try:
-            result = self._fetch_result(variables)
+            result = self._fetch_result(document, variables)
             errors = len(result.errors)  # reading the data would decode them here
             outcome = format_count(errors, "error") if errors else "data"
         except GqlnbError as error:
@@ -287,13 +290,13 @@ class CellRunner:
         entry = HistoryEntry(self._target.name, title, outcome, self._text.strip("\n"))
         self._state.history.add(entry)
 
-    def _fetch_result(self, variables: Mapping[str, object]) -> Result:
+    def _fetch_result(self, document: Document, variables: Mapping[str, object]) -> Result:
         client, options = self._target.client, self._options
         if not options.paginate:
-            return client.execute(self._full_text, variables, operation=options.operation)
+            return client.execute(document, variables, operation=options.operation)
         try:
             return client.collect_pages(
-                self._full_text,
+                document,
                 variables,
                 operation=options.operation,
                 max_results=options.max_results,
@@ -380,6 +383,7 @@ class CellRunner:
         """Add positions in the cell and hints about variables to an error."""
         from gqlnb.client.arguments import add_target_hint
 
+        # The first error of a control arrives twice: from its callback and from run().
         if error is self._last_error:
             return
         self._last_error = error

@@ -132,6 +132,7 @@ def suggest_similar_names(
     hidden
         The names that IPython defines.
     """
+    # The names of the notebook are only listed if a variable has no value, which is rare.
     missing = {
         name: node
         for name, node in document.variables.items()
@@ -194,6 +195,7 @@ def add_missing_variable_hint(
     if match is None:
         return problem
     name = match[1]
+    # Functions and private names are hardly meant as values.
     own = [it for it in names if it[:1] != "_" and not callable(names[it])]
     near = difflib.get_close_matches(name, [*given, *own], 3)
     meant = f" Did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""

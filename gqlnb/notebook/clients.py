@@ -55,6 +55,7 @@ class ClientCache:
     def __init__(self, namespace: Mapping[str, object]) -> None:
         self._namespace = namespace
         self._by_address: dict[Hashable, Client] = {}
+        # Weak, so that a server or schema that the user deletes can be freed.
         self._by_server: WeakKeyDictionary[Any, Client] = WeakKeyDictionary()
         # Clients whose endpoint does not provide its schema, and the reason.
         self._without_schema: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
@@ -90,6 +91,7 @@ class ClientCache:
         from gqlnb.client import connections
         from gqlnb.client.client import Client, connect
 
+        # Imported here: gqlnb.github must not slow down %load_ext.
         if not self._builtins_registered:
             from gqlnb.github.builtin_connections import register_connections
 

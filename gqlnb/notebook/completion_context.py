@@ -77,6 +77,7 @@ class CompletionProvider:
 
         if connections.is_open(name):
             return True
+        # Once per name: a failed attempt is not repeated at every key press.
         if name not in self._opening and connections.can_open_unattended(name):
             self._opening.add(name)
 
@@ -180,6 +181,7 @@ class CompletionProvider:
 
     def _iterate_namespace(self) -> Iterator[tuple[str, object]]:
         shell = self._state.shell
+        # A copy: a cell may add names in another thread meanwhile.
         for name, value in [*shell.user_ns.items()]:
             if not name.startswith("_") and name not in shell.user_ns_hidden:
                 yield name, value

@@ -76,6 +76,7 @@ def load_ipython_extension(ipython: InteractiveShell) -> None:
         if name != MAGIC_NAMES[0] and any(name in magics[kind] for kind in magics):
             continue
         for kind in magics:
+            # Not register_magic_function(): it cannot tell what it replaces.
             replaced[kind, name] = magics[kind].get(name)
             magics[kind][name] = run
 

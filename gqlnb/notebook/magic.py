@@ -124,6 +124,7 @@ class GraphQLMagic(Magics):
         )
 
     @needs_local_scope
+    # The names are those of the caller, and text with $x stays GraphQL.
     @no_var_expand  # IPython would replace $x and {x} in the line
     @output_can_be_silenced
     @line_cell_magic
@@ -236,6 +237,7 @@ class GraphQLMagic(Magics):
             if cell is None:
                 return self._run_line(line.strip(), names)
             options = read_line(get_cell_parser(), line)
+            # The text starts on the second line of the cell.
             return self._run_cell(options, cell.rstrip(), names, above=1)
         except KeyboardInterrupt as interrupt:
             place = find_user_line(interrupt)

@@ -50,6 +50,7 @@ SWITCHES = (
 WORD = re.compile(r"""(?:\\.?|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+""", re.DOTALL)
 STRING = re.compile(r"""(\'\'\'|"{3}|['"])(?:\\.|(?!\1).)*?\1""", re.DOTALL)
 # The context of a secret; the prefixes of known tokens are in gqlnb.redact.
+# The patterns are broad: a false alarm costs a rewritten line, a miss a published token.
 SECRET = re.compile(
     r"""\bbearer\s+\S{8,}
     |https?://[^\s/?\#'"]+@                 # a user, with or without a password
@@ -74,6 +75,7 @@ class LineParser(ArgumentParser):
     """An argument parser that raises OptionError with a suggestion instead of exiting."""
 
     def __init__(self, prog: str) -> None:
+        # Abbreviations are off: a later option could make one ambiguous in saved notebooks.
         super().__init__(prog, add_help=False, allow_abbrev=False, exit_on_error=False)
 
     def parse_words(self, words: list[str]) -> Namespace:
@@ -312,6 +314,7 @@ def read_line(parser: LineParser, line: str) -> Namespace:
         elif expression and word[0] not in "'\"":
             plain_words.append(word)  # unchanged: its quotes are Python's
         else:
+            # shlex refuses a backslash at the end of its text.
             plain_words.extend(shlex.split(word.removesuffix("\\")))
     found = parser.parse_words(plain_words)
     if captured is not None:

@@ -68,6 +68,7 @@ def export_result(result: Result, path: Path, *, strict: bool = True) -> str:
         If the file cannot be written; ``.result`` of the error is the answer.
     """
     try:
+        # In the same folder, because a rename across file systems is not atomic.
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
             os.close(handle)
@@ -214,6 +215,7 @@ def prepare_dry_run(client: Client, document: Document, variables: Mapping[str, 
         The checked JSON values of its variables.
     """
     measures = {name: measure_definition(node) for name, node in document.fragments.items()}
+    # Fragments are measured once and expanded by counting: spreads can grow exponentially.
     size = compute_expanded_size(measure_definition(document.operation), expand_fragments(measures))
     cost = compute_cost(document, variables)
     return DryRun(

@@ -140,6 +140,7 @@ class Snippets:
         self._snippets.pop(name, None)  # the new one is listed last
         self._snippets[name] = Snippet(name, text, tuple(operations), fragments)
         self._fragments = {}
+        # Rebuilt as a whole: a replaced cell may have had fragments that hid older ones.
         for snippet in self._snippets.values():
             self._fragments |= snippet.fragments
 
@@ -152,6 +153,7 @@ class Snippets:
             The new text, and the names of the added fragments in their order. A text with a syntax
             error is returned unchanged.
         """
+        # Most notebooks save no cells, so most texts need not be parsed here.
         document = parse_or_none(text) if self._snippets else None
         if document is None:
             return text, ()

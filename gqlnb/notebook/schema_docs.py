@@ -7,20 +7,21 @@ written in portions, so that the size of a schema does not matter. Code is a lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from graphql import (
     GraphQLArgument,
+    GraphQLDirective,
     GraphQLEnumType,
     GraphQLEnumValue,
     GraphQLField,
     GraphQLInputField,
     GraphQLInterfaceType,
     GraphQLNamedType,
+    GraphQLSchema,
     GraphQLUnionType,
     get_named_type,
     is_specified_scalar_type,
@@ -47,7 +48,7 @@ from gqlnb.notebook.schema_search import (
 )
 
 if TYPE_CHECKING:
-    from graphql import GraphQLInputType, GraphQLOutputType, GraphQLSchema
+    from graphql import GraphQLInputType, GraphQLOutputType
 
 __all__ = ["LINKS", "ROWS", "SHOWN", "SchemaDocs", "SchemaPage"]
 
@@ -132,42 +133,41 @@ class SchemaPage:
     ----------
     place
         ``""`` for the schema, ``"Type"``, ``"Type.field"`` or ``"@directive"``.
-    kind, name
-        The title in the view.
     title
-        The title in text: the definition as one line of SDL.
+        The definition as one line of SDL.
+    schema
+        The schema.
     definition
-        The definition that is described.
+        The definition at the place.
     sections
-        Its sections.
+        The lists of its members.
     notes
         Short remarks below the description, in the view.
     code
-        The code of the title in the view; empty for `name`.
+        The code of the title in the view; empty for the name alone.
     mark
         The place of the member to highlight, "" for none.
-    find_uses
-        Lists the fields and arguments of the page's type.
-    print_sdl
-        Writes the definition in the schema definition language.
     """
 
     place: str
-    kind: str
-    name: str
     title: str
+    schema: GraphQLSchema
     definition: Definition | GraphQLSchema
     sections: tuple[PageSection, ...]
-    print_sdl: Callable[[], str]
     notes: tuple[Pieces, ...] = ()
     code: tuple[list[str], ...] = ()
     mark: str = ""
-    find_uses: Callable[[], list[str]] = list
 
     @property
     def sdl(self) -> str:
         """The definition in the schema definition language."""
-        return self.print_sdl()
+        if isinstance(self.definition, GraphQLSchema):
+            return print_schema(self.definition)
+        if isinstance(self.definition, GraphQLNamedType):
+            return print_type(self.definition)
+        if isinstance(self.definition, GraphQLDirective):
+            return print_directive(self.definition)
+        return self.title.partition(".")[2]
 
     def _describe(self) -> str:
         # A schema has a description and is never deprecated.
@@ -179,7 +179,8 @@ class SchemaPage:
                 more = len(section.members) - most
                 rest = f"… and {more:,} more; %graphql search WORD finds them" if more > 0 else ""
                 yield section.heading, [it.to_text() for it in section.members[:most]], rest
-        uses = self.find_uses()
+        kind = self.definition
+        uses = find_uses(self.schema, kind.name) if isinstance(kind, GraphQLNamedType) else []
         if uses:
             more = len(uses) - USERS
             rest = f"… and {more:,} more" if more > 0 else ""
@@ -233,10 +234,11 @@ class SchemaPage:
                         "marked": [it.to_message() for it in later if it.place == self.mark],
                     }
                 )
+        kind = "schema" if not owner else "field" if field else describe_kind(self.definition)  # type: ignore[arg-type]
         return {
             "place": self.place,
-            "kind": self.kind,
-            "title": self.name,
+            "kind": kind,
+            "title": field or owner or "Schema",
             "crumbs": crumbs,
             "code": list(self.code),
             "about": clean_text(self.definition.description, DESCRIPTION),
@@ -275,6 +277,7 @@ class SchemaDocs:
             If the schema has no such place; the message suggests a similar name.
         """
         if not place:
+            # Cached: it sorts all types, and the view requests its sections one by one.
             if self._overview is None:
                 self._overview = self._build_overview()
             return self._overview
@@ -367,16 +370,7 @@ class SchemaDocs:
         title = f"schema: {names}"
         if others:
             title = f"schema of {format_count(len(others), 'type')} beside {names}"
-        return SchemaPage(
-            "",
-            "schema",
-            "Schema",
-            title,
-            self.schema,
-            tuple(sections),
-            partial(print_schema, self.schema),
-            notes=([[counts]],),
-        )
+        return SchemaPage("", title, self.schema, self.schema, tuple(sections), notes=([[counts]],))
 
     def _build_type(self, kind: GraphQLNamedType, mark: str = "") -> SchemaPage:
         word, interfaces = describe_kind(kind), [it.name for it in getattr(kind, "interfaces", ())]
@@ -393,17 +387,9 @@ class SchemaDocs:
             notes.append([[f"Specified by {sanitize_text(url, 400)}"]])
         if getattr(kind, "is_one_of", False):
             notes.append([["Exactly one of its fields is given"]])
+        title, sections = f"{word} {kind.name}{implements}", self._list_sections(kind)
         return SchemaPage(
-            kind.name,
-            word,
-            kind.name,
-            f"{word} {kind.name}{implements}",
-            kind,
-            self._list_sections(kind),
-            partial(print_type, kind),
-            notes=tuple(notes),
-            mark=mark,
-            find_uses=partial(self._find_uses, kind.name),
+            kind.name, title, self.schema, kind, sections, notes=tuple(notes), mark=mark
         )
 
     def _build_field(
@@ -426,12 +412,10 @@ class SchemaDocs:
             ]
         return SchemaPage(
             place,
-            "field",
-            name,
             f"{kind.name}.{code}",
+            self.schema,
             field,
             tuple(sections),
-            lambda: code,
             code=tuple(type_code),
             mark=f"{place}({argument})" if argument else "",
         )
@@ -446,12 +430,10 @@ class SchemaDocs:
         arguments = list_inputs(owner, directive.args)
         return SchemaPage(
             owner,
-            "directive",
-            owner,
             f"directive {owner} on {' | '.join(places)}",
+            self.schema,
             directive,
             (PageSection("Arguments", "Arguments", arguments),),
-            partial(print_directive, directive),
             notes=([[f"{often}{', '.join(places)}"]],),
             mark=f"{owner}({argument})" if argument else "",
         )
@@ -488,21 +470,23 @@ class SchemaDocs:
             "to": [TypeLink(name, tuple(via)) for name, via in used.items() if name != kind.name],
         }
 
-    def _find_uses(self, name: str) -> list[str]:
-        """List the fields and arguments that have a type, as SDL."""
-        uses = []
-        for link in get_index(self.schema).find_users(name):
-            fields: Mapping[str, Any] = getattr(self.schema.type_map.get(link.name), "fields", {})
-            for via in link.via if fields else ():
-                field_name, _, argument = via.removesuffix(")").partition("(")
-                if via == MEMBER:
-                    continue
-                field, place = fields[field_name], f"{link.name}.{field_name}"
-                if argument:
-                    uses.append(f"{place}({argument}: {field.args[argument].type})")
-                else:
-                    uses.append(f"{place}: {field.type}")
-        return uses
+
+def find_uses(schema: GraphQLSchema, name: str) -> list[str]:
+    """List the fields and arguments that have a type, as SDL."""
+    uses = []
+    for link in get_index(schema).find_users(name):
+        # A directive or a union has no fields.
+        fields: Mapping[str, Any] = getattr(schema.type_map.get(link.name), "fields", {})
+        for via in link.via if fields else ():
+            field_name, _, argument = via.removesuffix(")").partition("(")
+            if via == MEMBER:
+                continue
+            field, place = fields[field_name], f"{link.name}.{field_name}"
+            if argument:
+                uses.append(f"{place}({argument}: {field.args[argument].type})")
+            else:
+                uses.append(f"{place}: {field.type}")
+    return uses
 
 
 def split_place(place: str) -> tuple[str, str, str]:

@@ -78,6 +78,7 @@ TYPE_KINDS: tuple[tuple[type[GraphQLNamedType], str, str], ...] = (
 NAME_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 WORD_SEPARATOR = re.compile(r"[\s.():,!\[\]]+")  # Repository.stars searches for both words
 PART_SEPARATOR = "\x1f"  # cannot occur in a name
+# Scores of a match. They are multiplied by 4, so that the weights below only break ties.
 EXACT, BEGINS, OWNER, PARTLY, WITHIN, WORD, MENTIONED, ABOVE = 100, 60, 50, 50, 30, 15, 8, 4
 TYPE, FIELD, ARGUMENT = 3, 2, 1  # break ties between equally good matches
 MEMBER = "is one of"  # the link from an interface or a union to its types
@@ -225,6 +226,7 @@ class SchemaIndex:
         (list of SearchHit, int)
             The best hits first, and the number of all hits.
         """
+        # The longest word first: it is in the fewest entries, which keeps the first test selective.
         folded = sorted({word.casefold() for word in words if word}, key=len, reverse=True)
         if not folded:
             return [], 0

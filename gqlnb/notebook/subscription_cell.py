@@ -77,6 +77,7 @@ def follow_subscription(
     """
     start, name = perf_counter(), options.output or LIVE_NAME
     live = LiveFrame(stream, rows=settings.live_rows, max_results=options.max_results)
+    # Stored before the first event: the rows must survive an interrupt or an error.
     user_ns[name] = live
     lines = []
     try:
@@ -130,6 +131,7 @@ def watch_at_terminal(live: LiveFrame) -> None:
                 sys.stderr.write(f"\r\x1b[K{live.status} Ctrl-C ends it.")
                 sys.stderr.flush()
     finally:
+        # Erase the status line, or the prompt would follow on it.
         if is_terminal:
             sys.stderr.write("\r\x1b[K")
 

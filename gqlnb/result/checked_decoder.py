@@ -316,7 +316,7 @@ def check_and_read(envelope: Envelope, shape: Shape, lists: Sequence[_OutermostL
     name = root.inner_tables[0].name
     plan = tables.get_read_plan(shape, frozenset({name}), name)
     columns = chain.from_iterable(table.columns for table in plan.root.walk())
-    if not all(not c.shape.lists and scalars.get_scalar(c.shape).exact for c in columns):
+    if not all(not c.shape.lists and scalars.get_scalar(c.shape).exact_types for c in columns):
         return False
     from gqlnb.result.table_reader import AnswerData, read_tables
 

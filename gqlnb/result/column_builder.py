@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gqlnb.document import duration, scalars
+from gqlnb.document.known_scalars import NUMBER, UNKNOWN
+from gqlnb.document.scalar_values import OtherFormError, WiderError
 from gqlnb.errors import StrictError, describe_path, sanitize_text
 from gqlnb.result.decoder import remove_decimals
 from gqlnb.result.list_cells import (
@@ -35,7 +37,7 @@ from gqlnb.result.tables import ResultColumn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gqlnb.document.scalars import Scalar
+    from gqlnb.document.known_scalars import Scalar
 
 __all__ = ["ColumnBuilder", "ColumnValueError"]
 
@@ -46,10 +48,10 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "int64": pa.int64(),
     "float64": pa.float64(),
     "bool": pa.bool_(),
-    "moment": pa.timestamp("us", "UTC"),
-    "instant": pa.timestamp("ns", "UTC"),
-    "local moment": pa.timestamp("us"),
-    "local instant": pa.timestamp("ns"),
+    "timestamp[us, UTC]": pa.timestamp("us", "UTC"),
+    "timestamp[ns, UTC]": pa.timestamp("ns", "UTC"),
+    "timestamp[us]": pa.timestamp("us"),
+    "timestamp[ns]": pa.timestamp("ns"),
     "date32": pa.date32(),
     "time64[us]": pa.time64("us"),
     "zoned time": pa.large_string(),  # Arrow's times have no zone
@@ -60,7 +62,7 @@ PLAIN_TYPES = frozenset({type(None), str, int, bool, dict, list})
 MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, ArithmeticError)
 VALUE_SHOWN = 80
-DURATION_NAMES = frozenset({"span", "seconds"})
+DURATION_NAMES = frozenset({"duration", "seconds"})
 Path = tuple[str | int, ...]
 
 
@@ -135,12 +137,10 @@ class ColumnBuilder:
         self.column = column
         self.table = table
         self.has_list_cells = column.shape.lists > 0
-        self.kind = (
-            scalars.UNKNOWN if kept or self.has_list_cells else scalars.get_scalar(column.shape)
-        )
+        self.kind = UNKNOWN if kept or self.has_list_cells else scalars.get_scalar(column.shape)
         self.keeps_values = kept
         self.has_json = decimals and (kept or bool(self.has_list_cells and column.shape.children))
-        self._form = form if form in self.kind.others else ""
+        self._form = form if form in self.kind.other_forms else ""
         self.remark = ""
         if column.shape.mixed_kinds and not self.has_list_cells:
             self.remark = (
@@ -182,24 +182,24 @@ class ColumnBuilder:
         elif not self.holds_objects:
             try:
                 self._arrays.append(self._build_array(values, start, checked=checked))
-            except scalars.WiderError as error:
+            except WiderError as error:
                 self._widen_type(start, error)
                 self.add_values(values, start, checked=checked)
-            except scalars.OtherFormError as error:
+            except OtherFormError as error:
                 self._change_form(error.form, start)
                 self.add_values(values, start, checked=checked)
         else:
             known = values if checked or self.keeps_values else _replace_missing(values)
-            fix = self.kind.fix
+            fix = self.kind.convert
             try:
                 self._values += known if fix is None else self._fix_values(known, fix, start)
-            except scalars.OtherFormError as error:
+            except OtherFormError as error:
                 self._change_form(error.form, start)
                 self.add_values(values, start, checked=checked)
 
     def _change_form(self, form: str, count: int) -> None:
         """Switch to another form of the scalar, after `count` values that are all null."""
-        name, other = self.column.shape.type, self.kind.others[form]
+        name, other = self.column.shape.type, self.kind.other_forms[form]
         self.kind = other.scalar
         self._values, self._arrays = [], []
         if self.holds_objects:
@@ -240,7 +240,7 @@ class ColumnBuilder:
         kind = self.kind
         made = ARROW_TYPES[kind.arrow or ""]
         try:
-            if kind.exact and (checked or kind.exact.issuperset(_get_types(values))):
+            if kind.exact_types and (checked or kind.exact_types.issuperset(_get_types(values))):
                 if (
                     kind.arrow == "int64"
                     and (numbers := _build_integer_array(values, kind.stored)) is not None
@@ -252,7 +252,7 @@ class ColumnBuilder:
         except CONVERSION_ERRORS:
             pass  # converted one by one below, to fix them or to find the first that does not fit
         right = _replace_missing(values)
-        right = right if kind.fix is None else self._fix_values(right, kind.fix, start)
+        right = right if kind.convert is None else self._fix_values(right, kind.convert, start)
         try:
             return pa.array(right, made)
         except CONVERSION_ERRORS as error:
@@ -268,11 +268,11 @@ class ColumnBuilder:
                 # Its length is the number of the failing value, unlike with a comprehension.
                 made.append(None if value is None else fix(value))  # noqa: PERF401
         except Exception as error:  # a registered parser may raise anything
-            if isinstance(error, scalars.WiderError) and self.kind.wider is not None:
+            if isinstance(error, WiderError) and self.kind.wider is not None:
                 raise
             reason = sanitize_text(error, 160)
-            if isinstance(error, scalars.OtherFormError):
-                if error.form in self.kind.others and self._is_null(values[: len(made)]):
+            if isinstance(error, OtherFormError):
+                if error.form in self.kind.other_forms and self._is_null(values[: len(made)]):
                     raise
                 reason += ", unlike values before it" * (not self._is_null(values[: len(made)]))
         else:
@@ -423,7 +423,7 @@ class ColumnBuilder:
             return None
         if self.has_list_cells:
             return get_cell_type(get_cell_shape(self.column))
-        unknown = self.kind == scalars.UNKNOWN or self.kind.arrow in DURATION_NAMES
+        unknown = self.kind == UNKNOWN or self.kind.arrow in DURATION_NAMES
         return ARROW_TYPES["large_string"] if unknown else None  # not inferred
 
     def _build_plain_array(self, kind: pa.DataType | None) -> pa.Array:
@@ -481,7 +481,7 @@ class ColumnBuilder:
             return
         found = "not all of a fixed length that fits, so their columns keep them as they came"
         if _get_types(values) <= {int, float, Decimal}:
-            self.kind, self._values = scalars.NUMBER, []
+            self.kind, self._values = NUMBER, []
             self._arrays = [pa.array([v if v is None else float(v) for v in values], pa.float64())]
             found = "numbers in a unit that is not known, so their columns are Float64"
         self.remark = f"Values of the scalar {name!r} are {found}."

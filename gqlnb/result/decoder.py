@@ -255,7 +255,7 @@ def has_exact_scalars(shape: Shape) -> bool:
     """Return whether there are numbers at or below a shape whose digits a float may not hold."""
     found: bool | None = shape.cache.get(("exact", scalars.get_version()))
     if found is None:
-        found = Decimal in scalars.get_scalar(shape).wire or any(
+        found = Decimal in scalars.get_scalar(shape).json_types or any(
             map(has_exact_scalars, shape.children.values())
         )
         shape.cache["exact", scalars.get_version()] = found
@@ -402,7 +402,7 @@ def _build_outline_type(shape: Shape, *, exact: bool = False) -> Any:
             members[name] = list[msgspec.Raw] | None
         elif child.composite:
             members[name] = _build_outline_type(child, exact=exact) | None
-        elif exact and Decimal in scalars.get_scalar(child).wire:
+        elif exact and Decimal in scalars.get_scalar(child).json_types:
             members[name] = Decimal | None
         else:
             members[name] = Any
@@ -512,7 +512,7 @@ class RowDecoders:
         return self._add_null(_list_of(self._build_item_type(target, shape, 1)), shape, 0)
 
     def _build_value_type(self, column: ResultColumn, shape: Shape, level: int) -> Any:
-        wire = scalars.get_scalar(column.shape).wire
+        wire = scalars.get_scalar(column.shape).json_types
         if self._checked:
             kinds = [t for t in wire if shape.json_types is None or t in shape.json_types]
             if not kinds:

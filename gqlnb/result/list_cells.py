@@ -130,7 +130,7 @@ def get_cell_type(shape: Shape) -> pa.DataType:
 def _get_leaf_type(shape: Shape) -> str:
     """Return the name of the Arrow type of a leaf in a cell; empty for text."""
     kind = scalars.get_scalar(shape)
-    return kind.arrow or "" if kind.exact and kind.stored != "large_string" else ""
+    return kind.arrow or "" if kind.exact_types and kind.stored != "large_string" else ""
 
 
 def has_json(shape: Shape) -> bool:

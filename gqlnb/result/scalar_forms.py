@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gqlnb.document import scalars
+from gqlnb.document.scalar_values import OtherFormError
 
 if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
@@ -90,7 +91,9 @@ def _has_forms(shape: Shape) -> bool:
     key = "forms", scalars.get_version()
     found: bool | None = shape.cache.get(key)
     if found is None:
-        own = not shape.composite and not shape.lists and bool(scalars.get_scalar(shape).others)
+        own = (
+            not shape.composite and not shape.lists and bool(scalars.get_scalar(shape).other_forms)
+        )
         found = own or any(map(_has_forms, shape.children.values()))
         shape.cache[key] = found
     return found
@@ -100,10 +103,10 @@ def _get_form(shape: Shape, value: Any) -> str:
     """Return the form of a value; empty for that of the name, and for a wrong value."""
     kind = scalars.get_scalar(shape)
     try:
-        if kind.fix is not None:
-            kind.fix(value)
-    except scalars.OtherFormError as error:
-        return error.form if error.form in kind.others else ""
+        if kind.convert is not None:
+            kind.convert(value)
+    except OtherFormError as error:
+        return error.form if error.form in kind.other_forms else ""
     except (TypeError, ValueError, ArithmeticError):
         pass
     return ""

@@ -311,24 +311,25 @@ def _add_children(shape: Shape, selected: Iterable[_SelectionSet], context: _Con
             fields.setdefault((node.alias or node.name).value, []).append(found)
     for name, parts in fields.items():
         child = shape.children[name] = _build_child(parts, context)
-        child.is_required = any(p.scope.required and not p.scope.is_narrowed for p in parts)
-        for scope in [] if child.is_required else [part.scope for part in parts]:
-            if scope.required and scope.types:
-                shape.fragments.setdefault(scope.types, set()).add(name)
+        if not child.is_required:
+            for part in parts:
+                if part.scope.required and part.scope.types:
+                    shape.fragments.setdefault(part.scope.types, set()).add(name)
 
 
 def _iter_fields(selected: _SelectionSet, context: _Context) -> Iterator[_Field]:
     """Yield the fields of a selection set, those of its fragments included."""
     schema, parent = context.schema, selected.parent
     for node in selected.node.selections:
-        included = _is_included(node, context.conditions)
-        if included is False:
-            continue
         scope = selected.scope
-        if not included:
-            scope = scope._replace(always=False, certain=False, required=False)
-        elif any(directive.name.value == "defer" for directive in node.directives or ()):
-            scope = scope._replace(required=False)
+        if node.directives:
+            included = _is_included(node, context.conditions)
+            if included is False:
+                continue
+            if not included:
+                scope = scope._replace(always=False, certain=False, required=False)
+            elif any(directive.name.value == "defer" for directive in node.directives):
+                scope = scope._replace(required=False)
         if isinstance(node, FieldNode):
             yield _Field(node, parent, scope)
             continue
@@ -356,21 +357,30 @@ def _build_child(parts: list[_Field], context: _Context) -> Shape:
     schema, first = context.schema, parts[0]
     child = _build_leaf(first) if schema is not None else Shape(type_text=UNTYPED_VALUE)
     child.field_name = first.node.name.value
-    child.is_conditional = not any(part.scope.always for part in parts)
+    child.is_conditional, child.is_required = True, False
     # A field selected once or always in the same scope must be complete wherever it occurs;
     # otherwise only what is selected for all objects can be required below it.
-    is_uniform = all(
-        (part.scope.types, part.scope.required) == (first.scope.types, first.scope.required)
-        for part in parts
-    )
+    is_uniform = True
     below = []
     for part in parts:
         scope = part.scope
-        objects = frozenset((scope.branch, type_name) for type_name in scope.types)
+        if scope.always:
+            child.is_conditional = False
+        if scope.required and not scope.is_narrowed:
+            child.is_required = True
+        is_uniform = is_uniform and (scope.types, scope.required) == (
+            first.scope.types,
+            first.scope.required,
+        )
+        objects = frozenset([(scope.branch, type_name) for type_name in scope.types])
         child.possible_objects |= objects
-        child.certain_objects |= objects if scope.certain else frozenset()
+        if scope.certain:
+            child.certain_objects |= objects
+    for part in parts:
         if part.node.selection_set is None:
             continue
+        scope = part.scope
+        objects = frozenset([(scope.branch, type_name) for type_name in scope.types])
         inner = None if schema is None else get_named_type(part.declared_type)
         branch = None if scope.always else (objects, None if scope.certain else id(part.node))
         names = _get_object_names(schema, inner)

@@ -1,1 +1,1 @@
-"""Answering: a schema on ``/graphql``, for people, programs and other machines."""
+"""The server: ASGI application, scheduling, subscriptions, request log, page and listener."""

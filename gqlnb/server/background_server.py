@@ -1,4 +1,4 @@
-"""Serving from a notebook: in a background thread, on a socket bound by the caller."""
+"""Servers in background threads: the `Server` object, and `serve`."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ if TYPE_CHECKING:
 __all__ = ["Server", "find_allowed_hosts", "serve", "start_server"]
 
 _listeners: set[Listener] = set()
-_lock = threading.RLock()  # who opens, replaces or closes; never held while a request is answered
+# Reentrant, since serve() closes servers that are in the way.
+_lock = threading.RLock()  # held to open, replace or close a server, not to answer requests
 
 
 class Server:
-    """A schema being served; made by :func:`serve`.
+    """A running server; created by :func:`serve`.
 
     Attributes
     ----------
     url : str
         The endpoint.
     host : str
-        The name or address it was asked to listen on.
+        The name or address that it listens on, as given.
     port : int
-        The port, also where the system chose it.
+        The actual port.
     token : Token or None
-        What a request must send; a :class:`gqlnb.Client` of this server sends it by itself.
+        The required token; a :class:`gqlnb.Client` of this server sends it by default.
 
     Examples
     --------
@@ -65,27 +66,30 @@ class Server:
         self.host = host
         self.token = token
         self.port: int = listener.address.sockaddr[1]
-        self.url = f"http://{choose_url_host(host)}:{self.port}{ENDPOINT}"
+        # Clients cannot connect to the address that means all interfaces.
+        wildcards = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+        url_host = _bracket_ipv6(wildcards.get(host, host))
+        self.url = f"http://{url_host}:{self.port}{ENDPOINT}"
 
     @property
     def closed(self) -> bool:
-        """Whether it answers no more, or another server has taken over its port."""
+        """Whether it is closed, or another server has taken over its port."""
         return self._listener.owner is not self
 
     @property
     def log(self) -> pd.DataFrame:
-        """The last 1,000 requests as a DataFrame, oldest first; also when it is closed.
+        """The last 1,000 requests as a DataFrame, oldest first; available after closing too.
 
         Columns ``time`` (in UTC), ``operation`` (its name), ``status`` (101 over a WebSocket, or
-        the code with which we closed one), ``seconds`` (until the answer was made; until a
-        subscription ended), ``bytes_in`` and ``bytes_out`` (of the bodies), ``error_id`` (for
-        :meth:`error`). No query, variable, header or data is kept. Serving again on the same port
-        goes on with the same log.
+        the code with which the server closed one), ``seconds`` (until the response was complete,
+        or a subscription ended), ``bytes_in`` and ``bytes_out`` (of the bodies), ``error_id`` (for
+        :meth:`error`). No query, variable, header or data is kept. A server that replaces this one
+        on the same port continues the log.
         """
         return self._request_log.build_frame()
 
     def error(self, error_id: str) -> BaseException:
-        """Return the exception of which a client was told the id only.
+        """Return an exception that was masked: the client got its id only.
 
         Parameters
         ----------
@@ -95,24 +99,23 @@ class Server:
         Returns
         -------
         BaseException
-            What a resolver raised; ``raise server.error(...)`` shows where.
+            The exception of the resolver; ``raise server.error(...)`` shows its traceback.
 
         Raises
         ------
         ServerError
-            If there is none of that id; the last 100 are kept.
+            If the id is unknown; the last 100 are kept.
         """
         return self._request_log.find_error(error_id)
 
     def close(self, *, grace: float = GRACE_SECONDS) -> None:
-        """Stop answering and free the port; closing it again does nothing.
+        """Close the server and free the port; closing it again does nothing.
 
         Parameters
         ----------
         grace
-            Seconds in which requests that run may finish; one by default, 0 to cut them off.
-            Nothing else is waited for: connections that are idle, and requests that have not come
-            in full, end at once.
+            Seconds for running requests to finish; one by default, 0 to cancel them. Idle
+            connections and incomplete requests end at once.
         """
         with _lock:
             if self.closed:
@@ -123,7 +126,7 @@ class Server:
             self._listener.stop(grace)
 
     def wait(self) -> None:
-        """Return when it is closed; Ctrl+C closes it."""
+        """Wait until the server is closed; Ctrl+C closes it."""
         try:
             self._listener.stopped.wait()
         except KeyboardInterrupt:
@@ -136,7 +139,7 @@ class Server:
         self.close()
 
     def __repr__(self) -> str:
-        # A port that the system chose differs from run to run; a saved notebook should not.
+        # A port chosen by the system differs from run to run; a saved notebook should not.
         where = "port=0" if self._is_port_chosen else repr(self.url)
         return f"Server({where}{', closed' if self.closed else ''})"
 
@@ -159,45 +162,46 @@ def serve(
 ) -> Server:
     """Serve a schema at ``/graphql`` from a background thread.
 
-    Returns when it accepts connections. It is closed by :meth:`Server.close`, at the end of a
-    ``with`` block, or when the interpreter exits. Served again on the same port, as a re-run cell
-    does, the new schema, token, limits and access replace the old ones without closing the port.
+    It is closed by :meth:`Server.close`, at the end of a ``with`` block, or when the interpreter
+    exits. Serving again on the same port, as a re-run cell does, replaces the schema, token, limits
+    and access without closing the port.
 
     Parameters
     ----------
     schema
         The schema: a :class:`gqlnb.Schema`, or a schema object of graphql-core, Strawberry, Ariadne
-        or Graphene, which :meth:`gqlnb.Schema.adopt` takes. Its plain resolvers run in worker
-        threads, its ``async`` ones on the server's own event loop. If it has subscriptions, they
-        are answered as server-sent events, to who sends ``Accept: text/event-stream``, and over
-        WebSocket, subprotocol ``graphql-transport-ws``.
+        or Graphene, which :meth:`gqlnb.Schema.adopt` accepts. Its plain resolvers run in worker
+        threads, its ``async`` ones on the server's own event loop. Subscriptions are answered as
+        server-sent events, for ``Accept: text/event-stream``, and over WebSocket, subprotocol
+        ``graphql-transport-ws``.
     port
         The port, or 0 for any free one. With 0, a notebook cell that is run again replaces the
-        servers it started before, and keeps the port; a script always gets another server.
+        servers it started before and keeps the port; a script always gets another server.
     host
-        The address to listen on. Only this machine can ask the default; for any address that
-        others can reach, a token must be given.
+        The address to listen on. Other machines cannot reach the default; an address that they can
+        reach requires a token.
     token
-        What a request must send as ``Authorization: Bearer ...``: ``"env:NAME"``,
-        ``"keyring:NAME"``, ``"file:PATH"``, ``"prompt"`` or a Token.
+        The token required as ``Authorization: Bearer ...``: ``"env:NAME"``, ``"keyring:NAME"``,
+        ``"file:PATH"``, ``"prompt"`` or a Token.
     limits
-        How much is let through: ``Limits(depth=30)``. By default every bound of
-        :class:`gqlnb.Limits`; None in its place switches one off.
+        The limits, such as ``Limits(depth=30)``; by default those of :class:`gqlnb.Limits`. None
+        as the value of a limit switches it off.
     access
-        Who may ask, and for what: ``Access(origins=["http://localhost:5173"], get=True)``. By
-        default this machine alone, by POST, and no page of another origin; see
+        The access rules, such as ``Access(origins=["http://localhost:5173"], get=True)``. By
+        default only this machine has access, by POST, and no page of another origin; see
         :class:`gqlnb.Access`.
 
     Returns
     -------
     Server
+        The server, which accepts connections.
 
     Raises
     ------
     PortInUseError
         If another program listens on the port.
     ServerError
-        If `schema` can't be served, or the system does not let us listen.
+        If `schema` cannot be served, or the system refuses to open the port.
 
     Examples
     --------
@@ -219,9 +223,9 @@ def start_server(
     with _lock:
         cell = find_calling_cell() if port == 0 else None
         listener = (
-            take_over_listener(address, app)
-            or inherit_listener(cell, address, app)
-            or open_listener(address, app)
+            _take_over_listener(address, app)
+            or _inherit_listener(cell, address, app)
+            or _open_listener(address, app)
         )
         if listener.owner is not None:
             background.servers.remove(listener.owner)
@@ -235,18 +239,18 @@ def start_server(
 def find_allowed_hosts(
     host: str, address: Address, token: object, access: Access | None = None
 ) -> frozenset[str] | None:
-    """Return the names a request may ask for beside those of `access`.
+    """Return the names that the ``Host`` header may have beside those of `access`.
 
-    None, which is any, where others can reach the server and no name is given there.
+    None, for any name, if other machines can reach the server and `access` has no names.
 
     Raises
     ------
     ServerError
-        If others can reach it and no token is asked of them.
+        If other machines can reach the server and no token is required.
     """
     ip = ip_address(address.sockaddr[0].partition("%")[0])
     if ip.is_loopback:
-        return LOOPBACK_HOSTS | {bracket_ipv6(host.lower()), bracket_ipv6(str(ip))}
+        return LOOPBACK_HOSTS | {_bracket_ipv6(host.lower()), _bracket_ipv6(str(ip))}
     if token is not None:
         return LOOPBACK_HOSTS if access is not None and access.hosts else None
     message = (
@@ -256,8 +260,8 @@ def find_allowed_hosts(
     raise ServerError(message)
 
 
-def take_over_listener(address: Address, app: App) -> Listener | None:
-    """Let our own server at an address serve `app`."""
+def _take_over_listener(address: Address, app: App) -> Listener | None:
+    """Switch our own server at an address to `app`."""
     for listener in list(_listeners):
         if listener.address != address:
             continue
@@ -268,14 +272,14 @@ def take_over_listener(address: Address, app: App) -> Listener | None:
     return None
 
 
-def inherit_listener(cell: CellRun | None, address: Address, app: App) -> Listener | None:
-    """Let a server that a cell started when it ran before serve `app`; close its others."""
+def _inherit_listener(cell: CellRun | None, address: Address, app: App) -> Listener | None:
+    """Switch a server that an earlier run of the cell started to `app`; close its others."""
     kept: Listener | None = None
     for listener in list(_listeners):
         if cell is None or not cell.is_rerun_of(listener.cell):
             continue
         is_usable = listener.alive and type(listener.app) is type(app)
-        if kept is None and is_usable and is_same_host(listener.address, address):
+        if kept is None and is_usable and _is_same_host(listener.address, address):
             listener.app.switch_to(app)
             kept = listener
         else:
@@ -283,40 +287,33 @@ def inherit_listener(cell: CellRun | None, address: Address, app: App) -> Listen
     return kept
 
 
-def is_same_host(one: Address, other: Address) -> bool:
-    """Tell whether two addresses differ in the port at most."""
+def _is_same_host(one: Address, other: Address) -> bool:
     return (one.family, one.sockaddr[0]) == (other.family, other.sockaddr[0])
 
 
-def open_listener(address: Address, app: App) -> Listener:
-    """Bind a socket here, where a taken port is an error at once, and start its thread.
+def _open_listener(address: Address, app: App) -> Listener:
+    """Bind a socket and start its thread.
 
-    A server of ours that is in the way, as one of all addresses is in that of each, is closed.
+    Our own server on the same port of another address is closed: one on all addresses uses the port
+    of each.
     """
     try:
         sock = bind_socket(address)
     except PortInUseError:
         port = address.sockaddr[1]
-        ours = [one for one in _listeners if one.address.sockaddr[1] == port]
+        ours = [it for it in _listeners if it.address.sockaddr[1] == port]
         if not ours:
             raise
-        for one in ours:
-            one.owner.close()
+        for listener in ours:
+            listener.owner.close()
         sock = bind_socket(address)
     listener = Listener(sock, app)
     listener.start()
     return listener
 
 
-def bracket_ipv6(host: str) -> str:
-    """Return a host as it stands in a URL: an IPv6 address in brackets."""
+def _bracket_ipv6(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def choose_url_host(host: str) -> str:
-    """Return the host to ask for what listens on `host`; loopback, if that is every address."""
-    every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - not bound here
-    return bracket_ipv6(every.get(host, host))
 
 
 def _close_all() -> None:
@@ -327,14 +324,14 @@ def _close_all() -> None:
 
 
 def _abandon_after_fork() -> None:
-    global _lock  # noqa: PLW0603 - another thread of the parent may have held it
+    global _lock  # noqa: PLW0603 - a thread of the parent may hold it
     _lock = threading.RLock()
     for listener in _listeners:
         listener.abandon()
     _listeners.clear()
 
 
-# Every port is free when the interpreter exits, and at once in a forked child.
+# Ports are freed when the interpreter exits, and in a forked child, which has no server threads.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_abandon_after_fork)
 atexit.register(_close_all)

@@ -1,4 +1,4 @@
-"""Which notebook cell is being executed, as far as the calling code can tell."""
+"""The notebook cell that is being executed, found on the call stack."""
 
 from __future__ import annotations
 
@@ -20,32 +20,31 @@ class CellRun(NamedTuple):
     Attributes
     ----------
     cell_id
-        What the cell has in common with itself when it is executed again: the id that JupyterLab
-        gives it; where a front end gives none, a name that IPython makes of its text.
+        The same for each execution of a cell: the id of JupyterLab; without one, IPython's name
+        for the text of the cell.
     run_id
-        What tells its executions apart.
+        Different for each execution.
     """
 
     cell_id: str
     run_id: str
 
     def is_rerun_of(self, other: CellRun | None) -> bool:
-        """Tell whether `other` is an earlier execution of the same cell."""
+        """Return whether `other` is another execution of the same cell."""
         return other is not None and other.cell_id == self.cell_id and other.run_id != self.run_id
 
 
 def find_calling_cell() -> CellRun | None:
-    """Return the cell whose code led to this call; None in scripts and in other threads.
+    """Return the cell that makes this call; None in scripts and in other threads.
 
     Notes
     -----
-    IPython's own frame is looked for, not the module that a function is from: code called by a
-    cell, wherever it was defined, is called by that cell.
+    It looks for IPython's own frame: a function called by a cell may be defined in any module.
     """
     found, frame = None, currentframe()
     while frame is not None:
         if frame.f_back is not None and _is_run_code_frame(frame.f_back):
-            found = frame  # the outermost one is the cell that a person sees
+            found = frame  # the outermost frame is the visible cell
         frame = frame.f_back
     if found is None or found.f_back is None:
         return None
@@ -61,7 +60,7 @@ def _is_run_code_frame(frame: FrameType) -> bool:
 
 
 def _get_execute_request(shell: Any) -> dict[str, Any]:
-    """Return the message with which a front end asked to execute the cell; empty without one."""
+    """Return the front end's execute_request for the cell; empty without one."""
     get = getattr(shell, "get_parent", None)
     message = get() if callable(get) else None
     return message if isinstance(message, dict) else {}

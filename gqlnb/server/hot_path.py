@@ -1,12 +1,12 @@
-"""What was asked before, byte for byte, is answered without being read again.
+"""The fast path for repeated requests: a head seen before, byte for byte, is not parsed again.
 
-Notebooks, pages and load tests ask the same thing in the same words. Most of what a request costs
-is then spent to find out what is known: uvicorn parses the head, makes a scope and a task, and the
-steps of the protocol judge what they judged before. So a head that has passed them is remembered
-as the bytes it came in, with the length of the body it announced. Nothing of HTTP is parsed here:
-uvicorn's parser has read the very same bytes before, and the protocol let them pass.
+Notebooks, pages and load tests repeat the same requests. Most of the time of such a request is
+spent on things known from the last one: uvicorn parses the head, creates a scope and a task, and
+every check of the head runs again. So a head that has passed the checks is stored as bytes, with
+the length of its body. HTTP is not parsed here: uvicorn's parser has accepted the
+same bytes before.
 
-A head that may hold a secret is not remembered, nor one that asks for more than an answer.
+Heads with secrets, or with a request for anything but one JSON response, are not stored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gqlnb.http.headers import negotiate_media_type
 from gqlnb.http.messages import GRAPHQL_CONTENT_TYPE, JSON_CONTENT_TYPE
 from gqlnb.http.preconditions import GRAPHQL_HEADERS, JSON_HEADERS, check_preconditions
 from gqlnb.result.result import Result
-from gqlnb.server.request_executor import build_response as response_of
+from gqlnb.server.request_executor import build_response
 from gqlnb.server.request_log import read_clocks
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HeadCache", "KnownHead", "answer_known_request"]
 
-MAX_HEADS = 256  # remembered
-MAX_HEAD_BYTES = 2048  # bytes of one that is: half a megabyte in all
-# The only headers that a head may have to be remembered: none of them is a secret, or asks for
-# another protocol, a body in pieces, or an answer before the body.
-CACHEABLE_HEADERS = frozenset(
+MAX_HEADS = 256
+MAX_HEAD_BYTES = 2048  # so that the cache has half a megabyte at most
+# Headers without secrets, that request neither another protocol, nor a chunked body, nor
+# 100-continue.
+_CACHEABLE_HEADERS = frozenset(
     {"accept", "accept-encoding", "accept-language", "cache-control", "connection"}
     | {"content-length", "content-type", "dnt", "host", "origin", "pragma", "priority", "referer"}
     | {"sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-fetch-dest", "sec-fetch-mode"}
@@ -49,14 +49,14 @@ CACHEABLE_HEADERS = frozenset(
 
 
 class KnownHead(NamedTuple):
-    """The head of a request that passed every step.
+    """The head of a request that passed all checks.
 
     Attributes
     ----------
     length
-        Bytes of the body that follows.
+        Length of the body in bytes.
     graphql
-        Whether the answer is given in GraphQL's media type.
+        Whether the response has GraphQL's media type.
     """
 
     length: int
@@ -64,7 +64,13 @@ class KnownHead(NamedTuple):
 
 
 class HeadCache:
-    """The heads that are remembered, for one set of rules."""
+    """The known heads under one set of rules.
+
+    Attributes
+    ----------
+    get
+        Returns the KnownHead of the bytes of a head, or None.
+    """
 
     def __init__(self, rules: ServerRules) -> None:
         self._rules = rules
@@ -72,95 +78,96 @@ class HeadCache:
         self.get = self._by_bytes.get
 
     def add_head(self, head: bytes, request: HttpRequest, length: int) -> None:
-        """Remember a head, if it is a usual one and passes every step.
+        """Store a head if it is cacheable.
 
         Parameters
         ----------
         head
             The bytes, with the empty line at the end.
         request
-            What was parsed from them.
+            The parsed head.
         length
-            Bytes of the body that came with it.
+            Length of its body in bytes.
         """
-        if len(head) > MAX_HEAD_BYTES or not is_cacheable_head(request, self._rules):
+        if len(head) > MAX_HEAD_BYTES or not _is_cacheable(request, self._rules):
             return
         if len(self._by_bytes) >= MAX_HEADS:
             del self._by_bytes[next(iter(self._by_bytes))]
-        media = negotiate_media_type(request.headers.get("accept"))
-        self._by_bytes[head] = KnownHead(length, media == GRAPHQL_CONTENT_TYPE)
+        media_type = negotiate_media_type(request.headers.get("accept"))
+        self._by_bytes[head] = KnownHead(length, media_type == GRAPHQL_CONTENT_TYPE)
 
 
-def is_cacheable_head(request: HttpRequest, rules: ServerRules) -> bool:
-    """Tell whether a head may be remembered: it says what many say, and passes every step."""
+def _is_cacheable(request: HttpRequest, rules: ServerRules) -> bool:
     headers = request.headers
-    if rules.token is not None or rules.access.origins or not CACHEABLE_HEADERS.issuperset(headers):
-        return False
-    if headers.get("connection", "keep-alive").lower() != "keep-alive":
-        return False
-    if request.method != "POST" or sse.negotiate_events(headers.get("accept")) != "never":
-        return False
-    return check_preconditions(request, rules) is None
+    return (
+        rules.token is None
+        and not rules.access.origins  # their responses differ by origin
+        and _CACHEABLE_HEADERS.issuperset(headers)
+        and headers.get("connection", "keep-alive").lower() == "keep-alive"
+        and request.method == "POST"
+        and sse.negotiate_events(headers.get("accept")) == "never"
+        and check_preconditions(request, rules) is None
+    )
 
 
 def answer_known_request(
     body: bytes,
     head: KnownHead,
-    execution: RequestExecutor,
+    executor: RequestExecutor,
     rules: ServerRules,
-    journal: RequestLog,
+    request_log: RequestLog,
 ) -> tuple[int, bytes] | None:
-    """Execute a request that has proven fast; None for any other.
+    """Execute a request on the event loop if it has proven fast; else return None.
 
     Returns
     -------
     (int, bytes)
-        The status, and the answer from the line behind the status on.
+        The status, and the bytes of the response behind the status line.
     """
-    known = execution.scheduler.find_known(body)
+    known = executor.scheduler.find_known(body)
     if known is None or not known.speed or known.pending_runs:
         return None
     began = read_clocks()
-    faults: MaskedErrors = []
+    name = known.document.name
+    masked: MaskedErrors = []
     try:
-        # In a context of its own, as every other request.
-        done = copy_context().run(execution.run_inline, known, execution.create_budget())
-        if not isinstance(done, Result):
-            known.pending_runs.append(
-                done
-            )  # whoever asks next, which is this very request, awaits it
+        # Each request runs in a context of its own.
+        result = copy_context().run(executor.run_inline, known, executor.create_budget())
+        if not isinstance(result, Result):
+            # The executor, which answers this request now, awaits it.
+            known.pending_runs.append(result)
             return None
-        made = encode_plain_result(done)
-        if made is not None:
-            journal.add_success(began, known.document.name, len(body), len(made))
-            return 200, b"%b%d\r\n\r\n%b" % (HEADER_BLOCKS[head.graphql], len(made), made)
-        media = GRAPHQL_CONTENT_TYPE if head.graphql else JSON_CONTENT_TYPE
-        response = encode_response(response_of(done), media, rules, faults)
+        encoded = _encode_plain_result(result)
+        if encoded is not None:
+            request_log.add_entry(began, name, len(body), len(encoded))
+            return 200, b"%b%d\r\n\r\n%b" % (_HEADER_LINES[head.graphql], len(encoded), encoded)
+        media_type = GRAPHQL_CONTENT_TYPE if head.graphql else JSON_CONTENT_TYPE
+        response = encode_response(build_response(result), media_type, rules, masked)
     except RESOLVER_EXCEPTIONS as error:
-        response = build_internal_error(error, known.document.name, faults)
-    journal.add_request(began, response, len(body))
-    start = encode_header_lines(response.headers)
-    return response.status, b"%b%d\r\n\r\n%b" % (start, len(response.body), response.body)
+        response = build_internal_error(error, name, masked)
+    request_log.add_request(began, response, len(body))
+    lines = _encode_header_lines(response.headers)
+    return response.status, b"%b%d\r\n\r\n%b" % (lines, len(response.body), response.body)
 
 
-def encode_plain_result(result: Result) -> bytes | None:
-    """Return the bytes of a result that holds nothing but data, and data that JSON can hold."""
+def _encode_plain_result(result: Result) -> bytes | None:
+    """Return a result as JSON if it has data of built-in leaf types only."""
     document = result.document
     if result.errors or result.extensions or not (document and has_only_builtin_leaves(document)):
         return None
     try:
         return dump_valid_json({"data": result.data})
-    except UnicodeEncodeError:  # a lone surrogate, which has its place in an error
+    except UnicodeEncodeError:  # a lone surrogate: encode_response makes an error of it
         return None
 
 
-def encode_header_lines(headers: Mapping[str, str]) -> bytes:
-    """Return headers as they go over the wire, and the name of the one that is still to come."""
-    text = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"{text}content-length: ".encode("latin-1")
+def _encode_header_lines(headers: Mapping[str, str]) -> bytes:
+    """Return header lines, and the name of ``content-length`` without its value."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"{lines}content-length: ".encode("latin-1")
 
 
-HEADER_BLOCKS = {
-    False: encode_header_lines(JSON_HEADERS),
-    True: encode_header_lines(GRAPHQL_HEADERS),
+_HEADER_LINES = {
+    False: _encode_header_lines(JSON_HEADERS),
+    True: _encode_header_lines(GRAPHQL_HEADERS),
 }

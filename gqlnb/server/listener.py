@@ -1,8 +1,8 @@
-"""One open socket, with the thread and the event loop that serve it through uvicorn.
+"""A listening socket, with the thread and the event loop that serve it.
 
-uvicorn's own ``Server`` is made for a process: it handles signals, ends the process when the port
-is taken, looks every 0.1 s whether it shall stop, and then waits for every open connection. Its
-protocols (the parsing of HTTP) are what we take; opening and closing is done here.
+uvicorn's own ``Server`` is made for a whole process: it handles signals, exits if the port is in
+use, polls every 0.1 s whether to stop, and then waits for all open connections. So only uvicorn's
+protocols, which parse HTTP, are used; sockets are opened and closed here.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 __all__ = ["GRACE_SECONDS", "Address", "Listener", "bind_socket", "resolve_address"]
 
-BACKLOG = 2048  # connections that wait to be accepted; uvicorn's default
-GRACE_SECONDS = 1.0  # seconds in which running requests may finish when a server is closed
-STUCK_SECONDS = 1.0  # seconds more, before a loop that a resolver blocks is left to itself
-_POLL_SECONDS = 0.002  # seconds between two looks whether the last answer has left
+_BACKLOG = 2048  # connections waiting to be accepted; uvicorn's default
+GRACE_SECONDS = 1.0  # seconds for running requests when a server is closed
+_STUCK_SECONDS = 1.0  # further seconds before a loop that a resolver blocks is abandoned
+_POLL_SECONDS = 0.002  # seconds between two checks for unsent responses
 _LOG = logging.getLogger("gqlnb.server")
-# What uvicorn's protocols log to. Of it, exceptions are news: not addresses, paths and faults of
-# strangers, and not a request that close() cut off.
+# The logger of uvicorn's protocols. It keeps exceptions only: no addresses, paths and invalid
+# requests of clients, and no requests that close() cancelled.
 _HTTP = logging.getLogger("gqlnb.server.http")
 _HTTP.setLevel(logging.ERROR)
 _HTTP.addFilter(lambda r: bool(r.exc_info and not isinstance(r.exc_info[1], CancelledError)))
 
 
 class Address(NamedTuple):
-    """Where to listen: what the system needs to bind a socket."""
+    """The address of a socket."""
 
     family: socket.AddressFamily
     sockaddr: tuple[Any, ...]
@@ -56,17 +56,18 @@ def resolve_address(host: str, port: int) -> Address:
     Raises
     ------
     ServerError
-        If the name is not known, or the port is no port.
+        If the name is unknown, or the port is not valid.
     """
     number = index(port) if hasattr(port, "__index__") else -1
     if not 0 <= number <= 65535:
-        message = f"A port is a number, 0 to 65535, 0 for any free one; got {sanitize_text(repr(port), 80)}."
+        given = sanitize_text(repr(port), 80)
+        message = f"A port is a number, 0 to 65535, 0 for any free one; got {given}."
         raise ServerError(message)
-    with suppress(ValueError):  # an address needs no look-up
+    with suppress(ValueError):  # an IP address needs no look-up
         ip = ip_address(host)
         tail = (0, 0) if ip.version == 6 else ()
         return Address(socket.AF_INET6 if tail else socket.AF_INET, (str(ip), number, *tail))
-    # Of a name with a null character the system would read the beginning.
+    # The system would cut a name at a null character.
     name = str(host) if str(host).isprintable() else ""
     try:
         found = socket.getaddrinfo(name, number, type=socket.SOCK_STREAM)
@@ -78,31 +79,30 @@ def resolve_address(host: str, port: int) -> Address:
 
 
 def bind_socket(address: Address) -> socket.socket:
-    """Return a socket that listens.
+    """Return a listening socket.
 
     Raises
     ------
     PortInUseError
-        If something else listens there.
+        If another socket listens there.
     ServerError
-        If the system does not let us.
+        If the system refuses.
     """
-    # With the protocol named asyncio sends without delay; otherwise a kept connection waits 40 ms.
+    # asyncio sets TCP_NODELAY only for IPPROTO_TCP; without it a second response waits 40 ms.
     sock = socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere the option would share a port that is in use
+        if os.name == "posix":  # on Windows the option would share a port in use
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address.sockaddr)
-        sock.listen(BACKLOG)
+        sock.listen(_BACKLOG)
         sock.setblocking(False)
     except OSError as error:
         sock.close()
-        raise build_bind_error(address, error) from error
+        raise _build_bind_error(address, error) from error
     return sock
 
 
-def build_bind_error(address: Address, error: OSError) -> ServerError:
-    """Return the error that says why the system did not let us listen."""
+def _build_bind_error(address: Address, error: OSError) -> ServerError:
     host, port = address.sockaddr[:2]
     if error.errno == errno.EADDRINUSE:
         return PortInUseError(
@@ -113,18 +113,18 @@ def build_bind_error(address: Address, error: OSError) -> ServerError:
 
 
 class Listener:
-    """A socket that is being served, from :meth:`start` to :meth:`stop`.
+    """A socket that is served from :meth:`start` to :meth:`stop`.
 
     Attributes
     ----------
     app
-        The application that answers.
+        The application.
     address
-        Where it was bound; with the port that the system chose, if it was asked to.
+        The address of the socket, with the actual port.
     owner
-        The server that may close it; None once it is closed.
+        The Server object that may close it; None once it is closed.
     cell
-        The notebook cell that asked for any free port and got this one.
+        The notebook cell that opened it with ``port=0``, or None.
     """
 
     def __init__(self, sock: socket.socket, app: App) -> None:
@@ -139,20 +139,21 @@ class Listener:
         self._error: BaseException | None = None
         self._stop: asyncio.Future[float] | None = None
         name = f"gqlnb-server-{self.address.sockaddr[1]}"
+        # A daemon: a resolver that hangs must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     @property
     def alive(self) -> bool:
-        """Whether its thread runs."""
+        """Whether its thread is running."""
         return self._thread.is_alive()
 
     def start(self) -> None:
-        """Start the thread and return when it accepts connections.
+        """Start the thread, and return when it accepts connections.
 
         Raises
         ------
         ServerError
-            If it can't.
+            If that fails.
         """
         self._thread.start()
         self._started.wait()
@@ -161,30 +162,30 @@ class Listener:
             raise ServerError(message) from self._error
 
     def stop(self, grace: float = GRACE_SECONDS) -> None:
-        """Close the socket and every connection; return when that is done.
+        """Close the socket and every connection, and wait for it.
 
         Parameters
         ----------
         grace
-            Seconds in which running requests may finish. Half-sent ones are not waited for.
+            Seconds for running requests to finish. Incomplete requests are not waited for.
         """
         stop = self._stop
         if stop is not None:
             with suppress(RuntimeError):  # the loop has closed
-                stop.get_loop().call_soon_threadsafe(signal_stop, stop, grace)
+                stop.get_loop().call_soon_threadsafe(_set_stop, stop, grace)
         if threading.current_thread() is self._thread:
-            return  # a resolver closes its own server: the loop does it once this call is over
-        self._thread.join(grace + STUCK_SECONDS)
+            return  # a resolver closes its own server: the loop does so after this call
+        self._thread.join(grace + _STUCK_SECONDS)
         if self.alive:
-            # A resolver blocks the loop. Nothing listens any more; the thread ends when it does.
+            # A resolver blocks the loop. The socket is closed; the thread ends with the resolver.
             with suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
 
     def abandon(self) -> None:
-        """Let go of the sockets in a forked child, where the thread does not run.
+        """Close the sockets in a forked child, where the thread does not run.
 
-        The numbers stay taken, by the null device: objects of the parent's loop still hold them
-        and would one day close a file of the child that had got the same number.
+        Their file descriptors are redirected to the null device, since objects of the parent's
+        loop still have them and would later close a file of the child with the same number.
         """
         self.owner = None
         self.stopped.set()
@@ -198,14 +199,12 @@ class Listener:
                 os.dup2(null, sock.fileno(), inheritable=False)
         os.close(null)
 
-    # ------------------------------------------------------------ in the thread
-
     def _run(self) -> None:
         try:
-            protocol, self._watcher = create_protocol_factory(self.app)
-            loop = create_loop()
+            protocol, self._watcher = _create_protocol_factory(self.app)
+            loop = _create_loop()
             try:
-                run_until_done(
+                _run_until_done(
                     loop, loop.create_task(self._serve_until_stopped(loop, protocol, self._watcher))
                 )
             finally:
@@ -221,23 +220,23 @@ class Listener:
     async def _serve_until_stopped(
         self, loop: asyncio.AbstractEventLoop, protocol: Callable[[], Any], watch: ConnectionWatcher
     ) -> None:
-        server = await loop.create_server(protocol, sock=self._sock, backlog=BACKLOG)
+        server = await loop.create_server(protocol, sock=self._sock, backlog=_BACKLOG)
         self._stop = loop.create_future()
         watching = loop.create_task(watch.run())
         self._started.set()
         grace = await self._stop
         server.close()
         for connection in list(watch.state.connections):
-            with suppress(Exception):  # one that is just closing may not like it
-                connection.shutdown()  # behind its last answer; at once where nothing runs
+            with suppress(Exception):  # it may be closing already
+                connection.shutdown()  # after its last response
         await self._wait_until_quiet(watch, loop.time() + grace)
         watching.cancel()
         for connection in watch.list_connections():
             connection.transport.abort()
-        await cancel_tasks(watch.state.tasks)
+        await _cancel_tasks(watch.state.tasks)
 
     async def _wait_until_quiet(self, watch: ConnectionWatcher, deadline: float) -> None:
-        """Wait until no request runs and every answer has left, or until the deadline."""
+        """Wait until every request is answered and sent, or until the deadline."""
         loop = asyncio.get_running_loop()
         while self.app.running_requests or any(c.count_unsent() for c in watch.list_connections()):
             if loop.time() >= deadline:
@@ -245,8 +244,8 @@ class Listener:
             await asyncio.sleep(_POLL_SECONDS)
 
 
-def create_loop() -> asyncio.AbstractEventLoop:
-    """Return uvloop's event loop, which uvicorn takes where it is installed, or asyncio's."""
+def _create_loop() -> asyncio.AbstractEventLoop:
+    """Return an event loop of uvloop, if it is installed as for uvicorn, or asyncio."""
     try:
         import uvloop
     except ImportError:
@@ -254,7 +253,7 @@ def create_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
+def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
     """Run a loop until a task is done; ``exit()`` in a resolver's task does not end it."""
     asyncio.set_event_loop(loop)
     while not task.done():
@@ -263,16 +262,11 @@ def run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) ->
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatcher]:
-    """Return a factory of uvicorn's protocols, guarded, and the watch over what they serve.
+def _create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatcher]:
+    """Return a factory of uvicorn's protocols with limits, and the watcher of their connections.
 
-    They log to us instead of to uvicorn's loggers, which print to the cell, and whose settings
-    belong to whoever else runs uvicorn in this process.
-
-    Parameters
-    ----------
-    app
-        What answers, and whose limits hold.
+    They use our own logger: uvicorn's loggers print to the cell, and other code in this process
+    that runs uvicorn may have configured them.
     """
     from uvicorn import Config
     from uvicorn.server import ServerState
@@ -285,9 +279,9 @@ def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatc
         interface="asgi3",
         lifespan="off",
         http=HttptoolsConnection,
-        ws=partial(create_websocket_protocol, watch),  # type: ignore[arg-type]
+        ws=partial(_create_websocket_protocol, watch),  # type: ignore[arg-type]
         ws_max_size=watch.limits.body,  # type: ignore[arg-type]
-        # Between two programs of one machine compression saves nothing, and costs 64 KiB for each.
+        # Compression saves nothing on loopback, and costs 64 KiB per connection.
         ws_per_message_deflate=False,
         log_config=None,
         proxy_headers=False,
@@ -296,33 +290,31 @@ def create_protocol_factory(app: App) -> tuple[Callable[[], Any], ConnectionWatc
     config.load()
 
     def create_protocol() -> Any:
-        made = HttptoolsConnection(config=config, server_state=watch.state, app_state={})
-        made.watcher, made.logger, made.access_log = watch, _HTTP, False
-        return made
+        protocol = HttptoolsConnection(config=config, server_state=watch.state, app_state={})
+        protocol.watcher, protocol.logger, protocol.access_log = watch, _HTTP, False
+        return protocol
 
     return create_protocol, watch
 
 
-def create_websocket_protocol(watch: ConnectionWatcher, **options: Any) -> Any:
-    """Return a watched WebSocket protocol; the first one of a process loads websockets."""
+def _create_websocket_protocol(watch: ConnectionWatcher, **options: Any) -> Any:
     from gqlnb.server.uvicorn_protocols import WatchedWebSocket
 
     # The limits may have changed since the listener was opened.
     options["config"].ws_max_size = watch.app.limits.body
-    made = WatchedWebSocket(**options)
-    made.watcher, made.logger, made.conn.logger = watch, _HTTP, _HTTP
-    return made
+    protocol = WatchedWebSocket(**options)
+    protocol.watcher, protocol.logger, protocol.conn.logger = watch, _HTTP, _HTTP
+    return protocol
 
 
-def signal_stop(stop: asyncio.Future[float], grace: float) -> None:
-    """Give the signal to stop, once."""
+def _set_stop(stop: asyncio.Future[float], grace: float) -> None:
     if not stop.done():
         stop.set_result(grace)
 
 
-async def cancel_tasks(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel what still runs and give it a moment to notice."""
+async def _cancel_tasks(tasks: set[asyncio.Task[None]]) -> None:
+    """Cancel tasks, and wait a moment for them to end."""
     for task in list(tasks):
         task.cancel()
     if tasks:
-        await asyncio.wait(list(tasks), timeout=STUCK_SECONDS / 2)
+        await asyncio.wait(list(tasks), timeout=_STUCK_SECONDS / 2)

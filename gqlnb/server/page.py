@@ -1,6 +1,6 @@
-"""The page a browser gets at the endpoint: GraphiQL, or where that is missing a small page of ours.
+"""The page for browsers at the endpoint: GraphiQL, or a small page if GraphiQL was not built.
 
-All files are the package's own, and nothing is from elsewhere.
+All files belong to the package; nothing is loaded from other hosts.
 """
 
 from __future__ import annotations
@@ -26,78 +26,63 @@ __all__ = [
     "read_checksum",
 ]
 
-# Nothing but our own files, and requests to where they came from; no frame around it, so that no
-# other page can make a person click in it.
-POLICY = (
+# Scripts, styles and requests from our origin only, and no frames, against clickjacking.
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# GraphiQL's editor runs its language services in workers of ours, evaluates nothing, and brings its
-# icons inside its style sheet. It places lines and colours by style elements and attributes that it
-# makes as it runs, for which there is no nonce; without them nothing can be read. A style that
-# somebody smuggled in could load from nowhere but here.
-GRAPHIQL_POLICY = (
+# GraphiQL's editor runs its language services in workers from our origin, uses no eval, and has its
+# icons inside its style sheet. It positions lines and colours by style elements and attributes
+# created at run time, for which a nonce is not possible: hence 'unsafe-inline' for styles. An
+# injected style could load files from our origin only.
+_GRAPHIQL_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
     "img-src 'self' data:; font-src data:; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-PAGE_HEADERS = {
+_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-cache",  # after an upgrade the page and its script must fit together
 }
-ASSETS_PATH = f"{ENDPOINT}/assets"
-MEDIA_TYPES = {
+_ASSETS_PATH = f"{ENDPOINT}/assets"
+_MEDIA_TYPES = {
     "html": "text/html",
     "css": "text/css",
     "js": "text/javascript",
     "svg": "image/svg+xml",
 }
-SMALL_PAGE_ASSETS = ("icon.svg", "page.css", "page.js")
-GRAPHIQL_ASSETS = ("icon.svg", "explore.css", "explore.js")
+_SMALL_PAGE_ASSETS = ("icon.svg", "page.css", "page.js")
+_GRAPHIQL_ASSETS = ("icon.svg", "explore.css", "explore.js")
 
 
 @cache
 def build_pages() -> Mapping[str, Response]:
-    """Return the page and its assets as ready-made responses by path."""
-    found = load_bundle()
-    return MappingProxyType(
-        build_small_page()
-        if found is None
-        else {**build_small_page(), **build_graphiql_page(found)}
-    )
+    """Return the responses to GET by path: the page and its assets."""
+    pages = {ENDPOINT: _load_asset("page.html", _POLICY)}
+    for name in _SMALL_PAGE_ASSETS:
+        pages[f"{_ASSETS_PATH}/{name}"] = _load_asset(name, _POLICY)
+    bundle = load_bundle()
+    if bundle is not None:
+        pages[ENDPOINT] = _load_asset("graphiql.html", _GRAPHIQL_POLICY)
+        for name in _GRAPHIQL_ASSETS:
+            pages[f"{_ASSETS_PATH}/{name}"] = _load_asset(name, _GRAPHIQL_POLICY)
+        for name, data in bundle.files.items():  # every browser accepts gzip
+            headers = _build_headers(name, _GRAPHIQL_POLICY) | {"content-encoding": "gzip"}
+            pages[f"{_ASSETS_PATH}/{name}"] = Response(200, headers, data)
+    return MappingProxyType(pages)
 
 
-def build_small_page() -> dict[str, Response]:
-    """Return our own page."""
-    found = {f"{ASSETS_PATH}/{name}": load_asset(name, POLICY) for name in SMALL_PAGE_ASSETS}
-    return {ENDPOINT: load_asset("page.html", POLICY), **found}
-
-
-def build_graphiql_page(found: GraphiqlBundle) -> dict[str, Response]:
-    """Return GraphiQL's page, its files as they are kept: compressed, which browsers all read."""
-    own = {f"{ASSETS_PATH}/{name}": load_asset(name, GRAPHIQL_POLICY) for name in GRAPHIQL_ASSETS}
-    parts = {
-        f"{ASSETS_PATH}/{name}": Response(
-            200, build_asset_headers(name) | {"content-encoding": "gzip"}, data
-        )
-        for name, data in found.files.items()
-    }
-    return {ENDPOINT: load_asset("graphiql.html", GRAPHIQL_POLICY), **own, **parts}
-
-
-def load_asset(name: str, policy: str) -> Response:
-    """Return a file of ours as a response."""
+def _load_asset(name: str, policy: str) -> Response:
     data = (files("gqlnb.server") / "static" / name).read_bytes()
-    return Response(200, build_asset_headers(name, policy), data)
+    return Response(200, _build_headers(name, policy), data)
 
 
-def build_asset_headers(name: str, policy: str = GRAPHIQL_POLICY) -> dict[str, str]:
-    """Return the headers of a file."""
-    media = MEDIA_TYPES[name.rpartition(".")[2]]
+def _build_headers(name: str, policy: str) -> dict[str, str]:
+    media = _MEDIA_TYPES[name.rpartition(".")[2]]
     return {
-        **PAGE_HEADERS,
+        **_HEADERS,
         "content-security-policy": policy,
         "content-type": f"{media}; charset=utf-8",
     }
@@ -111,7 +96,7 @@ BUNDLE_FILES = (
     "json.worker.js",
 )
 BUNDLE_FOLDER = files("gqlnb.server") / "static" / "graphiql"
-CHECKSUM_FILE = "made-from"  # written last by the build: the checksum of what it was built from
+CHECKSUM_FILE = "made-from"  # the build writes it last: the checksum of its sources
 MISSING_BUNDLE = (
     "GraphiQL is not in this installation of gqlnb: its packages could not be had from npm when it "
     "was installed. Where npm's registry can be reached, install gqlnb again: "
@@ -125,7 +110,7 @@ class GraphiqlBundle(NamedTuple):
     Attributes
     ----------
     checksum
-        Of what it was built from; another one is another bundle.
+        The checksum of its sources.
     files
         The bytes of each of :data:`BUNDLE_FILES`, compressed with gzip.
     """
@@ -135,7 +120,7 @@ class GraphiqlBundle(NamedTuple):
 
 
 def read_checksum(folder: Traversable | None = None) -> str | None:
-    """Return the checksum of the bundle; None if there is none."""
+    """Return the checksum of the bundle; None if it was not built."""
     try:
         return ((folder or BUNDLE_FOLDER) / CHECKSUM_FILE).read_text(encoding="ascii").strip()
     except FileNotFoundError:
@@ -143,11 +128,11 @@ def read_checksum(folder: Traversable | None = None) -> str | None:
 
 
 def load_bundle(folder: Traversable | None = None) -> GraphiqlBundle | None:
-    """Read the bundle, some 2 MB; None if there is none."""
+    """Read the bundle, some 2 MB; None if it was not built."""
     folder = folder or BUNDLE_FOLDER
-    found = read_checksum(folder)
-    if found is None:
+    checksum = read_checksum(folder)
+    if checksum is None:
         return None
     return GraphiqlBundle(
-        found, {name: (folder / f"{name}.gz").read_bytes() for name in BUNDLE_FILES}
+        checksum, {name: (folder / f"{name}.gz").read_bytes() for name in BUNDLE_FILES}
     )

@@ -1,10 +1,10 @@
-"""From a GraphQL request to a schema and back: which thread runs what, and for how long."""
+"""Execution of requests on a schema: in a worker thread or on the event loop, with a time limit."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import lru_cache
 from inspect import isawaitable
 from time import perf_counter, thread_time
@@ -34,24 +34,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Executable",
-    "Executor",
     "RequestExecutor",
     "ResolverRunner",
     "adopt_schema",
-    "build_members",
     "build_response",
     "is_cancelled",
 ]
 
-# Seconds an operation gets to notice by itself that its time is up, before it is answered for it.
-DEADLINE_SLACK = 0.25
+# Seconds for an operation to reach its own time limit, before it is abandoned.
+_DEADLINE_SLACK = 0.25
 _LOG = logging.getLogger("gqlnb")
-
-Executor = Callable[[Request], Awaitable[Response]]
 
 
 class Executable(Protocol):
-    """What can be served: a Schema, or anything that executes a document as it does."""
+    """An object that can be served: a Schema, or one with these two methods."""
 
     def parse_document(
         self,
@@ -61,7 +57,7 @@ class Executable(Protocol):
         limits: Limits | None = None,
         introspection: bool = True,
     ) -> Document:
-        """Return the document of a text, checked against the schema."""
+        """Return the parsed document, validated against the schema."""
 
     def execute_document(
         self,
@@ -74,13 +70,12 @@ class Executable(Protocol):
 
 
 def adopt_schema(schema: Any) -> Executable:
-    """Return what executes for `schema`: itself, or the Schema that adopts it.
+    """Return an executable schema; schema objects of other libraries are adopted.
 
     Raises
     ------
     ServerError
-        If it is neither a Schema nor a schema object of a library we know; the message says how to
-        make one.
+        If it is neither a Schema nor a schema object of a known library.
     SchemaError
         If it is such an object, and not valid.
     """
@@ -100,16 +95,16 @@ def adopt_schema(schema: Any) -> Executable:
 
 
 class ResolverRunner:
-    """What a request costs a thread: parsing, validation and plain resolvers.
+    """The synchronous part of a request: parsing, validation and plain resolvers.
 
     Parameters
     ----------
     schema
-        What executes.
+        The schema.
     limits
-        Bounds of documents and of their execution; None for none.
+        Limits of documents and of their execution; None for none.
     access
-        Whether introspection is answered, whether errors suggest, and the profile.
+        The access rules: introspection, hints and profile.
     """
 
     __slots__ = ("access", "limits", "schema")
@@ -120,10 +115,11 @@ class ResolverRunner:
     def __call__(
         self, request: Request, budget: ExecutionBudget | None = None
     ) -> RunOutcome | Response:
-        """Run the plain resolvers within a budget; a Response for what is refused."""
+        """Run the plain resolvers within a budget; return a Response for an invalid request."""
         text, name = request.query, request.operation_name
         try:
-            if request.safe and find_operation_kind(text, name, self.limits) != "query":
+            # Before validation: a mutation by GET is a 405 even if it is invalid.
+            if request.safe and _find_operation_kind(text, name, self.limits) != "query":
                 return Response(405, operation=name)
             document = self.schema.parse_document(
                 text, name, limits=self.limits, introspection=self.access.introspection
@@ -134,15 +130,16 @@ class ResolverRunner:
         except QueryError as error:
             return self.build_refusal(request, error)
         except BaseException as error:
-            raise wrap_exception(error)  # noqa: B904 - it knows its cause
+            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         seconds = perf_counter() - began
         return RunOutcome(result, document, seconds, seconds - (thread_time() - busy))
 
     def build_refusal(self, request: Request, error: QueryError) -> Response:
-        """Return what is wrong with a request, and whether its syntax is."""
-        errors = format_request_errors(error)
+        """Return the response to an invalid request."""
+        problems = error.problems or (Problem(str(error)),)
+        errors = [problem.formatted for problem in problems]
         if not self.access.hints:
-            errors = [remove_hints(error) for error in errors]
+            errors = [remove_hints(it) for it in errors]
         status = 422
         if self.access.profile == "draft" and not is_parsable(request.query, self.limits):
             status = 400
@@ -150,21 +147,20 @@ class ResolverRunner:
 
 
 class RequestExecutor:
-    """Runs requests on a schema, each where it belongs.
+    """Runs requests on a schema.
 
     Parsing, validation and plain resolvers run in a worker thread until a request has proven fast
-    (:mod:`gqlnb.server.scheduler`); what an ``async`` resolver returned is awaited on the loop that
-    called, with all that lies below it. An operation that does not notice that its time is up,
-    since one resolver hangs, is answered without it.
+    (:mod:`gqlnb.server.scheduling`); ``async`` resolvers are awaited on the caller's loop. An
+    operation with a hanging resolver is abandoned, and answered with an error.
 
     Parameters
     ----------
     schema
-        What executes.
+        The schema.
     limits
-        Bounds of documents and of their execution; None for none.
+        Limits of documents and of their execution; None for none.
     access
-        Whether introspection is answered, whether errors suggest, and the profile.
+        The access rules: introspection, hints and profile.
     """
 
     def __init__(
@@ -180,17 +176,17 @@ class RequestExecutor:
         try:
             done = await self.start_request(request, budget)
             if isawaitable(done):
-                done = await await_within_budget(budget, done)
+                done = await _await_within_budget(budget, done)
         except scheduling.HangingError:
-            return build_timeout_response(request, cast("ExecutionBudget", budget))
-        except QueryError as error:  # said by a library that executes by itself
+            return _build_timeout_response(request, cast("ExecutionBudget", budget))
+        except QueryError as error:  # of a library that executes by itself
             return self.runner.build_refusal(request, error)
-        except GeneratorExit:  # nobody waits any more
+        except GeneratorExit:  # the coroutine is closed
             raise
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and is_cancelled():
                 raise
-            raise wrap_exception(error)  # noqa: B904 - a resolver raised it; it knows its cause
+            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         return done if isinstance(done, Response) else build_response(done)
 
     async def start_request(
@@ -198,12 +194,12 @@ class RequestExecutor:
     ) -> Result | Awaitable[Result] | Response:
         """Run the plain resolvers of a request, on the loop or in a thread."""
         known = self.scheduler.find_known(request.raw)
-        if known is not None and (known.pending_runs or known.speed):
-            return (
-                known.pending_runs.pop() if known.pending_runs else self.run_inline(known, budget)
-            )
-        patience = None if self._seconds is None else self._seconds + DEADLINE_SLACK
-        done = await scheduling.run_in_thread(lambda: self.runner(request, budget), patience)
+        if known is not None and known.pending_runs:
+            return known.pending_runs.pop()
+        if known is not None and known.speed:
+            return self.run_inline(known, budget)
+        seconds = None if self._seconds is None else self._seconds + _DEADLINE_SLACK
+        done = await scheduling.run_in_thread(lambda: self.runner(request, budget), seconds)
         if isinstance(done, Response):
             return done
         if isinstance(done.outcome, Result):
@@ -213,55 +209,50 @@ class RequestExecutor:
     def run_inline(
         self, known: KnownRequest, budget: ExecutionBudget | None
     ) -> Result | Awaitable[Result]:
-        """Run the plain resolvers of a request that has proven fast, here."""
+        """Run the plain resolvers of a request that has proven fast, on the loop."""
         began = perf_counter()
         try:
             return self.runner.schema.execute_document(
                 known.document, known.variables, budget=budget
             )
         except BaseException as error:
-            raise wrap_exception(error)  # noqa: B904 - it knows its cause
+            raise _wrap_exception(error)  # noqa: B904 - it has its cause
         finally:
             known.speed.record_loop_run(perf_counter() - began)
 
     def create_budget(self) -> ExecutionBudget | None:
-        """Return what one operation may spend."""
+        """Return the budget of one operation."""
         limits = self.runner.limits
         return ExecutionBudget.from_limits(limits) if limits is not None else None
 
 
 class StrayError(Exception):
-    """A resolver raised what is no Exception; it is the cause."""
+    """A resolver raised a BaseException, such as CancelledError; it is the cause."""
 
 
-def wrap_exception(error: BaseException) -> BaseException:
-    """Return an error that ends a request and no more: not the task, the loop or the server."""
+def _wrap_exception(error: BaseException) -> BaseException:
+    """Return an error that ends the request only: not the task, the loop or the server."""
+    # A CancelledError or GeneratorExit of a resolver would look like one of our own task.
     if isinstance(error, RESOLVER_EXCEPTIONS):
         return error
-    made = StrayError(f"A resolver raised {type(error).__name__}.")
-    made.__cause__ = error
-    return made
+    wrapper = StrayError(f"A resolver raised {type(error).__name__}.")
+    wrapper.__cause__ = error
+    return wrapper
 
 
 def is_cancelled() -> bool:
-    """Tell whether somebody has cancelled the running task."""
+    """Return whether the running task was cancelled."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
 
 
-async def await_within_budget(
+async def _await_within_budget(
     budget: ExecutionBudget | None, awaitable: Awaitable[Result]
 ) -> Result:
-    """Await what ``async`` resolvers have begun, as long as the budget lasts.
-
-    Raises
-    ------
-    HangingError
-        If that is not long enough; they are cancelled then.
-    """
+    """Await ``async`` resolvers; cancel them and raise a HangingError at the time limit."""
     if budget is None or budget.seconds is None:
         return await awaitable
-    deadline = asyncio.timeout(budget.deadline - budget.clock() + DEADLINE_SLACK)
+    deadline = asyncio.timeout(budget.deadline - budget.clock() + _DEADLINE_SLACK)
     try:
         async with deadline:
             return await awaitable
@@ -272,21 +263,25 @@ async def await_within_budget(
 
 
 def build_response(result: Result) -> Response:
-    """Return a result as an answer that is still to be written."""
+    """Return the response with a result, to be encoded."""
     document = result.document
     name = document.name if document is not None else None
+    members: dict[str, object] = {"errors": list(result.errors)} if result.errors else {}
+    members["data"] = result.data
+    if result.extensions:
+        members["extensions"] = dict(result.extensions)
     return Response(
         200,
-        members=build_members(result),
+        members=members,
         causes=result.causes,
         operation=name,
         is_json_safe=document is not None and has_only_builtin_leaves(document),
     )
 
 
-def build_timeout_response(request: Request, budget: ExecutionBudget) -> Response:
-    """Answer for an operation that hangs in a thread, or was cancelled on the loop."""
-    budget.stop()  # when the resolver that hangs comes back, nothing else is run
+def _build_timeout_response(request: Request, budget: ExecutionBudget) -> Response:
+    """Return the response to an operation that hangs in a thread, or was cancelled on the loop."""
+    budget.stop()  # no further resolver runs when the hanging one returns
     name = request.operation_name
     _LOG.warning(
         "Operation %s ran for more than %g s. Worker threads that hang: %d, of at most %d.",
@@ -300,7 +295,7 @@ def build_timeout_response(request: Request, budget: ExecutionBudget) -> Respons
 
 
 @lru_cache(maxsize=64)
-def find_operation_kind(text: str, operation: str | None, limits: Limits | None) -> str:
+def _find_operation_kind(text: str, operation: str | None, limits: Limits | None) -> str:
     """Return ``"query"``, ``"mutation"`` or ``"subscription"``.
 
     Raises
@@ -312,7 +307,7 @@ def find_operation_kind(text: str, operation: str | None, limits: Limits | None)
 
 
 def is_parsable(text: str, limits: Limits | None) -> bool:
-    """Tell whether a document has no error of syntax."""
+    """Return whether a document has no syntax error."""
     try:
         parse_source(
             text, no_location=True, max_tokens=limits.tokens if limits is not None else None
@@ -320,18 +315,3 @@ def is_parsable(text: str, limits: Limits | None) -> bool:
     except (GraphQLError, RecursionError):
         return False
     return True
-
-
-def build_members(result: Result) -> dict[str, Any]:
-    """Return a result as the members of a GraphQL response, errors first where there are any."""
-    found: dict[str, Any] = {"data": result.data}
-    if result.errors:
-        found = {"errors": list(result.errors), "data": result.data}
-    if result.extensions:
-        found["extensions"] = dict(result.extensions)
-    return found
-
-
-def format_request_errors(error: QueryError) -> list[dict[str, Any]]:
-    """Return what is wrong with a request in GraphQL's form, the hint as an extension."""
-    return [problem.formatted for problem in error.problems or (Problem(str(error)),)]

@@ -1,4 +1,4 @@
-"""What a server remembers of its requests: enough to find a fault, nothing that a client said."""
+"""The log of a server: sizes, times and masked exceptions, no queries, variables or data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RequestLog", "read_clocks"]
 
-MAX_ENTRIES = 1000  # requests remembered
-# Exceptions remembered; each holds the variables of the functions it went through.
-MAX_ERRORS = 100
+MAX_ENTRIES = 1000  # requests
+MAX_ERRORS = 100  # exceptions; each keeps the local variables of its traceback alive
 MAX_NAME = 80  # characters of an operation's name; a client may send a million
-DTYPES = {
+_DTYPES = {
     "operation": "string",
     "status": "Int64",
     "seconds": "Float64",
@@ -34,24 +33,24 @@ DTYPES = {
 
 
 class LogEntry(NamedTuple):
-    """One request that was answered.
+    """One answered request.
 
     Attributes
     ----------
     time
-        When its head had come, in seconds since 1970.
+        Time of its head, in seconds since 1970.
     operation
         The name of its operation, None where it has none.
     status
-        The HTTP status: 101 for an operation over a WebSocket. For a WebSocket that we closed, the
-        code it was closed with.
+        The HTTP status; 101 for an operation over a WebSocket. For a WebSocket closed by the
+        server, the close code.
     seconds
-        From the head to the finished answer; sending it is not counted. For a subscription, until
-        it ended.
+        From the head to the complete response, sending excluded. For a subscription, until its
+        end.
     bytes_in, bytes_out
-        The sizes of the two bodies; 0 where the request's was not read.
+        The sizes of the two bodies; 0 if the request's was not read.
     error_id
-        Under what the first exception that was kept from the client can be found.
+        The id of the first exception that was masked.
     """
 
     time: float
@@ -67,7 +66,7 @@ class RequestLog:
     """The last requests of a server, and its last exceptions; safe to use from any thread."""
 
     def __init__(self) -> None:
-        self._entries: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)  # adding to it needs no lock
+        self._entries: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)  # appending is atomic
         self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._lock = threading.Lock()
 
@@ -78,91 +77,78 @@ class RequestLog:
         size: int = 0,
         sent: int | None = None,
     ) -> None:
-        """Remember a request that is about to be answered; the oldest one is forgotten.
+        """Add a request; the oldest one is dropped.
 
         Parameters
         ----------
         began
-            When its head had come: :func:`read_clocks`.
+            Time of its head: :func:`read_clocks`.
         response
-            The answer.
+            The response.
         size
-            Bytes of its body, 0 where it was not read.
+            Size of its body in bytes, 0 if it was not read.
         sent
-            Bytes of an answer that was streamed; None for those of the response.
+            Size of a streamed response in bytes; None for the size of `response`.
         """
-        faults, operation = response.masked_errors, response.operation
-        self._entries.append(
-            LogEntry(
-                began[0],
-                operation and operation[:MAX_NAME],
-                response.status,
-                time.perf_counter() - began[1],
-                size,
-                len(response.body) if sent is None else sent,
-                faults[0][0] if faults else None,
-            )
+        sent = len(response.body) if sent is None else sent
+        masked, operation = response.masked_errors, response.operation
+        self.add_entry(
+            began,
+            operation,
+            size,
+            sent,
+            status=response.status,
+            error_id=masked[0][0] if masked else None,
         )
-        if faults:
-            self.keep_errors(faults)
+        if masked:
+            self.keep_errors(masked)
 
-    def add_success(
-        self, began: tuple[float, float], operation: str | None, size: int, sent: int
+    def add_entry(
+        self,
+        began: tuple[float, float],
+        operation: str | None,
+        size: int,
+        sent: int,
+        *,
+        status: int = 200,
+        error_id: str | None = None,
     ) -> None:
-        """Remember a request that is answered as it should be.
-
-        Parameters
-        ----------
-        began
-            When its head had come: :func:`read_clocks`.
-        operation
-            The name of the operation.
-        size, sent
-            Bytes of its body, and of the answer's.
-        """
+        """Add a request by its values: those of :class:`LogEntry`, `began` by both clocks."""
         seconds = time.perf_counter() - began[1]
         name = operation and operation[:MAX_NAME]
-        self._entries.append(LogEntry(began[0], name, 200, seconds, size, sent, None))
+        self._entries.append(LogEntry(began[0], name, status, seconds, size, sent, error_id))
 
-    def keep_errors(self, faults: Sequence[tuple[str, BaseException]]) -> None:
-        """Remember exceptions by the ids that a client was told; the oldest are forgotten."""
+    def keep_errors(self, masked: Sequence[tuple[str, BaseException]]) -> None:
+        """Keep masked exceptions by their ids; the oldest are dropped."""
         with self._lock:
-            for number, fault in faults:
-                self._errors[number] = fault, fault.__traceback__
+            for error_id, error in masked:
+                self._errors[error_id] = error, error.__traceback__
             while len(self._errors) > MAX_ERRORS:
                 del self._errors[next(iter(self._errors))]
 
-    def find_error(self, number: str) -> BaseException:
-        """Return the exception that was kept from a client.
-
-        Raises
-        ------
-        ServerError
-            If none is known under that id.
-        """
+    def find_error(self, error_id: str) -> BaseException:
+        """Return a masked exception; raise a ServerError if the id is unknown."""
         with self._lock:
-            found = self._errors.get(number)
+            kept = self._errors.get(error_id)
             newest = next(reversed(self._errors), None)
-        if found is None:
+        if kept is None:
+            shown = sanitize_text(repr(error_id), 80)
             last = f" The newest id is {newest!r}." if newest else ""
-            message = (
-                f"No exception has the id {sanitize_text(repr(number), 80)}; the last {MAX_ERRORS} are kept."
-                f"{last}"
-            )
+            message = f"No exception has the id {shown}; the last {MAX_ERRORS} are kept.{last}"
             raise ServerError(message)
-        fault, trace = found
-        return fault.with_traceback(trace)  # without the frames of who raised it again
+        error, traceback = kept
+        return error.with_traceback(traceback)  # without the frames of `raise server.error(...)`
 
     def build_frame(self) -> pd.DataFrame:
         """Return the requests, oldest first."""
         import pandas as pd
 
-        made = pd.DataFrame(self.list_entries(), columns=list(LogEntry._fields)).astype(DTYPES)
-        made["time"] = pd.to_datetime(made["time"], unit="s", utc=True)
-        return made
+        entries = self._copy_entries()
+        frame = pd.DataFrame(entries, columns=list(LogEntry._fields)).astype(_DTYPES)
+        frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
+        return frame
 
-    def list_entries(self) -> list[LogEntry]:
-        """Return the requests, oldest first."""
+    def _copy_entries(self) -> list[LogEntry]:
         while True:
             try:
                 return list(self._entries)
@@ -171,5 +157,5 @@ class RequestLog:
 
 
 def read_clocks() -> tuple[float, float]:
-    """Return the time since 1970 and that of the clock that only goes forward, in seconds."""
+    """Return the time since 1970 and the monotonic time, in seconds."""
     return time.time(), time.perf_counter()

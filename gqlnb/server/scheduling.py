@@ -1,11 +1,10 @@
-"""Where an operation is executed: at once on the loop where it has proven fast, else in a thread.
+"""Scheduling of operations: on the event loop after fast runs, else in a worker thread.
 
-A hop to a thread and back costs more than a short operation; an operation that blocks the loop
-costs everybody. No resolver says which of the two it is, but it shows. A request that was executed
-fast `NEEDED_RUNS` times, without waiting for anything, is proven: asked again word for word, variables
-included, it is executed on the loop. After slow executions on the loop it must prove itself anew,
-and for longer each time. What waits, however short, may wait for this very loop, and is left to
-threads.
+Switching to a thread and back takes longer than a short operation; an operation that blocks the
+loop delays all others. So run times are measured. A request that ran fast `NEEDED_RUNS` times in
+threads, without waiting for anything, runs on the loop when it is repeated, variables included.
+After slow runs on the loop it returns to threads, and needs more fast runs each time. A request
+that waits, however briefly, may wait for this very loop, and always runs in a thread.
 """
 
 from __future__ import annotations
@@ -43,36 +42,34 @@ __all__ = [
     "run_in_thread",
 ]
 
-FAST_SECONDS = 0.001  # seconds; a hop takes a tenth of it, in an idle interpreter
-# Seconds: for so long another thread may keep the interpreter, which is not the operation's fault.
+FAST_SECONDS = 0.001  # a switch of threads takes a tenth of it, in an idle interpreter
+# Another thread may hold the GIL for this long (sys.getswitchinterval()).
 SLOW_SECONDS = 0.005
-TOO_SLOW_SECONDS = 0.05  # seconds; once is enough to begin anew
-SUSPICION_RUNS = 100  # fast executions after which a slow one is forgotten
-NEEDED_RUNS = 2  # fast executions in threads, at first
-# Seconds without work that are not counted as waiting; the shortest exchange with another thread
-# takes several times as long.
+TOO_SLOW_SECONDS = 0.05  # one such run sends a request back to threads
+SUSPICION_RUNS = 100  # fast runs after which a slow one is forgotten
+NEEDED_RUNS = 2  # fast runs in threads, at first
+# Seconds of idle time not counted as waiting; the shortest exchange with another thread takes
+# several times as long.
 MAX_IDLE_SECONDS = 0.00001
-MAX_NEEDED_RUNS = 1024  # fast executions in threads, however often one was slow on the loop
-MAX_KNOWN_REQUESTS = 512  # remembered; the oldest are forgotten
-FLAT_TYPES = frozenset({str, int, float, bool})
-MAX_KNOWN_BODY = (
-    4096  # bytes of a request that is remembered, so that strangers fill two megabytes at most
-)
+MAX_NEEDED_RUNS = 1024
+MAX_KNOWN_REQUESTS = 512
+_FLAT_TYPES = frozenset({str, int, float, bool})
+MAX_KNOWN_BODY = 4096  # bytes, so that clients can fill two megabytes at most
 
 
 class RunOutcome(NamedTuple):
-    """What became of the plain resolvers of a request.
+    """The run of the plain resolvers of a request.
 
     Attributes
     ----------
     outcome
         A Result, or an awaitable of one where a resolver was ``async``.
     document
-        What was executed.
+        The executed document.
     seconds
-        How long that took, without parsing and validation.
+        Run time, without parsing and validation.
     waited
-        For how many of them the thread did nothing.
+        Seconds of it in which the thread was idle.
     """
 
     outcome: Result | Awaitable[Result]
@@ -82,23 +79,23 @@ class RunOutcome(NamedTuple):
 
 
 class SpeedRecord:
-    """How often something was fast, and how often that is asked of it."""
+    """The fast runs of a request; true if there were enough for the event loop."""
 
     __slots__ = ("fast_runs", "needed_runs", "suspicion")
 
     def __init__(self, needed: int) -> None:
         self.fast_runs = 0
         self.needed_runs = needed
-        self.suspicion = 0  # fast executions until a slow one is forgotten
+        self.suspicion = 0  # fast runs until a slow one is forgotten
 
     def __bool__(self) -> bool:
         return self.fast_runs >= self.needed_runs
 
     def record_loop_run(self, seconds: float) -> None:
-        """Note how long an execution kept the loop.
+        """Record the time of a run on the loop.
 
-        A machine that does something else makes anything slow once in a while. What is slow twice,
-        or very slow once, begins anew, and more is asked of it.
+        Other load on the machine makes any request slow occasionally. Two slow runs, or a very slow
+        one, send the request back to threads.
         """
         if seconds <= SLOW_SECONDS:
             if self.suspicion:
@@ -111,16 +108,16 @@ class SpeedRecord:
 
 
 class KnownRequest:
-    """A query that was executed before, ready to be executed again.
+    """A query that was executed before, parsed and validated.
 
     Attributes
     ----------
     document
-        What to execute.
+        The document.
     speed
-        What it has shown.
+        Its fast runs.
     pending_runs
-        Executions on the loop that turned out to wait for something: for who asks next.
+        Runs started on the fast path that turned out to need an await; the executor awaits them.
     """
 
     __slots__ = ("_is_flat", "_variables", "document", "pending_runs", "speed")
@@ -128,50 +125,52 @@ class KnownRequest:
     def __init__(self, document: Document, variables: Mapping[str, Any]) -> None:
         self.document = document
         self.speed = SpeedRecord(NEEDED_RUNS)
-        self.pending_runs: list[Any] = []
+        self.pending_runs: list[Awaitable[Result]] = []
         self._variables = variables
         self._is_flat = all(
-            value is None or type(value) in FLAT_TYPES for value in variables.values()
+            value is None or type(value) in _FLAT_TYPES for value in variables.values()
         )
 
     @property
     def variables(self) -> Mapping[str, Any]:
-        """What to execute it with; nothing that a resolver could change for the next one."""
+        """The variables; copied if they are mutable, since resolvers may change them."""
         return self._variables if self._is_flat else deepcopy(self._variables)
 
 
 class Scheduler:
-    """What the requests to one schema have shown; used on one loop.
+    """The known requests of one schema; used on one loop.
 
     Parameters
     ----------
     schema
-        The schema; its `age`, if it has one, counts how often a resolver was replaced.
+        The schema; its `revision`, if it has one, changes when a resolver is replaced.
     """
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: object) -> None:
         self.schema = schema
-        self._age = self._read_age()
+        self._revision = self._read_revision()
         self._known_requests: dict[bytes, KnownRequest] = {}
 
     def find_known(self, body: bytes) -> KnownRequest | None:
-        """Return what is known of a request: nothing, where a resolver was replaced since."""
-        age = self._read_age()
-        if age != self._age:
-            self._age = age
+        """Return a known request; all are forgotten when a resolver is replaced."""
+        revision = self._read_revision()
+        if revision != self._revision:
+            self._revision = revision
             self._known_requests.clear()
         return self._known_requests.get(body)
 
     def record_thread_run(self, request: Request, done: RunOutcome) -> None:
-        """Note that a request was executed in a thread, with nothing to await."""
+        """Record a run in a thread, with nothing to await."""
         body = request.raw
+        # Mutations are seldom repeated word for word, and their time depends on more than the text.
         if done.document.kind != "query" or not 0 < len(body) <= MAX_KNOWN_BODY:
             return
         known = self.find_known(body)
         if known is None:
-            # Bound anew: a resolver has had the others in its hands.
+            # Bound again: resolvers may have changed the variables of the run.
             variables = bind_variables(done.document, request.variables)
             known = self._known_requests[body] = KnownRequest(done.document, variables)
+            # First in, first out: a dict keeps the order, and an LRU would cost each hit a move.
             if len(self._known_requests) > MAX_KNOWN_REQUESTS:
                 del self._known_requests[next(iter(self._known_requests))]
         if done.seconds > SLOW_SECONDS:
@@ -179,70 +178,72 @@ class Scheduler:
         elif done.seconds <= FAST_SECONDS and done.waited <= MAX_IDLE_SECONDS:
             known.speed.fast_runs += 1
 
-    def _read_age(self) -> int:
+    def _read_revision(self) -> int:
         return getattr(self.schema, "revision", 0)
 
 
-MAX_BUSY_THREADS = (
-    40  # threads that may be at work, as AnyIO has them: enough for resolvers that wait a little
-)
-STALE_SECONDS = 1.0  # seconds after which a call no longer counts as work: it waits, or hangs
-# Threads in all, those that hang included: as many as a server keeps connections, so that each of
-# them may hang without a word from the others. A thread that waits costs some 50 kB.
+MAX_BUSY_THREADS = 40  # AnyIO's default: enough for resolvers that wait a little
+STALE_SECONDS = 1.0  # after this time a call counts as hanging, and another thread may start
+# All threads, hanging ones included: the default limit of connections, so that each of them may
+# have a hanging request. A waiting thread takes about 50 kB.
 MAX_THREADS = 256
 
 T = TypeVar("T")
-# Where to report, in what context, and what to do.
+# Loop and future of the caller, the context to run in, and the function.
 _Task = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Context, "Callable[[], Any]"]
 
 
 class HangingError(Exception):
-    """A function has not come to its end in time."""
+    """A function did not return in time."""
 
 
 class WorkerPool:
-    """Daemon threads, started as needed, shared by the servers of this process."""
+    """Daemon threads, started on demand, shared by the servers of this process.
+
+    A ThreadPoolExecutor waits for its threads when the interpreter exits, and a hanging resolver
+    would keep the process alive.
+    """
 
     def __init__(self) -> None:
         self._tasks: SimpleQueue[_Task] = SimpleQueue()
         self._lock = threading.Lock()
-        self._count = 0  # threads
-        self._idle = 0  # of these, that no call is on its way to
-        self._unserved = 0  # calls that no thread is on its way to
-        self._since: dict[int, float] = {}  # by thread, when the call it is at was begun
+        self._count = 0
+        self._idle = 0  # threads without a call assigned to them
+        self._unserved = 0  # calls without a thread assigned to them
+        self._since: dict[int, float] = {}  # start of the current call by thread
 
     @property
     def hanging_count(self) -> int:
-        """Threads whose call has been running for longer than `STALE_SECONDS`."""
+        """Number of threads with a call that runs for longer than `STALE_SECONDS`."""
         with self._lock:
             return self._count_stale()
 
     async def run(self, function: Callable[[], T], seconds: float | None = None) -> T:
-        """Run a function in a thread and wait for it on the running loop.
+        """Run a function in a thread, and return its value on the running loop.
 
-        Whatever it raises is raised here, ``SystemExit`` included. Where nobody waits any more
-        when its turn comes, it is not run.
+        Its exceptions are raised here, ``SystemExit`` included. If the caller is cancelled before a
+        thread is free, the function is not run.
 
         Parameters
         ----------
         function
-            What to run.
+            The function.
         seconds
-            How long to wait, until its turn comes and then for its end; None for any time.
+            Maximum time, including the time until a thread is free; None for no limit.
 
         Raises
         ------
         HangingError
-            If that is not enough. A thread that is at it stays with it.
+            If the function does not return in time. Its thread goes on.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
         if not self._assign_thread():
             loop.call_later(STALE_SECONDS, self._recheck, loop, future)
         self._tasks.put((loop, future, copy_context(), function))
-        # Lighter than asyncio.timeout(), which would have to cancel the task that waits.
+        # Lighter than asyncio.timeout(), which cancels the waiting task.
         timer = (
-            loop.call_later(seconds, deliver_outcome, future, (None, HangingError()))
+            loop.call_later(seconds, _deliver_outcome, future, (None, HangingError()))
             if seconds
             else None
         )
@@ -256,7 +257,7 @@ class WorkerPool:
         return value  # type: ignore[return-value]
 
     def _assign_thread(self) -> bool:
-        """Send a thread to the call that comes next, and tell whether there was one."""
+        """Assign a thread to the next call; return whether one was available."""
         with self._lock:
             if self._idle > 0:
                 self._idle -= 1
@@ -269,7 +270,7 @@ class WorkerPool:
     def _recheck(
         self, loop: asyncio.AbstractEventLoop, future: asyncio.Future[tuple[Any, Any]]
     ) -> None:
-        """Send more threads to a call that still waits, if those at work have become stale."""
+        """Start a thread for a call that still waits, if busy threads have become stale."""
         if future.done():
             return
         with self._lock:
@@ -278,13 +279,13 @@ class WorkerPool:
         loop.call_later(STALE_SECONDS, self._recheck, loop, future)
 
     def _start_thread(self) -> bool:
-        """Start a thread, unless there are enough at work; the lock is held."""
+        """Start a thread, unless there are too many; the lock is held."""
         if self._count >= MAX_THREADS or self._count - self._count_stale() >= MAX_BUSY_THREADS:
             return False
         name = f"gqlnb-worker-{self._count + 1}"
         try:
             threading.Thread(target=self._run_worker, name=name, daemon=True).start()
-        except RuntimeError:  # the system gives no more
+        except RuntimeError:  # the system has no more
             if self._count == 0:
                 raise
             return False
@@ -301,20 +302,19 @@ class WorkerPool:
             loop, future, context, function = self._tasks.get()
             with self._lock:
                 self._since[mine] = monotonic()
-            done = None if future.done() else call_in_context(context, function)
-            last = self._release_thread(
-                mine
-            )  # before the news is out: the next call finds a thread
+            done = None if future.done() else _call_in_context(context, function)
+            # Before the result is delivered, so that the caller's next call finds this thread.
+            is_surplus = self._release_thread(mine)
             if done is not None:
-                with suppress(RuntimeError):  # the loop has closed: nobody waits any more
-                    loop.call_soon_threadsafe(deliver_outcome, future, done)
-            # Nothing of a request stays alive in a thread that waits for the next one.
+                with suppress(RuntimeError):  # the loop has closed
+                    loop.call_soon_threadsafe(_deliver_outcome, future, done)
+            # Free the objects of the request while the thread waits for the next one.
             del loop, future, context, function, done
-            if last:
+            if is_surplus:
                 return
 
     def _release_thread(self, mine: int) -> bool:
-        """Note that a thread is free, and tell whether it is one too many."""
+        """Record that a thread is free; return whether it should end."""
         with self._lock:
             del self._since[mine]
             if self._unserved > 0:
@@ -327,35 +327,34 @@ class WorkerPool:
             return False
 
 
-def call_in_context(
+def _call_in_context(
     context: Context, function: Callable[[], Any]
 ) -> tuple[Any, BaseException | None]:
-    """Call a function in a context and return its value, or what it raised."""
+    """Call a function in a context; return its value and its exception."""
     try:
         return context.run(function), None
-    except BaseException as error:
-        # It is raised again on the loop that waits.
+    except BaseException as error:  # raised again on the caller's loop
         return None, error
 
 
-def deliver_outcome(future: asyncio.Future[Any], done: tuple[Any, BaseException | None]) -> None:
-    """Hand the outcome over, unless nobody waits for it any more."""
+def _deliver_outcome(future: asyncio.Future[Any], done: tuple[Any, BaseException | None]) -> None:
+    """Set the result of a future, unless the caller was cancelled."""
     if not future.done():
         future.set_result(done)
     elif iscoroutine(done[0]):
-        done[0].close()  # or Python would complain, in some cell, that nobody awaited it
+        done[0].close()  # else Python warns that it was never awaited
 
 
 _pool = WorkerPool()
 
 
 async def run_in_thread(function: Callable[[], T], seconds: float | None = None) -> T:
-    """Do as :meth:`WorkerPool.run_in_thread` with the worker threads of this process."""
+    """Run a function in a worker thread of this process: :meth:`WorkerPool.run`."""
     return await _pool.run(function, seconds)
 
 
 def count_hanging() -> int:
-    """Return how many worker threads of this process are at a call that does not end."""
+    """Return the number of worker threads with a hanging call."""
     return _pool.hanging_count
 
 

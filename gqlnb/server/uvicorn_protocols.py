@@ -1,4 +1,4 @@
-"""The guard over uvicorn's httptools protocol; imported where a listener starts."""
+"""uvicorn's protocols with the limits of :mod:`gqlnb.server.connection_limits`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gqlnb.server.connection_limits import (
 
 __all__ = ["HttptoolsConnection", "WatchedWebSocket"]
 
-HEAD_END = b"\r\n\r\n"  # of a head
+_HEAD_END = b"\r\n\r\n"
 _UPGRADE_HEADERS = {b"connection", b"http2-settings", b"upgrade"}  # headers of an offer to upgrade
 
 
 class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
-    """HTTP/1.1 as httptools parses it, bounded."""
+    """uvicorn's httptools protocol, with limits."""
 
     _declined_upgrade: tuple[bytes, int] | None = None
 
     def data_received(self, data: bytes) -> None:
-        """Answer what was asked before, byte for byte; read anything else."""
-        end = data.find(HEAD_END) + len(HEAD_END)
-        if end < len(HEAD_END) or not self._is_between_requests():
+        """Answer a repeated request from the fast path; parse any other."""
+        end = data.find(_HEAD_END) + len(_HEAD_END)
+        if end < len(_HEAD_END) or not self._is_between_requests():
             super().data_received(data)
             return
         head, app = data[:end], self.watcher.app
@@ -46,7 +46,7 @@ class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
             app.remember_head(head, self.scope, length)
 
     def _is_between_requests(self) -> bool:
-        """Tell whether nothing is being read, answered or sent."""
+        """Return whether no request is being read, answered or sent."""
         cycle = self.cycle
         done = cycle is None or cycle.response_complete
         return (
@@ -57,7 +57,7 @@ class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
         )
 
     def _is_whole_request(self, length: int) -> bool:
-        """Tell whether what was just read is one request that may be asked again as it is."""
+        """Return whether the data just read is exactly one request with keep-alive."""
         cycle = self.cycle
         return (
             cycle is not None
@@ -71,14 +71,14 @@ class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
         )
 
     def find_incomplete_part(self) -> str | None:
-        """Return what is incomplete: uvicorn notes a request's `scope` first, its `cycle` last."""
+        """Return the incomplete part: uvicorn sets a request's `scope` first, its `cycle` last."""
         cycle = self.cycle
         if cycle is not None and cycle.scope is self.scope:
             return BODY if cycle.more_body else None
         return HEAD if self.headers is not None else None  # type: ignore[redundant-expr]
 
     def on_response_complete(self) -> None:
-        """Go on with what waits; where nothing does, uvicorn would start a timer each time."""
+        """Continue with pipelined requests; the watcher replaces uvicorn's keep-alive timer."""
         if self.transport.is_closing():
             return
         if self.pipeline:
@@ -89,22 +89,22 @@ class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
             self.flow.resume_reading()
         self.resume_after_answer()
 
-    # A client may offer to go on in another protocol, as Java's does with every first request. An
-    # offer can be ignored (RFC 9110, 7.8), but httptools ends a request with it and uvicorn drops
-    # what follows: the body. So such a request is read once more, without the offer.
+    # A client may offer an upgrade to HTTP/2, as Java's does with its first request. A server may
+    # ignore it (RFC 9110, 7.8), but httptools ends a request there and uvicorn drops the body
+    # behind it. So such a request is parsed again, without the offer.
 
     def _should_upgrade(self) -> bool:
         return self._get_upgrade() is not None
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand over to a WebSocket, or note where the offer of anything else ended."""
+        """Start a WebSocket, or store the end of an offer of any other protocol."""
         offset = sys.exception().args[0]  # type: ignore[union-attr]
         if self._get_upgrade() != b"websocket":
             self._declined_upgrade = self._rebuild_head(), offset
         elif has_body_header(self.headers) or (
             self.cycle is not None and not self.cycle.response_complete
         ):
-            # A WebSocket has no body, and an answer may still be to come in the old protocol.
+            # A WebSocket has no body, and earlier responses must be sent before it starts.
             self.fail_request(400)
         else:
             self._ignores_input, self._unchecked_bytes = True, 0
@@ -117,7 +117,7 @@ class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
         return b"\r\n".join([*lines, b"", b""])
 
     def decline_upgrade(self, data: bytes) -> bytes | None:
-        """Return the request without its offer, and what followed it."""
+        """Return the request without its offer, and the bytes behind it."""
         if self._declined_upgrade is None:
             return None
         (head, offset), self._declined_upgrade = self._declined_upgrade, None
@@ -125,8 +125,8 @@ class HttptoolsConnection(LimitedConnection, HttpToolsProtocol):
 
 
 class WatchedWebSocket(WatchedConnection, WebSocketsSansIOProtocol):
-    """A WebSocket that may be silent for ever, as its pings are answered, but must read.
+    """uvicorn's WebSocket protocol, with a limit on the time of sending.
 
-    uvicorn pings it, and what a message may hold and when a client must have said who it is are
-    the application's to say.
+    It has no idle limit: uvicorn's pings detect dead clients. The application limits messages and
+    the time until ``connection_init``.
     """

@@ -1,4 +1,4 @@
-"""GraphQL over WebSocket: the socket and the clock around :mod:`gqlnb.http.graphql_ws_server`."""
+"""GraphQL over WebSocket: sockets, tasks and time limits for the protocol in `gqlnb.http`."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ async def serve_websocket(
     Parameters
     ----------
     streams
-        What answers; None where the schema has no subscriptions, and so no WebSocket.
+        Runs the operations; None for a schema without subscriptions, which has no WebSocket.
     exchange
-        The handshake, and the host it came from.
+        The handshake and its ASGI connection.
     rules
-        What is let through.
+        The rules of the server.
     scope
-        What the host says of the connection.
+        The ASGI scope.
     """
     began = read_clocks()
-    await exchange.receive()  # the offer of a connection
+    await exchange.receive()  # websocket.connect
     refused = check_handshake(exchange.request, rules)
     if refused is None and streams is None:
         refused = build_error_response(
@@ -59,21 +59,23 @@ async def serve_websocket(
         )
     if refused is not None:
         exchange.request_log.add_request(began, refused)
-        await reject_handshake(exchange, refused, scope)
+        await _reject_handshake(exchange, refused, scope)
     elif SUBPROTOCOL not in scope.get("subprotocols", ()):
         exchange.request_log.add_request(began, Response(SUBPROTOCOL_UNACCEPTABLE.code))
         await exchange.send({"type": "websocket.accept"})
-        await close_socket(exchange, SUBPROTOCOL_UNACCEPTABLE)
+        await _close_socket(exchange, SUBPROTOCOL_UNACCEPTABLE)
     elif streams is not None:
         await exchange.send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL})
         closed = await WebSocketSession(streams, exchange).run()
         if closed is not None:
             exchange.request_log.add_request(began, Response(closed.code))
-            await close_socket(exchange, closed)
+            await _close_socket(exchange, closed)
 
 
-async def reject_handshake(exchange: Exchange, refused: Response, scope: Mapping[str, Any]) -> None:
-    """Refuse a handshake, with our words where the host can send them, else with a plain 403."""
+async def _reject_handshake(
+    exchange: Exchange, refused: Response, scope: Mapping[str, Any]
+) -> None:
+    """Refuse a handshake, with a response if the host supports that, else with a plain 403."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await exchange.send({"type": "websocket.close", "code": 1008})
         return
@@ -81,40 +83,39 @@ async def reject_handshake(exchange: Exchange, refused: Response, scope: Mapping
     await exchange.send({"type": "websocket.http.response.body", "body": refused.body})
 
 
-async def close_socket(exchange: Exchange, action: CloseSocket) -> None:
-    """Close a socket; where the client has left meanwhile, nothing is to be done."""
+async def _close_socket(exchange: Exchange, action: CloseSocket) -> None:
     message = {"type": "websocket.close", "code": action.code, "reason": action.reason}
-    with suppress(OSError, RuntimeError):
+    with suppress(OSError, RuntimeError):  # the client has disconnected
         await exchange.send(message)
 
 
 class WebSocketSession:
-    """One WebSocket that was accepted.
+    """One accepted WebSocket.
 
     Parameters
     ----------
     streams
-        What answers.
+        Runs the operations.
     exchange
-        The handshake, and the host it came from.
+        The handshake and its ASGI connection.
     """
 
     def __init__(self, streams: Streamer, exchange: Exchange) -> None:
         self._streams, self._exchange = streams, exchange
         self._protocol = ServerProtocol(self._is_allowed, streams.rules.limits.body)
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()  # those that are being cancelled, too
+        self._tasks: set[asyncio.Task[None]] = set()  # cancelled ones included
 
-    def _is_allowed(self, payload: Mapping[str, Any]) -> bool:
-        """Tell whether a client may ask, by the handshake or by what it introduced itself with."""
+    def _is_allowed(self, payload: Mapping[str, object]) -> bool:
+        """Return whether a client has access, by its handshake or ``connection_init``."""
         token = self._streams.rules.token
-        headers = self._exchange.request.headers  # a wrong token in them was refused already
+        headers = self._exchange.request.headers  # check_handshake refuses a wrong token in them
         if token is None or "authorization" in headers:
             return True
         return token.matches(find_authorization(payload))
 
     async def run(self) -> CloseSocket | None:
-        """Take messages until the client leaves (None), or is to be shut out."""
+        """Handle messages until the client disconnects (None), or the server has to close."""
         deadline = asyncio.timeout(self._streams.rules.limits.head_seconds)
         try:
             async with deadline:
@@ -125,6 +126,7 @@ class WebSocketSession:
                     if isinstance(action, CloseSocket):
                         return action
                     await self._perform_action(action)
+                    # The time limit is for connection_init only; pings detect dead clients later.
                     if self._protocol.ready:
                         deadline.reschedule(None)
         except TimeoutError:
@@ -147,7 +149,7 @@ class WebSocketSession:
 
     async def _send_message(self, action: SendMessage | None) -> None:
         if action is not None:
-            # The client has left, or the host has shut it out, as receive() is about to say.
+            # After a disconnect, which receive() returns next.
             with suppress(OSError, RuntimeError):
                 await self._exchange.send({"type": "websocket.send", "text": action.text})
 
@@ -155,7 +157,7 @@ class WebSocketSession:
         if reason := self._exchange.slots.explain_refusal(self._streams.rules):
             await self._send_message(self._protocol.build_error(action.id, [{"message": reason}]))
             return
-        # Counted here, since the next message may be read before the task runs.
+        # Counted here: the next message may be handled before the task runs.
         self._exchange.slots.acquire_slot()
         task = asyncio.create_task(self._run_operation(action.id, action.request))
         self._running[action.id] = task
@@ -167,43 +169,40 @@ class WebSocketSession:
         self._exchange.slots.release_slot()
 
     async def _run_operation(self, name: str, request: Request) -> None:
-        """Run one operation to its end."""
-        rules, journal = self._streams.rules, self._exchange.request_log
-        account = StreamedOperation(journal, rules, 101, len(request.query))
+        rules, request_log = self._streams.rules, self._exchange.request_log
+        streamed = StreamedOperation(request_log, rules, 101, len(request.query))
         try:
-            begun = await self._streams.start_operation(request)
-            async with aclosing(self._streams.stream_responses(request, begun)) as answers:
-                async for done in answers:
-                    await self._send_answer(name, done, account)
-            account.log_end()
-            await self._send_if_current(name, self._protocol.build_complete)
+            started = await self._streams.start_operation(request)
+            async with aclosing(self._streams.stream_responses(request, started)) as responses:
+                async for response in responses:
+                    body = streamed.encode_answer(response)
+                    is_error = "data" not in (response.members or {})
+                    if is_error:
+                        streamed.log_end()
+                    if not self._is_current(name):
+                        continue
+                    await self._send_message(
+                        self._protocol.build_error(name, load_json(body)["errors"])
+                        if is_error
+                        else self._protocol.build_next(name, body)
+                    )
+            streamed.log_end()
+            if self._is_current(name):
+                await self._send_message(self._protocol.build_complete(name))
         finally:
-            account.log_end()
+            streamed.log_end()
             if self._is_current(name):
                 del self._running[name]
 
-    async def _send_answer(self, name: str, done: Response, account: StreamedOperation) -> None:
-        """Send one answer: a result, or what is wrong with the operation."""
-        body = account.encode_answer(done)
-        if "data" in (done.members or {}):
-            await self._send_if_current(name, self._protocol.build_next, body)
-        else:
-            account.log_end()
-            await self._send_if_current(name, self._protocol.build_error, load_json(body)["errors"])
-
-    async def _send_if_current(self, name: str, message: Any, *members: Any) -> None:
-        """Send a message of an operation, unless its client has heard enough."""
-        if self._is_current(name):
-            await self._send_message(message(name, *members))
-
     def _is_current(self, name: str) -> bool:
-        """Tell whether the operation that asks still owns its id: another may have it by now."""
+        """Return whether the calling operation still has its id: a later one may reuse it."""
         return self._running.get(name) is asyncio.current_task()
 
     async def _cancel_operations(self) -> None:
-        """End all operations; their sources' ``finally`` blocks have run when this returns."""
+        """Cancel all operations, and wait for their ``finally`` blocks."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
+        # Sources may hold files or connections, which must be closed before the socket is.
         if tasks:
             await asyncio.wait(tasks)

@@ -13,6 +13,7 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pandas as pd
 import pytest
 import requests
@@ -68,6 +69,51 @@ def test_wrong_arguments_end_with_2(gqlnb: Run, arguments: tuple[str, ...], reas
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Usage: gqlnb")
     assert reason in done.stderr
+
+
+DEFAULTS = {
+    "serve": {
+        "schema": None,
+        "host": "127.0.0.1",
+        "port": 4000,
+        "token": None,
+        "origins": (),
+        "hosts": (),
+        "limits": (),
+        "get": False,
+        "page": True,
+        "introspection": True,
+        "hints": True,
+        "profile": "audit",
+    },
+    "github": {
+        "host": "127.0.0.1",
+        "port": 4001,
+        "token": None,
+        "viewer": "demo",
+        "population": None,
+        "seed": 0,
+        "simulate": (),
+    },
+    "lab": {"folder": Path("gqlnb-notebooks"), "port": None, "no_browser": False, "rest": ()},
+}
+
+
+@pytest.mark.parametrize("command", DEFAULTS)
+def test_the_defaults_of_a_command(command: str) -> None:
+    """A command without arguments gets the values that its help shows."""
+    from gqlnb.cli.main import command_line
+
+    found = command_line.get_command(click.Context(command_line), command)
+    assert found.make_context(command, []).params == DEFAULTS[command]
+
+
+def test_wrong_arguments_are_an_exit_code_of_main(capsys: pytest.CaptureFixture[str]) -> None:
+    """A caller in this process gets 2, and no exception."""
+    from gqlnb.cli.main import main
+
+    assert main(["star"]) == 2
+    assert "No such command 'star'" in capsys.readouterr().err
 
 
 def test_stars_prints_a_table_and_its_source(gqlnb: Run) -> None:

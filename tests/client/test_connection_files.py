@@ -200,7 +200,7 @@ def test_what_is_kept_is_for_its_owner_alone_and_nothing_is_lost(here):
     ("name", "url", "token", "said"),
     [
         ("work", "http://127.0.0.1:1/b", None, "line 4 has a connection 'work'. Change it there"),
-        ("a b", "http://127.0.0.1:1/b", None, "'a b' is no name"),
+        ("a b", "http://127.0.0.1:1/b", None, "'a b' is not a valid name"),
         ("other", "http://127.0.0.1:1/b", CANARY, "token must say where"),
         ("other", "nowhere", None, "is no address"),
     ],
@@ -234,7 +234,7 @@ def test_a_connection_that_would_break_the_file_is_not_kept(here):
     """An inline table takes no further ones, so the file stays as it was."""
     text = 'connections = { work = { url = "http://127.0.0.1:1/a" } }\n'
     mine(here, text)
-    with pytest.raises(OptionError, match=r"not kept: .*would not be valid TOML .* left as it is"):
+    with pytest.raises(OptionError, match=r"not saved: .*would not be valid TOML .* left as it is"):
         save_connection("other", "http://127.0.0.1:1/b", None, {})
     assert config.get_user_file().read_text() == text
 

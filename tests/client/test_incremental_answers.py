@@ -156,11 +156,11 @@ def test_a_part_that_does_not_fit_keeps_what_had_come() -> None:
     app = Speaker("mixed", FIRST, lost)
     stream = Client(app).subscribe(ASK)
     next(stream)
-    with pytest.raises(AnswerError, match=r"part 2 of the answer .*: it puts items") as caught:
+    with pytest.raises(AnswerError, match=r"part 2 of the answer .*: it adds items") as caught:
         next(stream)
     assert caught.value.result is not None
     assert caught.value.result.data == FIRST["data"]
-    with pytest.raises(AnswerError, match="came in parts that do not go together: it puts items"):
+    with pytest.raises(AnswerError, match="came in parts that do not go together: it adds items"):
         Client(app).execute(ASK)
 
 

@@ -99,7 +99,7 @@ def test_what_an_endpoint_names_is_not_asked_again(
     first, second = asked(made)
     assert [word for word in RICH if word not in second] == dropped
     assert all(word in first for word in RICH)
-    assert "does not tell" in client.schema_notes[0]
+    assert "does not describe" in client.schema_notes[0]
 
 
 def test_several_are_dropped_together(endpoint: Callable[..., Endpoint]) -> None:
@@ -163,7 +163,7 @@ def test_an_endpoint_that_forbids_it_is_asked_once_and_works_without(
     made = endpoint(FORBIDDING[whose], json_answer({"data": {"hello": "Hi"}}))
     client = Client(made.url)
     for _ in range(2):
-        with pytest.raises(SchemaError, match=r"does not tell its schema: .*pass schema= the path"):
+        with pytest.raises(SchemaError, match=r"refuses introspection: .*pass schema= the path"):
             client.schema  # noqa: B018
     assert len(made.requests) == 1
     assert client.execute("{ hello }").data == {"hello": "Hi"}

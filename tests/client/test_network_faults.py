@@ -287,7 +287,7 @@ FINAL = {
     "NaN": (answer('{"data": {"hello": NaN}}'), AnswerError, "NaN is no number .*hello"),
     "infinity": (answer('{"data": {"a": -Infinity}}'), AnswerError, "-Infinity is no number"),
     "1e999": (answer('{"data": {"a": 1e999}}'), AnswerError, "out of range"),
-    "UTF-8": (answer(b'{"data": {"a": "\xff"}}'), AnswerError, "0xff is no UTF-8 \\(byte 16\\)"),
+    "UTF-8": (answer(b'{"data": {"a": "\xff"}}'), AnswerError, "0xff is not UTF-8 \\(byte 16\\)"),
     "UTF-16": (answer(TEXT.decode().encode("utf-16")), AnswerError, "no UTF-8"),
     "surrogate": (answer('{"data": {"a": "\\ud800"}}'), AnswerError, "lone surrogate"),
     "deep": (answer('{"data":' + "[" * 100_000), AnswerError, "nested too deeply"),

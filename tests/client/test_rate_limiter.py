@@ -126,8 +126,8 @@ def test_an_endpoint_without_headers_is_never_waited_for(hands):
     pace, _ = paced(hands, wait=0)
     for _ in range(1000):
         with pace.queue_request(points=100):
-            pace.learn(answered())
-    assert (hands.waited, pace.width, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
+            pace.record_outcome(answered())
+    assert (hands.waited, pace.concurrency, repr(pace.budget)) == ([], MAX_CONCURRENT, "Budget()")
 
 
 def test_eight_threads_never_send_more_than_the_points_there_are(hands):
@@ -200,7 +200,7 @@ def test_no_more_go_at_once_than_there_is_room_for(hands):
         def work(_, pace=pace, endpoint=endpoint, headers=headers):
             with pace.queue_request():
                 endpoint()
-                pace.learn(answered(**headers))
+                pace.record_outcome(answered(**headers))
 
         assert pace.concurrency == 1
         with ThreadPoolExecutor(12) as threads:
@@ -212,7 +212,7 @@ def test_no_more_go_at_once_than_there_is_room_for(hands):
 def test_a_wait_beyond_the_patience_is_told_at_once(hands):
     """With the reset time; the request does not go, and nobody is kept."""
     pace, gate = paced(hands, wait=60)
-    pace.learn(answered(0, reset=hands.now() + 600))
+    pace.record_outcome(answered(0, reset=hands.now() + 600))
     turn = pace.queue_request()
     with pytest.raises(RateLimited) as caught, turn:
         pytest.fail("it went")
@@ -229,7 +229,7 @@ def test_a_wait_beyond_the_patience_is_told_at_once(hands):
 def test_who_has_patience_does_not_keep_who_has_none(hands):
     """Behind somebody who waits for an hour, the short of patience hear at once."""
     pace, gate = paced(hands)
-    pace.learn(answered(0, reset=hands.now() + 3600))
+    pace.record_outcome(answered(0, reset=hands.now() + 3600))
     patient, entered, go = pace.queue_request(), threading.Event(), threading.Event()
     hands.wait = lambda event, seconds: (entered.set(), go.wait(20), hands.sleep(seconds))
     thread = threading.Thread(target=lambda: [patient.__enter__(), patient.__exit__(None)])
@@ -257,7 +257,7 @@ def test_a_limit_met_by_one_holds_all_who_wait(hands):
             waiting = [threads.submit(work, n) for n in range(4)]
             while len(gate._waiting) < 4:
                 os.sched_yield()
-            pace.learn(RateLimited("slow", wait=90))
+            pace.record_outcome(RateLimited("slow", wait=90))
         for each in waiting:
             each.result(20)
     assert went == [begun + 90] * 4
@@ -298,7 +298,7 @@ def test_who_waits_hears_why(hands, monkeypatch, capsys, caplog, told, reason):
     """Once, in the log and on the screen of a person; the wait can be interrupted."""
     monkeypatch.setattr("gqlnb.client.retry_loop.is_interactive", lambda: True)
     pace, _ = paced(hands)
-    pace.learn(told(hands.now()))
+    pace.record_outcome(told(hands.now()))
     with caplog.at_level("WARNING", "gqlnb"), pace.queue_request(points=500):
         pass
     (said,) = caplog.messages
@@ -310,7 +310,7 @@ def test_who_waits_hears_why(hands, monkeypatch, capsys, caplog, told, reason):
 def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
     """The turn is given up, and the next one goes."""
     pace, gate = paced(hands)
-    pace.learn(answered(0, reset=hands.now() + 600))
+    pace.record_outcome(answered(0, reset=hands.now() + 600))
 
     def interrupted(_event, _seconds):
         raise error
@@ -318,7 +318,7 @@ def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
     hands.wait = interrupted
     with pytest.raises(error), pace.queue_request():
         pytest.fail("it went")
-    assert (len(gate._waiting), gate.flow.in_flight, gate.flow.points) == (0, 0, 0)
+    assert (len(gate._waiting), gate.flow.in_flight, gate.flow.reserved_points) == (0, 0, 0)
     hands.at += 700
     with pace.queue_request():
         assert gate.flow.in_flight == 1
@@ -337,9 +337,9 @@ def test_an_interrupt_during_a_wait_leaves_all_well(hands, error):
 def test_what_fails_inside_a_turn_ends_it(hands, error, left):
     """What got no answer may have been charged; what was refused was not."""
     pace, gate = paced(hands)
-    pace.learn(answered(10, reset=hands.now() + 600))
+    pace.record_outcome(answered(10, reset=hands.now() + 600))
     with pytest.raises(type(error)), pace.queue_request():
-        raise pace.learn(error)
+        raise pace.record_outcome(error)
     assert (pace.budget.remaining, gate.flow.in_flight) == (left, 0)
 
 

@@ -100,7 +100,7 @@ WRONG = {
     "no such type": ("type Query { a: B }", "Unknown type"),
     "no query type": ("type A { a: Int }", "there is no query type"),
     "depth": ("type Query { a: " + "[" * 9999 + "Int" + "]" * 9999 + " }", "nested too deeply"),
-    "JSON": ('{"a": }', "begins as JSON does, and is none"),
+    "JSON": ('{"a": }', "begins like JSON, but is not valid"),
     "other JSON": ('{"a": 1}', "there is no '__schema' in it"),
     "errors": ({"errors": [{"message": "No"}]}, "there is no '__schema' in it"),
     "a list": ('{"__schema": []}', "there is no '__schema' in it"),
@@ -118,7 +118,7 @@ def test_what_is_no_schema_is_an_error_that_says_why(what: str) -> None:
 def test_a_file_that_is_no_text_is_an_error(tmp_path: Path) -> None:
     """An image, say."""
     (tmp_path / "a.graphql").write_bytes(b"\x89PNG\xff")
-    with pytest.raises(SchemaError, match="it is no UTF-8"):
+    with pytest.raises(SchemaError, match="it is not UTF-8"):
         Client(NOWHERE, schema=tmp_path / "a.graphql")
 
 

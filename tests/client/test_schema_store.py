@@ -89,7 +89,7 @@ def test_a_second_client_asks_nobody(endpoint: Callable[..., Endpoint], cache: P
     first, second = Client(made.url), Client(made.url)
     assert print_schema(first.schema) == print_schema(second.schema)
     assert len(made.requests) == 1
-    assert second.schema_notes == ("It was kept less than a minute ago.",)
+    assert second.schema_notes == ("It was cached less than a minute ago.",)
 
 
 def test_a_file_is_for_one_person_and_holds_no_secret(

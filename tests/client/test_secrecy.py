@@ -69,18 +69,17 @@ def test_an_answer_that_cannot_be_recorded_is_not_shown(
     canned, tmp_path, monkeypatch, options, how
 ):
     """The disk is full, and the endpoint has repeated our token in data and headers."""
-    ends = [b"\n"]  # when it is made ready; then the disk is full
 
-    def end(_):
-        if ends:
-            return ends.pop()
-        raise OSError(28, "No space left on device")
+    def write_to_full_disk(cassette, _file, line):
+        if not line:  # the file is made ready; then the disk is full
+            return 0
+        raise cassette._build_file_error(OSError(28, "No space left on device"))
 
     reply = answer("200 OK", {"data": {"a": SECRET}, "extensions": {SECRET: [SECRET]}})
     canned.answers.append(reply.replace(b"Connection", f"X-Seen: {SECRET}\r\nConnection".encode()))
     client = Client(canned.url, **options(), recording=tmp_path / "it.jsonl", mode="record")
     client.close()
-    monkeypatch.setattr("gqlnb.client.recording.cassette._read_last_byte", end)
+    monkeypatch.setattr("gqlnb.client.recording.cassette.Cassette._write_line", write_to_full_disk)
     ask = client.execute if how == "send" else lambda text: asyncio.run(client.aexecute(text))
     with pytest.raises(ReplayError, match="No space left on device") as caught:
         ask("{ hello }")

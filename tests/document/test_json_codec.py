@@ -31,7 +31,7 @@ def test_what_is_written_reads_back(value):
         ({"a": {"b": object()}}, "A object at a.b has no JSON form"),
         ({"a": "\ud800"}, "Lone surrogate in text at a"),
         ({"a": {"\udc00": 1}}, "Lone surrogate in text of a key at a"),
-        ({1: 2}, "Key 1 is no text"),
+        ({1: 2}, "Key 1 is not a string"),
         ([b"x"], "A bytes at [0] has no JSON form"),
     ],
 )

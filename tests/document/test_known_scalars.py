@@ -118,7 +118,7 @@ def test_known_names_have_their_dtype_and_values(name, values, dtype, expected):
 
 
 EMPTY = {
-    "moment": ZONED, "local moment": LOCAL, "date32": LOCAL, "large_string": "string",
+    "timestamp[us, UTC]": ZONED, "timestamp[us]": LOCAL, "date32": LOCAL, "large_string": "string",
     "int64": "Int64", "float64": "Float64", "bool": "boolean",
 }  # fmt: skip
 
@@ -128,7 +128,7 @@ EMPTY = {
 def test_columns_without_values_have_the_dtype_of_their_scalar(name):
     """Empty ones and those of nulls alike."""
     expected = EMPTY.get(KNOWN_SCALARS[name].arrow, "object")
-    if KNOWN_SCALARS[name].arrow in {"span", "seconds"}:
+    if KNOWN_SCALARS[name].arrow in {"duration", "seconds"}:
         expected = "timedelta64[us]"
     for values in ([], [None]):
         for result in results(f"scalar {name}", values):
@@ -143,7 +143,7 @@ def test_columns_without_values_have_the_dtype_of_their_scalar(name):
         ("DateTime", [ZONED_TEXT, "2026-01-02"], "row 1 is '2026-01-02' .*no time zone"),
         ("timestamp", [LOCAL_TEXT, ZONED_TEXT], "row 1 is .*it has a time zone"),
         ("Time", ["12:30:00", "12:30:00Z"], "row 1 is '12:30:00Z' .*it has a time zone"),
-        ("Time", ["12:30:00", ZONED_TEXT], "row 1 is .*it is a timestamp, unlike"),
+        ("Time", ["12:30:00", ZONED_TEXT], "row 1 is .*it is a timestamp with a time zone, unlike"),
         ("timestamp", ["infinity"], "row 0 is 'infinity'"),
         ("timestamptz", ["-infinity"], "row 0 is '-infinity'"),
         ("timestamp", ["0044-03-15T00:00:00 BC"], "row 0 is '0044-03-15T00:00:00 BC'"),

@@ -213,7 +213,7 @@ def test_an_introduction_with_a_wrong_payload_is_no_message(new):
 def test_a_message_over_the_limit_closes_the_socket(ready):
     """1009, the code of WebSocket itself; without a limit there is none."""
     long = message("ping", payload={"a": "x" * 1000})
-    assert ready.receive(long) == (1009, "At most 1,000 characters are read.")
+    assert ready.receive(long) == (1009, "At most 1,000 characters are accepted.")
     assert ServerProtocol(lambda payload: True).receive(long) == SendMessage('{"type":"pong"}')
 
 

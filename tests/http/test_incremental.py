@@ -194,15 +194,15 @@ def test_what_fails_later_is_told_and_the_rest_stays() -> None:
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ([], r"it is \[\], no object"),
-        ({"incremental": {}}, "its 'incremental' is no list"),
-        ({"incremental": [1]}, "its 'incremental' is no list of objects"),
+        ([], r"it is \[\], not an object"),
+        ({"incremental": {}}, "its 'incremental' is not a list"),
+        ({"incremental": [1]}, "its 'incremental' is not a list of objects"),
         ({"incremental": [{"id": "7", "data": {}}]}, "it is for '7', which was not announced"),
-        ({"incremental": [{"path": ["no"], "data": {}}]}, "fields into no, which is no object"),
+        ({"incremental": [{"path": ["no"], "data": {}}]}, "fields into no, which is not an object"),
         ({"incremental": [{"path": ["list", 9], "data": {}}]}, "fields into list.9, which is no"),
-        ({"incremental": [{"path": ["a", "b"], "items": []}]}, "items into a, which is no list"),
-        ({"incremental": [{"path": ["list", 2], "items": [1]}]}, "items into list, which is no"),
-        ({"path": "a", "data": {}}, "its 'path' is no list"),
+        ({"incremental": [{"path": ["a", "b"], "items": []}]}, "items to a, which is not a list"),
+        ({"incremental": [{"path": ["list", 2], "items": [1]}]}, "items to list, which is not"),
+        ({"path": "a", "data": {}}, "its 'path' is not a list"),
     ],
 )
 def test_what_is_no_part_is_told(part: Any, said: str) -> None:
@@ -221,7 +221,7 @@ def test_a_response_in_parts_becomes_one() -> None:
     made = assemble_response(Response(200, head, body + last))
     assert json.loads(made.body) == {"data": {"a": {"b": 1}}}
     assert made.headers["content-type"].startswith("application/json")
-    for wrong, said in ((b"", "the last one is missing"), (b"\r\n\r\n{\r\n--x", "one is no JSON")):
+    for wrong, said in ((b"", "the last one is missing"), (b"\r\n\r\n{\r\n--x", "one is not JSON")):
         with pytest.raises(InvalidPartError, match=said):
             assemble_response(Response(200, head, body + wrong))
     plain = Response(200, {"content-type": "text/html"}, b"<html>")

@@ -429,13 +429,13 @@ def test_that_an_endpoint_does_not_tell_its_schema_is_said_once(shell):
         shell.user_ns.update(server=server, address=server.url)
         assert beside(shell, "%%graphql server -q\n{ hello }") == []
         (note,) = beside(shell, "%%graphql server\n{ hello }")
-        assert note["text/plain"].startswith("server does not tell its schema: GraphQL intro")
+        assert note["text/plain"].startswith("server refuses introspection: GraphQL intro")
         assert "pass schema= the path of its SDL" in note["text/plain"]
         assert beside(shell, "%%graphql server\n{ hello }") == []
         assert beside(shell, "%%graphql server --no-cache\n{ hello }") == []
         with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as other:
             (note,) = beside(shell, f"%%graphql {other.url}\n{{ hello }}")
-        assert note["text/plain"].startswith(f"{other.url} does not tell its schema")
+        assert note["text/plain"].startswith(f"{other.url} refuses introspection")
     shell.user_ns["server"] = gqlnb.serve(shell.user_ns["schema"], port=0)
     with shell.user_ns["server"]:
         assert beside(shell, "%%graphql server\n{ hello }") == []
@@ -455,7 +455,7 @@ def test_a_path_says_which_line_selected_what_an_endpoint_refused(shell):
     """Where the endpoint gives no line itself, as GitHub with rules of its own."""
     shell.user_ns["strict"] = Strict()
     shown = failure(shell, "%%graphql strict -o kept\n{\n  rows {\n    n } }").splitlines()
-    assert shown.pop(0).startswith("strict does not tell its schema: Too much.")
+    assert shown.pop(0).startswith("strict refuses introspection: Too much.")
     assert shown == [
         "QueryError: Too much.",
         "  cell line 4, column 5",

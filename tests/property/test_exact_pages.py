@@ -1,4 +1,4 @@
-"""Frames of pages that were put together are equal to the frame of one answer with the same rows.
+"""Frames of joined pages equal the frame of one answer with the same rows.
 
 The endpoint sends decimals as JSON numbers, as Hasura does, with more digits than a float holds.
 """
@@ -130,7 +130,7 @@ ROWS = st.lists(
 
 
 def check_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
-    """Check dtypes and values, and the types of the values of object columns."""
+    """Compare dtypes, values, and the types of values in object columns."""
     pd.testing.assert_frame_equal(found, wanted, check_exact=True)
     for name in wanted.columns:
         for mine, other in zip(found[name].tolist(), wanted[name].tolist(), strict=True):
@@ -144,7 +144,7 @@ def check_equal(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 def test_merged_pages_are_equal_to_one_answer(
     rows: list[dict[str, Any]], form: str, size: int
 ) -> None:
-    """Every scalar, at every level, in columns, lists, objects and tables."""
+    """Every scalar at every level, in columns, lists, objects and tables."""
     wire = Numbers(rows)
     with Client(wire, schema=wire.schema.graphql) as client:
         one = client.execute(FORMS[form].replace("SIZE", str(HUGE)))
@@ -189,7 +189,7 @@ def check_long(frame: pd.DataFrame, count: int) -> None:
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")  # said of each page but the last
 def test_pages_are_exact_one_by_one(client: Client) -> None:
-    """Each page, also when it is looked at after those that came later."""
+    """Each page, also if its frame is built after later pages came."""
     pages = list(client.pages(TEXT, progress=False))
     assert [len(page.dicts()) for page in pages] == [3, 3, 1]
     for page in pages:
@@ -213,14 +213,14 @@ def test_all_ways_of_paging_are_exact(client: Client) -> None:
 
 
 def test_resumed_pages_are_exact(client: Client) -> None:
-    """Those before the stop and those after it."""
+    """Pages before the interruption and after it."""
     first = client.execute_all(TEXT, page_size=3, max_requests=1, progress=False)
     check_long(first.frame(), 3)
     check_long(client.resume(first, progress=False).frame(), 7)
 
 
 def test_data_of_merged_pages_are_json(client: Client) -> None:
-    """Floats, as in the data of every answer, whether or not frames were made before."""
+    """Floats, as in the data of every answer, whether or not frames were built before."""
     result = client.execute_all(TEXT, progress=False)
     result.frame()
     assert json.loads(json.dumps(result.data)) == result.data
@@ -229,8 +229,8 @@ def test_data_of_merged_pages_are_json(client: Client) -> None:
     check_long(result.frame(), 7)
 
 
-def test_columns_that_keep_values_as_they_came_hold_json() -> None:
-    """As of one answer: floats for JSON numbers beside the text that does not fit."""
+def test_object_columns_have_json_values() -> None:
+    """As for one answer: floats for JSON numbers beside text that does not fit."""
     wire = Numbers([*long_rows(3), {**long_rows(1)[0], "id": "9", "numeric": "abc"}])
     client = Client(wire, schema=wire.schema.graphql)
     merged = client.execute_all(TEXT, progress=False)
@@ -242,7 +242,7 @@ def test_columns_that_keep_values_as_they_came_hold_json() -> None:
 
 
 def test_beside_a_list_numbers_are_json(client: Client) -> None:
-    """In `attrs`, as those of one answer."""
+    """In `attrs`, as for one answer."""
     merged = client.execute_all(TEXT, progress=False).frame().attrs["beside"]
     one = client.frame(TEXT.replace("3", "10")).attrs["beside"]
     assert merged == one
@@ -254,7 +254,7 @@ MOMENTS = "{ rows(first: 1) { nodes { id Datetime timestamp } } }"
 
 
 def pages_of(moments: list[str | None], name: str = "Datetime") -> list[pd.DataFrame]:
-    """Return the frames of pages with one moment each."""
+    """Return the frames of pages with one timestamp each."""
     rows = [{**row, name: moment} for row, moment in zip(long_rows(9), moments, strict=False)]
     wire = Numbers(rows)
     client = Client(wire, schema=wire.schema.graphql)
@@ -263,8 +263,8 @@ def pages_of(moments: list[str | None], name: str = "Datetime") -> list[pd.DataF
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
 @pytest.mark.parametrize(("moment", "dtype"), [(MOMENT, LOCAL), (MOMENT + "Z", ZONED)])
-def test_a_page_of_nulls_has_the_form_of_the_pages_before(moment: str, dtype: str) -> None:
-    """A scalar that is with or without a zone: concatenated, the pages have one dtype."""
+def test_a_page_of_nulls_has_the_dtypes_of_the_pages_before(moment: str, dtype: str) -> None:
+    """For a scalar with or without a zone, so that the pages can be concatenated."""
     frames = pages_of([moment, None, None, moment])
     assert [str(frame["Datetime"].dtype) for frame in frames] == [dtype] * 4
     whole = pd.concat(frames, ignore_index=True)["Datetime"]
@@ -274,8 +274,8 @@ def test_a_page_of_nulls_has_the_form_of_the_pages_before(moment: str, dtype: st
 
 
 @pytest.mark.filterwarnings("ignore:The result may be incomplete")
-def test_a_zone_that_shows_late_is_said() -> None:
-    """Without any value a column is in UTC, which a later page may disprove: one warning."""
+def test_a_zone_that_shows_late_warns() -> None:
+    """A column without values is in UTC, which a later page may contradict: one warning."""
     with pytest.warns(UserWarning, match="'Datetime' is datetime64.us. from this page on") as said:
         frames = pages_of([None, MOMENT, None])
     assert [str(frame["Datetime"].dtype) for frame in frames] == [ZONED, LOCAL, LOCAL]
@@ -285,7 +285,7 @@ def test_a_zone_that_shows_late_is_said() -> None:
 
 
 def test_all_pages_together_need_no_guess() -> None:
-    """One frame of all pages has the form that any value shows."""
+    """The frame of all pages has the dtypes that any value shows."""
     for moments in ([None, None, MOMENT], [MOMENT, None, None]):
         rows = [{**row, "Datetime": at} for row, at in zip(long_rows(3), moments, strict=True)]
         wire = Numbers(rows)

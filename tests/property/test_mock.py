@@ -77,7 +77,7 @@ def right(number: int) -> Iterator[tuple[Schema, Document, dict[str, Any]]]:
 
 def excused(error: Any, schema: Schema) -> bool:
     """Tell whether an error is one that a mock has to give."""
-    if "is 0 or more; got" in error.message or "is no cursor of" in error.message:
+    if "is 0 or more; got" in error.message or "is not a cursor of" in error.message:
         return True  # asked for -3 rows, or behind a cursor of nobody
     if error.message.startswith("Argument "):
         return True  # a variable that holds null where none may stand

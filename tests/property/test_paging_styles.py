@@ -1,8 +1,8 @@
-"""Whatever way a service pages in, all its rows come, or the report says that it is not known.
+"""For every style of paging all rows come, or the report says that this is not known.
 
-Services in the conventions of `paging_styles.STYLES` are drawn at random, with rows that identify
-themselves or do not, page sizes, lists in lists, and one fault or none. Where a report says that
-everything came, the rows are those that there are; where the service behaves, it says so.
+Services with the conventions of `paging_styles.STYLES` are drawn at random: rows with or without
+identifiers, page sizes, nested lists, and at most one fault. If a report is complete, the rows must
+be those of the service; if the service has no fault, the report must be complete.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ UNSEEN = frozenset({"deletes", "gap"})
 
 @st.composite
 def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
-    """Draw a service and a query of it; a plain service behaves, and shows that all came."""
+    """Draw a service and a query; a plain service has no fault, and shows that all rows came."""
     style = draw(st.sampled_from(sorted(set(STYLES) - (UNPROVED if plain else set()))))
     keyed = draw(st.sampled_from([each for each in SEVERAL if not plain or each in APART]))
     fault = draw(st.sampled_from(["", "", *FAULTS])) if style != "bare" and not plain else ""
@@ -81,7 +81,7 @@ def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
 
 
 def shorten(world: World, rows: list[Any]) -> list[Any]:
-    """Return the rows of an answer as tuples, of name and of the names in it."""
+    """Return the rows of an answer as tuples of the name and the names of nested rows."""
     inner = STYLES.get(world.inner)
     short = []
     for row in rows:
@@ -112,7 +112,7 @@ def truth(world: World, rows: list[Any]) -> list[Any]:
 
 
 def is_right(world: World, service: Service, rows: list[Any]) -> bool:
-    """Return whether rows are those that there are; while they change, those that stayed."""
+    """Return whether rows are those of the service; while they change, those that stayed."""
     there = truth(world, service.expected())
     if not service.gone and not service.came:
         return rows == there
@@ -122,7 +122,7 @@ def is_right(world: World, service: Service, rows: list[Any]) -> bool:
 
 
 def is_hidden(world: World) -> bool:
-    """Return whether no client can know of the fault."""
+    """Return whether no client can notice the fault."""
     style = STYLES[world.style]
     counted = style.counts and not world.start and not world.secretive
     if world.fault in {"counts less", "counts page"}:
@@ -144,7 +144,7 @@ def is_hidden(world: World) -> bool:
 
 
 def is_plain(world: World) -> bool:
-    """Return whether the service behaves, and shows that everything came."""
+    """Return whether the service has no fault, and shows that all rows came."""
     limited = world.most is not None and world.excess == "mute"
     reachable = bool(world.lookup) or not world.kids or world.inner == "bare"
     if world.toys and world.lookup == "":
@@ -162,7 +162,7 @@ def name_rows(world: World) -> str:
 
 
 def bound_requests(world: World) -> int:
-    """Return the requests that are enough for a service."""
+    """Return the number of requests that suffices for a service."""
     size = max(1, min(page_size(world), world.most or 10**6))
     if world.most is not None and world.excess == "default":
         size = min(size, world.default)
@@ -191,7 +191,7 @@ def ask(world: World, way: str = "all") -> tuple[Any, Service, Counting, list[st
 
 
 def check(world: World) -> str:
-    """Check the answer to the query of a world; return what became of it."""
+    """Check the answer to the query of a world; return its classification."""
     try:
         result, service, transport, said = ask(world)
     except GqlnbError:
@@ -230,7 +230,7 @@ def test_all_rows_come_or_the_report_says_that_they_may_not(world: World) -> Non
 @settings(max_examples=40, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
 def test_every_way_gives_the_same_rows(world: World) -> None:
-    """One result, on a loop or not, and the pages one by one, hold the same rows."""
+    """One result, with or without an event loop, and single pages have the same rows."""
     style = STYLES[world.style]
     whole, service, _, _ = ask(world)
     expected = truth(world, service.expected())
@@ -250,7 +250,7 @@ def test_every_way_gives_the_same_rows(world: World) -> None:
 @settings(max_examples=40, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
 def test_pages_in_the_middle_do_not_warn(world: World) -> None:
-    """A page that others follow is partial, and nothing is wrong with it."""
+    """They are incomplete only because others follow."""
     pages, _, _, _ = ask(world, "pages")
     for page in pages:
         rows = read_rows(STYLES[world.style], page.data["rows"])
@@ -263,7 +263,7 @@ def test_pages_in_the_middle_do_not_warn(world: World) -> None:
 @settings(max_examples=8, deadline=None)
 @given(worlds(plain=True).filter(is_plain))
 def test_a_fresh_client_over_http_finds_the_same(world: World) -> None:
-    """Without a schema at hand the client loads it, and follows the same lists."""
+    """Without a schema the client loads it, and follows the same lists."""
     whole, _, _, _ = ask(world)
     schema = make_schema(Service(world))
     with serve(schema, port=0) as server, Client(server.url) as client:

@@ -100,7 +100,8 @@ def test_in_a_plain_ipython_a_cell_run_again_replaces_too():
         shell = InteractiveShell()
         shell.compile.get_code_name = lambda raw, code, number: f"cell {hash(raw)}"
         cell = "from gqlnb.engine.schema import reference_schema as r\\n"
-        cell += "from gqlnb.server.background_server import serve; s = [serve(r(), port=0) for _ in 'ab']"
+        cell += "from gqlnb.server.background_server import serve\\n"
+        cell += "s = [serve(r(), port=0) for _ in 'ab']"
         for _ in range(3):
             shell.run_cell(cell, store_history=True).raise_error()
             print(len(background.servers.list_open()), end=" ")

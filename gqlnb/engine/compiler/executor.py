@@ -429,7 +429,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     def check_type_and_enter(
         self, value: Value, field: PlannedField, selection: PlannedSelection, path: LazyPath
     ) -> Value:
-        """Execute a selection on a value whose type has ``is_type_of``."""
+        """Test a value by ``is_type_of`` of its type, then execute the selection."""
         kind: Any = selection.kind
         answer = kind.is_type_of(value, self.build_info(field, strip_list_indices(path)))
         if answer is True:

@@ -152,7 +152,7 @@ class FieldPlan:
 
 
 def find_exact_type(kind: GraphQLOutputType) -> type | None:
-    """Return the Python type whose values a leaf type serializes unchanged."""
+    """Return the Python type that a leaf type serializes unchanged, if there is one."""
     inner: Any = get_nullable_type(kind)
     found = EXACT_TYPES.get(inner)
     return found if found is not None and get_serializer(inner) is SERIALIZERS[inner] else None
@@ -241,7 +241,7 @@ class SelectionPlan:
 
 
 class FunctionCompiler(Protocol):
-    """Compiles the functions of one plan; see :class:`gqlnb.engine.compiler.compiler.PlanCompiler`."""
+    """The part of :class:`gqlnb.engine.compiler.compiler.PlanCompiler` that plans use."""
 
     def compile_selection(self, selection: SelectionPlan) -> CompiledFunction:
         """Return a function that executes a selection."""
@@ -383,7 +383,7 @@ class OperationPlan:
         return self.respond(run, data)
 
     def execute_serially(self, run: PlanExecutor) -> Value:
-        """Return the data of a mutation, whose fields are executed one after the other."""
+        """Return the data of a mutation; its fields are executed one after the other."""
         if self.kind is None:
             word = self.operation.operation.value
             message = f"Schema is not configured to execute {word} operation."
@@ -473,7 +473,7 @@ class OperationPlan:
         return list(self.schema.get_possible_types(kind))
 
     def is_stale(self) -> bool:
-        """Return whether a resolver or attribute that compiled code takes as constant has changed."""
+        """Return whether compiled code takes a value as constant that has changed."""
         for definition, resolve in self.resolvers:
             if definition.resolve is not resolve:
                 return True

@@ -89,7 +89,7 @@ class AbstractTypeResolver:
         self.types_with_test: list[Any] = [
             k for k in plan.list_possible_types(kind) if k.is_type_of is not None
         ]
-        # By type name: functions for dicts, for any value, and for a value that has passed the test.
+        # By type name: functions for dicts, for any value, and for one that has passed the test.
         self.dict_functions: dict[str, CompiledFunction] = {}
         self.functions: dict[str, CompiledFunction] = {}
         self.tested_functions: dict[str, CompiledFunction] = {}
@@ -125,7 +125,7 @@ class AbstractTypeResolver:
         return self.resolve_first(name, value, path, run)
 
     def read_typename(self, value: Value) -> Any:
-        """Return the attribute ``__typename``, whose name Python mangles in a class."""
+        """Return the attribute ``__typename``, a name that Python mangles in a class."""
         cls = value.__class__
         names = self.typename_attributes.get(cls)
         if names is None:

@@ -1,4 +1,4 @@
-"""A column: values as Arrow holds them, their GraphQL type, and what a filter asks of them."""
+"""A column of a frame: its Arrow values, their GraphQL type, and the conditions of filters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -17,6 +17,7 @@ from gqlnb.document.input_coercion import convert_value
 from gqlnb.engine.dataframe.graphql_names import is_graphql_name
 from gqlnb.engine.dataframe.scalar_parsers import (
     NANOSECONDS_PER_UNIT,
+    TickArray,
     format_durations,
     format_local_moments,
     format_moments,
@@ -26,17 +27,20 @@ from gqlnb.errors import sanitize_text
 
 __all__ = ["ArrowColumn", "UnsupportedColumnError", "build_column", "encode_json_texts"]
 
+ArrowArray: TypeAlias = Any  # pyarrow has no type stubs
+Value: TypeAlias = Any  # a JSON value, or an operand as its scalar parses it
+
 EQUALITY = ("eq", "neq", "in", "nin")
 COMPARISONS = (*EQUALITY, "gt", "gte", "lt", "lte")
 INT_LIMIT = 2**31  # GraphQL's Int has 32 bits
-COMPARISON_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+COMPARISON_FUNCTIONS: dict[str, Callable[[ArrowArray, Value], ArrowArray]] = {
     "eq": pc.equal,
     "gt": pc.greater,
     "gte": pc.greater_equal,
     "lt": pc.less,
     "lte": pc.less_equal,
 }
-TEXT_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+TEXT_FUNCTIONS: dict[str, Callable[[ArrowArray, Value], ArrowArray]] = {
     "contains": pc.match_substring,
     "startsWith": pc.starts_with,
     "endsWith": pc.ends_with,
@@ -56,24 +60,24 @@ class ArrowColumn:
     Attributes
     ----------
     type
-        The name of its GraphQL type; empty for an enum, which is named where it stands.
+        The name of its GraphQL type; empty for an enum, whose name depends on the field.
     values
-        What is compared and sorted, an Arrow array: moments as integers, enums as codes.
+        The values to compare and sort, an Arrow array: moments as integers, enums as codes.
     show
         Returns the JSON values of an Arrow array like `values`.
     operators
-        What a filter may ask, ``isNull`` apart.
+        The operators of its filter, without ``isNull``.
     names
-        The categories by their codes; of an enum they are its members. Else empty.
+        The categories by their codes; the members of an enum. Empty for other types.
     step
-        How much of what a request counts in one step of `values` is; None where both are alike.
+        The size of one step of `values` in the unit of a request; None if they need no conversion.
     note
-        What a reader of the schema should know.
+        A note for the description of its field.
     """
 
     type: str
-    values: Any
-    show: Callable[[Any], list[Any]]
+    values: ArrowArray
+    show: Callable[[ArrowArray], list[Value]]
     operators: tuple[str, ...]
     names: tuple[str, ...] = ()
     step: Fraction | None = None
@@ -84,8 +88,8 @@ class ArrowColumn:
         """Whether rows can be ordered by it."""
         return bool(self.operators)
 
-    def match_values(self, values: Any, operator: str, wanted: Any) -> Any:
-        """Tell of which of `values`, all or some of this column's, a condition holds.
+    def match_values(self, values: ArrowArray, operator: str, wanted: Value) -> ArrowArray:
+        """Return for which of `values`, all or some of this column's, a condition holds.
 
         Parameters
         ----------
@@ -94,17 +98,17 @@ class ArrowColumn:
         operator
             A name of `operators`, or ``"isNull"``.
         wanted
-            What the condition compares with. Null equals null, and nothing else.
+            The operand. Null equals null, and nothing else.
 
         Returns
         -------
         BooleanArray
-            Without nulls: each condition and its opposite split the rows.
+            Without nulls: either a condition or its opposite holds.
 
         Raises
         ------
         GraphQLError
-            If `wanted` is null where null means nothing.
+            If `wanted` is null and the operator does not take null.
         """
         if operator in OPPOSITES:
             return pc.invert(self.match_values(values, OPPOSITES[operator], wanted))
@@ -117,7 +121,7 @@ class ArrowColumn:
             return values.is_null()
         return pc.fill_null(self._match_valid(values, operator, wanted), False)
 
-    def _match_valid(self, values: Any, operator: str, wanted: Any) -> Any:
+    def _match_valid(self, values: ArrowArray, operator: str, wanted: Value) -> ArrowArray:
         if operator in TEXT_FUNCTIONS and self.names:
             fits = TEXT_FUNCTIONS[operator](pa.array(self.names, pa.large_string()), wanted)
             return pc.is_in(values, value_set=pc.indices_nonzero(fits).cast(values.type))
@@ -129,15 +133,14 @@ class ArrowColumn:
         if self.step is None or operator == "eq":
             exact = self._find_exact(wanted)
             if exact is None and operator != "eq":
-                msg = (
-                    f"{sanitize_text(wanted, 80)!r} is no category, so none is before or behind it."
-                )
+                name = sanitize_text(wanted, 80)
+                msg = f"{name!r} is not a category, so none is before or behind it."
                 raise GraphQLError(msg)
             return COMPARISON_FUNCTIONS[operator](values, pa.scalar(exact, values.type))
         return self._compare_bound(values, operator, Fraction(wanted) / self.step)
 
-    def _find_exact(self, wanted: Any) -> Any:
-        """Return what `values` hold where they equal `wanted`, None if they never do."""
+    def _find_exact(self, wanted: Value) -> ArrowArray:
+        """Return the element of `values` that equals `wanted`, None if none can."""
         if self.names:
             return self.names.index(wanted) if wanted in self.names else None
         if self.step is None:
@@ -147,11 +150,13 @@ class ArrowColumn:
         fits = exact.denominator == 1 and low <= exact <= high
         return scale_steps(exact.numerator, self.values.type) if fits else None
 
-    def _compare_bound(self, values: Any, operator: str, wanted: Fraction) -> Any:
-        """Compare with a number that no value may be able to equal."""
+    def _compare_bound(self, values: ArrowArray, operator: str, wanted: Fraction) -> ArrowArray:
+        """Compare with a number that may lie between two steps or beyond the type's range."""
         low, high = find_bounds(self.values.type)
         floor = wanted.numerator // wanted.denominator
-        if not low <= floor <= high:  # on the far side of every value: all are so, or none
+        if (
+            not low <= floor <= high
+        ):  # beyond every value: the comparison holds for all, or for none
             holds = (operator in {"lt", "lte"}) == (floor > high)
             return values.is_valid() if holds else pa.repeat(pa.scalar(False), len(values))
         if floor != wanted:
@@ -161,8 +166,8 @@ class ArrowColumn:
         )
 
 
-def find_bounds(kind: Any) -> tuple[int, int]:
-    """Return the lowest and the highest number that an Arrow type holds, in its steps."""
+def find_bounds(kind: pa.DataType) -> tuple[int, int]:
+    """Return the lowest and the highest number of an Arrow type, in its steps."""
     if pa.types.is_decimal(kind):
         return 1 - 10**kind.precision, 10**kind.precision - 1
     if pa.types.is_unsigned_integer(kind):
@@ -170,16 +175,16 @@ def find_bounds(kind: Any) -> tuple[int, int]:
     return -(1 << kind.bit_width - 1), (1 << kind.bit_width - 1) - 1
 
 
-def scale_steps(steps: int, kind: Any) -> Any:
-    """Return a number of steps as an Arrow type takes it."""
+def scale_steps(steps: int, kind: pa.DataType) -> Any:
+    """Return a number of steps in the form that an Arrow type takes."""
     # Through text: arithmetic would round to the digits of the current decimal context.
     return Decimal(f"{steps}E{-kind.scale}") if pa.types.is_decimal(kind) else steps
 
 
-# -- from Arrow
+# -- building columns from Arrow arrays
 
 
-def build_column(array: Any, hint: str | None = None) -> ArrowColumn:
+def build_column(array: ArrowArray, hint: str | None = None) -> ArrowColumn:
     """Return the column of an Arrow array.
 
     Parameters
@@ -192,7 +197,7 @@ def build_column(array: Any, hint: str | None = None) -> ArrowColumn:
 
     Raises
     ------
-    UnfitError
+    UnsupportedColumnError
         If there is no GraphQL type for it.
     """
     if hint == "JSON":
@@ -208,14 +213,13 @@ def build_column(array: Any, hint: str | None = None) -> ArrowColumn:
     raise UnsupportedColumnError(msg)
 
 
-def list_values(array: Any) -> list[Any]:
-    """Return the values of an array as Python holds them, None for null."""
-    found: list[Any] = array.to_pylist()
+def list_values(array: ArrowArray) -> list[Value]:
+    found: list[Value] = array.to_pylist()
     return found
 
 
-def build_integer_column(array: Any) -> ArrowColumn:
-    """Return a column of whole numbers: Int where all of them fit into 32 bits."""
+def build_integer_column(array: ArrowArray) -> ArrowColumn:
+    """Return a column of integers: Int if all of them fit into 32 bits, else BigInt."""
     ends = pc.min_max(array).as_py()
     low, high = ends["min"] or 0, ends["max"] or 0
     small = array.type.bit_width < 32 or (low >= -INT_LIMIT and high < INT_LIMIT)
@@ -224,8 +228,8 @@ def build_integer_column(array: Any) -> ArrowColumn:
     )
 
 
-def build_float_column(array: Any) -> ArrowColumn:
-    """Return a column of floats; NaN and infinity, which JSON has not, are null."""
+def build_float_column(array: ArrowArray) -> ArrowColumn:
+    """Return a column of floats; NaN and infinity, which JSON does not have, are null."""
     array = array.cast(pa.float64())
     finite = pc.is_finite(array)
     note = ""
@@ -236,27 +240,25 @@ def build_float_column(array: Any) -> ArrowColumn:
     return ArrowColumn("Float", array, list_values, COMPARISONS, note=note)
 
 
-def build_decimal_column(array: Any) -> ArrowColumn:
-    """Return a column of decimals."""
+def build_decimal_column(array: ArrowArray) -> ArrowColumn:
     return ArrowColumn(
         "Decimal", array, list_decimals, COMPARISONS, step=Fraction(10) ** -array.type.scale
     )
 
 
-def list_integers(array: Any) -> list[int | None]:
-    """Return the values of decimals without a point."""
+def list_integers(array: ArrowArray) -> list[int | None]:
     return [None if value is None else int(value) for value in array.to_pylist()]
 
 
-def list_decimals(array: Any) -> list[str | None]:
-    """Return the values of decimals as text, all their digits and no exponent."""
+def list_decimals(array: ArrowArray) -> list[str | None]:
+    """Return decimals as text, with all digits and no exponent."""
     return [None if value is None else format(value, "f") for value in array.to_pylist()]
 
 
-def build_category_column(array: Any) -> ArrowColumn:
-    """Return a column of categories: an enum where all of them are names, else their values.
+def build_category_column(array: ArrowArray) -> ArrowColumn:
+    """Return a column of categories: an enum if all of them are valid names, else their values.
 
-    Texts that are ordered stay codes, which have their order.
+    Ordered texts stay codes, which have their order.
     """
     names = array.dictionary.to_pylist()
     texts = bool(names) and all(isinstance(name, str) for name in names)
@@ -265,18 +267,18 @@ def build_category_column(array: Any) -> ArrowColumn:
         return build_column(array.dictionary_decode())
     operators = (COMPARISONS if named else TEXT_OPERATORS) if array.type.ordered else EQUALITY
 
-    def show(codes: Any) -> list[Any]:
+    def show(codes: ArrowArray) -> list[Value]:
         return [None if code is None else names[code] for code in codes.to_pylist()]
 
     kind, note = ("", "") if named else ("String", "Categories; they are in their own order.")
     return ArrowColumn(kind, array.indices, show, operators, tuple(names), note=note)
 
 
-def build_timestamp_column(array: Any) -> ArrowColumn:
+def build_timestamp_column(array: ArrowArray) -> ArrowColumn:
     """Return a column of moments, those without a time zone as LocalDateTime.
 
-    graphql-scalars' and scalars.graphql.org's DateTime has an offset, and a client could not tell
-    from an empty column of it that there is none. LocalDateTime is the name for moments without.
+    The DateTime of graphql-scalars and of scalars.graphql.org has an offset, and an empty column
+    would not show a client that it has none.
     """
     unit, ticks = array.type.unit, array.cast(pa.int64())
     if array.type.tz is None:
@@ -284,18 +286,17 @@ def build_timestamp_column(array: Any) -> ArrowColumn:
     return build_tick_column("DateTime", ticks, unit, format_moments)
 
 
-def build_date_column(array: Any) -> ArrowColumn:
-    """Return a column of days."""
+def build_date_column(array: ArrowArray) -> ArrowColumn:
     days = array.cast(pa.date32()).cast(pa.int32())
     return build_tick_column("Date", days, "D", format_moments)
 
 
 def build_tick_column(
-    name: str, ticks: Any, unit: str, write: Callable[[Any, str], list[str]]
+    name: str, ticks: ArrowArray, unit: str, write: Callable[[TickArray, str], list[str]]
 ) -> ArrowColumn:
-    """Return a column of times, counted in a unit, that `write` writes."""
+    """Return a column of times, counted in a unit, with their formatter."""
 
-    def show(array: Any) -> list[Any]:
+    def show(array: ArrowArray) -> list[Value]:
         texts = write(pc.fill_null(array, 0).to_numpy(zero_copy_only=False), unit)
         valid = array.is_valid().to_pylist()
         return [text if known else None for text, known in zip(texts, valid, strict=True)]
@@ -303,20 +304,19 @@ def build_tick_column(
     return ArrowColumn(name, ticks, show, COMPARISONS, step=Fraction(NANOSECONDS_PER_UNIT[unit]))
 
 
-def build_nested_column(array: Any) -> ArrowColumn:
-    """Return a column of lists, structs and maps."""
+def build_nested_column(array: ArrowArray) -> ArrowColumn:
     return ArrowColumn(
         "JSON", array, lambda a: decode_json_texts(encode_json_texts(a.to_pylist())), ()
     )
 
 
-def build_extension_column(array: Any) -> ArrowColumn:
-    """Return a column of an Arrow type that stands for another: of UUIDs, JSON texts, Booleans.
+def build_extension_column(array: ArrowArray) -> ArrowColumn:
+    """Return a column of an extension type: of UUIDs, JSON texts or Booleans.
 
     Raises
     ------
-    UnfitError
-        If it is none of these.
+    UnsupportedColumnError
+        If it is another extension type.
     """
     name = getattr(array.type, "extension_name", "")
     if name == "arrow.uuid":
@@ -330,12 +330,12 @@ def build_extension_column(array: Any) -> ArrowColumn:
     raise UnsupportedColumnError(msg)
 
 
-def encode_json_texts(values: list[Any]) -> Any:
+def encode_json_texts(values: list[Value]) -> Any:
     """Return values as an Arrow array of JSON texts, null for None.
 
     Raises
     ------
-    UnfitError
+    UnsupportedColumnError
         If one of them has no JSON form; the message names its row.
     """
     texts: list[str | None] = []
@@ -352,13 +352,14 @@ def encode_json_texts(values: list[Any]) -> Any:
     return pa.array(texts, pa.large_string())
 
 
-def decode_json_texts(array: Any) -> list[Any]:
-    """Return the values of JSON texts."""
+def decode_json_texts(array: ArrowArray) -> list[Value]:
     return [None if text is None else msgspec.json.decode(text) for text in array.to_pylist()]
 
 
 pa_types = pa.types
-COLUMN_BUILDERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], ArrowColumn]], ...] = (
+COLUMN_BUILDERS: tuple[
+    tuple[Callable[[pa.DataType], bool], Callable[[ArrowArray], ArrowColumn]], ...
+] = (
     (pa_types.is_run_end_encoded, lambda a: build_column(pc.run_end_decode(a))),
     (lambda kind: isinstance(kind, pa.BaseExtensionType), build_extension_column),
     (pa_types.is_boolean, lambda a: ArrowColumn("Boolean", a, list_values, ("eq", "neq"))),

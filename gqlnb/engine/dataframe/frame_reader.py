@@ -1,4 +1,4 @@
-"""Reading a frame: its columns as Arrow arrays that nothing done to it later can change."""
+"""Reading a frame: its columns as Arrow arrays that later changes of the frame do not reach."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from gqlnb.engine.dataframe.arrow_column import (
+    ArrowArray,
     ArrowColumn,
     UnsupportedColumnError,
     build_column,
@@ -35,25 +37,26 @@ CONVERSION_ERRORS = (
     TypeError,
     ValueError,
 )
-# What pandas calls the objects that Arrow has a type for.
+# The names by pandas of objects that Arrow has a type for.
 INFERRED_TYPES = {
     *("boolean", "date", "datetime", "datetime64", "decimal", "empty", "floating", "integer"),
     *("mixed-integer-float", "string", "time", "timedelta", "timedelta64"),
 }
-# Objects of pandas that Arrow cuts to microseconds unless it is told: by what they have beyond.
+# Objects of pandas that Arrow truncates to microseconds by default: the attribute with the rest,
+# and the type without truncation.
 NANOSECOND_TYPES = {
     "datetime": ("nanosecond", pa.timestamp("ns", "UTC")),
     "timedelta": ("nanoseconds", pa.duration("ns")),
 }
 ZONED_TIME_MESSAGE = (
-    "it holds times of day with a time zone, which Time has not. Convert it with .astype(str)."
+    "it holds times of day with a time zone, which Time lacks. Convert it with .astype(str)."
 )
 UNSUPPORTED_KINDS = {
     "period": "it holds periods. Convert it with .astype(str), or as a PeriodIndex to_timestamp().",
     "interval": "it holds intervals. Convert it with .astype(str).",
     "complex": "it holds complex numbers. Convert it to two columns, .real and .imag.",
 }
-# What to give instead of that which is no table, by what it has; the first that fits.
+# Conversions of other objects to a table, by an attribute of the object; the first that exists.
 CONVERSIONS = {
     "to_frame": "{0}.to_frame()",
     "collect": "{0}.collect()",
@@ -64,7 +67,7 @@ CONVERSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class FrameField:
-    """A column and where it came from.
+    """A column and its origin.
 
     Attributes
     ----------
@@ -75,7 +78,7 @@ class FrameField:
     required
         Whether its dtype has no null, so that the field is non-null too.
     index
-        Whether it was the frame's index, or a level of it.
+        Whether it is the frame's index, or a level of it.
     """
 
     label: str
@@ -84,16 +87,16 @@ class FrameField:
     index: bool = False
 
 
-def read_frame(frame: Any, name: str) -> tuple[dict[str, FrameField], int, Any]:
-    """Return the fields of a frame by name, its number of rows, and what they rely on.
+def read_frame(frame: object, name: str) -> tuple[dict[str, FrameField], int, object]:
+    """Return the fields of a frame by name, its number of rows, and a snapshot of the frame.
 
-    The last must be kept as long as the fields are: pandas 3 copies what is changed elsewhere only
-    while somebody else holds it.
+    The snapshot must live as long as the fields: pandas 3 copies on a write only while there is
+    another reference to the data.
 
     Raises
     ------
     SchemaError
-        If it is no frame, has no columns, or one of them has no GraphQL type or no name.
+        If it is not a frame, has no columns, or one of them has no GraphQL type or no name.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
@@ -113,35 +116,37 @@ def read_frame(frame: Any, name: str) -> tuple[dict[str, FrameField], int, Any]:
     return dict(zip(names, fields, strict=True)), len(kept), kept
 
 
-def to_arrow_table(frame: Any, name: str) -> pa.Table:
-    """Return what is no DataFrame of pandas as a table of Arrow.
+def to_arrow_table(frame: object, name: str) -> pa.Table:
+    """Return a frame of another library than pandas as an Arrow table.
 
     Raises
     ------
     SchemaError
-        If it is none; the message says what to give instead.
+        If it is not a table; the message names a conversion.
     """
     reason = ""
     if any(hasattr(frame, f"__arrow_c_{word}__") for word in ("stream", "array")):
         try:
             return pa.table(frame)
-        except Exception as error:  # it is any library's
+        except Exception as error:  # of any library
             reason = f" ({sanitize_text(error, 120)})"
-    known = [how for word, how in CONVERSIONS.items() if hasattr(frame, word)]
-    made = known[:1] if not isinstance(frame, (str, bytes, type)) else []
-    how = "".join(f" Give {way.format(name)}." for way in made)
+    how = ""
+    if not isinstance(frame, (str, bytes, type)):
+        ways = (way for attribute, way in CONVERSIONS.items() if hasattr(frame, attribute))
+        how = "".join(f" Give {way.format(name)}." for way in islice(ways, 1))
     msg = (
-        f"Frame {sanitize_text(name, 80)!r} is a {type(frame).__name__}{reason}, and must be a table: a "
-        f"DataFrame of pandas or Polars, a Table of pyarrow, or what else Arrow can read.{how}"
+        f"Frame {sanitize_text(name, 80)!r} is a {type(frame).__name__}{reason}, and must be a "
+        "table: a DataFrame of pandas or Polars, a Table of pyarrow, or another one that Arrow can "
+        f"read.{how}"
     )
     raise SchemaError(msg)
 
 
 def take_snapshot(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return a frame that later changes of `frame` don't reach, its named index as columns."""
+    """Return an independent copy of a frame, with its named index as columns."""
     import pandas as pd
 
-    # From 3.0 on whoever writes copies first; before, only a copy of all is safe.
+    # From pandas 3.0 on a write copies the data first; before, only a deep copy is safe.
     kept = frame.copy(deep=int(pd.__version__.partition(".")[0]) < 3)
     if all(level is None for level in frame.index.names):
         return kept
@@ -153,7 +158,7 @@ def take_snapshot(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     raise SchemaError(msg)
 
 
-def build_field(values: Any, label: Any, name: str, *, index: bool = False) -> FrameField:
+def build_field(values: Any, label: object, name: str, *, index: bool = False) -> FrameField:
     """Return the field of a pandas Series or an Arrow column.
 
     Raises
@@ -170,20 +175,20 @@ def build_field(values: Any, label: Any, name: str, *, index: bool = False) -> F
         column = build_column(array, hint)
     except CONVERSION_ERRORS as error:
         reason = sanitize_text(error, 200)
-        if not isinstance(
-            error, UnsupportedColumnError
-        ):  # Arrow's words, which say what and not what to do
+        # Arrow's messages do not name a conversion.
+        if not isinstance(error, UnsupportedColumnError):
             reason = f"{reason.rstrip('.')}. Convert it, to text for instance."
     else:
         dtype = getattr(values, "dtype", None)
         required = isinstance(dtype, np.dtype) and dtype.kind in "iub"
         return FrameField(format_label(label), column, required, index)
-    msg = f"Column {sanitize_text(format_label(label), 80)!r} of frame {name!r} can't be served: {reason}"
+    column_name = sanitize_text(format_label(label), 80)
+    msg = f"Column {column_name!r} of frame {name!r} can't be served: {reason}"
     raise SchemaError(msg)
 
 
-def convert_series(values: pd.Series[Any]) -> tuple[Any, str | None]:
-    """Return the Arrow array of a Series, and what is in it if its type does not say."""
+def convert_series(values: pd.Series[Any]) -> tuple[ArrowArray, str | None]:
+    """Return the Arrow array of a Series, and a hint for :func:`build_column`."""
     if values.dtype == object:
         return convert_objects(values)
     import pandas as pd
@@ -192,28 +197,26 @@ def convert_series(values: pd.Series[Any]) -> tuple[Any, str | None]:
     if isinstance(dtype, pd.SparseDtype):
         return convert_series(values.astype(dtype.subtype))
     if isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
-        told = "periods" if isinstance(dtype, pd.PeriodDtype) else "intervals"
-        how = {"periods": ".dt.to_timestamp() or ", "intervals": ".array.left, .array.right or "}
-        msg = f"it holds {told}. Convert it with {how[told]}.astype(str)."
+        period = isinstance(dtype, pd.PeriodDtype)
+        how = ".dt.to_timestamp()" if period else ".array.left, .array.right"
+        content = "periods" if period else "intervals"
+        msg = f"it holds {content}. Convert it with {how} or .astype(str)."
         raise UnsupportedColumnError(msg)
     if isinstance(dtype, pd.CategoricalDtype):
         kinds = dtype.categories.dtype
         if isinstance(kinds, (pd.PeriodDtype, pd.IntervalDtype)):
             values = values.cat.rename_categories(list(map(str, dtype.categories)))
-        elif kinds.kind == "O" and not isinstance(kinds, pd.StringDtype):
-            return convert_categories(values)
+        elif (
+            kinds.kind == "O"
+            and not isinstance(kinds, pd.StringDtype)
+            and not all(isinstance(name, str) for name in dtype.categories)
+        ):
+            return convert_objects(values.astype(object))
     return pa.array(values, from_pandas=True), None
 
 
-def convert_categories(values: pd.Series[Any]) -> tuple[Any, str | None]:
-    """Return the Arrow array of categories that are objects, which may be of any kind."""
-    if all(isinstance(name, str) for name in values.cat.categories):
-        return pa.array(values, from_pandas=True), None
-    return convert_objects(values.astype(object))
-
-
-def convert_objects(values: pd.Series[Any]) -> tuple[Any, str | None]:
-    """Return the Arrow array of a Series of objects, and what is in it if its type does not say."""
+def convert_objects(values: pd.Series[Any]) -> tuple[ArrowArray, str | None]:
+    """Return the Arrow array of a Series of objects, and a hint for :func:`build_column`."""
     from pandas.api.types import infer_dtype
 
     kind = infer_dtype(values, skipna=True)
@@ -241,7 +244,7 @@ def convert_objects(values: pd.Series[Any]) -> tuple[Any, str | None]:
     ):
         is_local = kind == "datetime" and True in zones
         return pa.array(cells, pa.timestamp("ns") if is_local else NANOSECOND_TYPES[kind][1]), None
-    if kind in INFERRED_TYPES or kind == "bytes":  # of bytes column_of says that they have no type
+    if kind in INFERRED_TYPES or kind == "bytes":  # build_column rejects bytes
         return pa.array(values, from_pandas=True), None
     if all(isinstance(value, UUID) for value in present):
         return pa.array([cell and str(cell) for cell in cells], pa.string()), "UUID"
@@ -249,7 +252,7 @@ def convert_objects(values: pd.Series[Any]) -> tuple[Any, str | None]:
 
 
 def has_exact_numbers(values: pd.Series[Any]) -> bool:
-    """Tell whether all values are exact numbers: decimals, and whole numbers between them."""
+    """Return whether all values are decimals or integers, at least one a decimal."""
     plain_numbers = all(
         isinstance(value, (Decimal, int, np.integer)) and not isinstance(value, bool)
         for value in values
@@ -258,9 +261,9 @@ def has_exact_numbers(values: pd.Series[Any]) -> bool:
 
 
 def build_decimal_array(cells: list[Any]) -> pa.Array:
-    """Return decimals as an Arrow array, with the digits that they have; infinity is null."""
-    made = [None if cell is None else Decimal(cell) for cell in cells]
-    finite = [None if it is None or not it.is_finite() else it for it in made]
+    """Return decimals as an Arrow array with all their digits; infinity becomes null."""
+    values = [None if cell is None else Decimal(cell) for cell in cells]
+    finite = [None if it is None or not it.is_finite() else it for it in values]
     kind = None if any(it is not None for it in finite) else pa.decimal128(BIGINT_DIGITS, 0)
     try:
         return pa.array(finite, kind)
@@ -271,10 +274,10 @@ def build_decimal_array(cells: list[Any]) -> pa.Array:
 
 
 def build_big_integer_array(cells: list[Any]) -> pa.Array:
-    """Return whole numbers beyond 64 bits as decimals, which Arrow has for them."""
-    made = [None if cell is None else Decimal(int(cell)) for cell in cells]
+    """Return integers beyond 64 bits as Arrow decimals."""
+    values = [None if cell is None else Decimal(int(cell)) for cell in cells]
     try:
-        return pa.array(made, pa.decimal128(BIGINT_DIGITS, 0))
+        return pa.array(values, pa.decimal128(BIGINT_DIGITS, 0))
     except pa.ArrowInvalid:
         pass
     msg = f"a number of it has more than {BIGINT_DIGITS} digits. Convert it with .astype(str)."

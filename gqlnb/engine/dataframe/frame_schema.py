@@ -1,4 +1,4 @@
-"""The SDL of a schema over frames."""
+"""The schema of frames: its SDL, keys, relations and resolvers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from graphql.pyutils import did_you_mean, suggestion_list
 
-from gqlnb.engine.dataframe.arrow_column import ArrowColumn, build_column
+from gqlnb.engine.dataframe.arrow_column import ArrowArray, ArrowColumn, build_column
 from gqlnb.engine.dataframe.frame_table import (
     FrameTable,
     ToManyLink,
@@ -21,14 +20,9 @@ from gqlnb.engine.dataframe.frame_table import (
 )
 from gqlnb.engine.dataframe.graphql_names import build_type_name, check_name
 from gqlnb.engine.dataframe.scalar_parsers import BIGINT_DIGITS, SCALAR_DESCRIPTIONS, SCALAR_PARSERS
-from gqlnb.engine.resolvers import tidy_guess
-from gqlnb.errors import SchemaError, sanitize_text
+from gqlnb.errors import SchemaError, sanitize_text, suggest
 
-if TYPE_CHECKING:
-    from gqlnb.engine.dataframe.arrow_column import ArrowColumn
-    from gqlnb.engine.dataframe.frame_table import FrameTable
-
-__all__ = ["FrameSchema", "write_sdl"]
+__all__ = ["FrameSchema"]
 
 COMMON_TYPES = {
     "PageInfo": """"Where a page lies."
@@ -52,18 +46,18 @@ PAGING_ARGUMENTS = "first: Int, after: String, last: Int, before: String"
 
 
 class TypeDefinitions:
-    """Type definitions by name, each made once."""
+    """Type definitions by name."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = dict.fromkeys(BUILT_IN_TYPES, "") | COMMON_TYPES
 
     def add(self, name: str, text: str, table: FrameTable) -> str:
-        """Add the definition of a type that belongs to a table.
+        """Add the definition of a type of one table.
 
         Raises
         ------
         SchemaError
-            If there is a type of that name.
+            If there is already a type with that name.
         """
         if name in self.texts:
             msg = (
@@ -75,7 +69,7 @@ class TypeDefinitions:
         return name
 
     def share(self, name: str, text: str) -> str:
-        """Add a definition that several tables have in common, once."""
+        """Add a definition that several tables share, unless it exists."""
         self.texts.setdefault(name, text)
         return name
 
@@ -84,14 +78,16 @@ class TypeDefinitions:
 
 
 def write_sdl(tables: Mapping[str, FrameTable], keys: Mapping[str, str]) -> str:
-    """Return the SDL of tables by the names of their fields, and of look-ups by their keys."""
-    made = TypeDefinitions()
-    for table in tables.values():  # theirs first, so that a clash is found on the frame's side
+    """Return the SDL of tables, by their root fields, and of look-ups by their keys."""
+    definitions = TypeDefinitions()
+    for table in tables.values():  # these first, so that a name clash is reported for the frame
         for name in (table.type, f"{table.type}Connection", f"{table.type}Edge"):
-            made.add(name, "pending", table)
-    arguments = {name: write_connection_arguments(table, made) for name, table in tables.items()}
+            definitions.add(name, "pending", table)
+    arguments = {
+        name: write_connection_arguments(table, definitions) for name, table in tables.items()
+    }
     for table in tables.values():
-        made.texts |= write_row_types(table, made, arguments)
+        definitions.texts |= write_row_types(table, definitions, arguments)
     fields = []
     for name, table in tables.items():
         fields += [
@@ -106,16 +102,17 @@ def write_sdl(tables: Mapping[str, FrameTable], keys: Mapping[str, str]) -> str:
                     f"{table.lookup!r}. Name the rows otherwise: types={{{name!r}: ...}}."
                 )
                 raise SchemaError(msg)
-            kind = write_column_type(table, key, made)
+            kind = write_column_type(table, key, definitions)
+            note = f"The row of {name} with this {key}; null if there is none."
             fields += [
-                f"  {format_description(f'The row of {name} with this {key}; null if there is none.')}",
+                f"  {format_description(note)}",
                 f"  {table.lookup}({key}: {kind}!): {table.type}",
             ]
-    return "\n\n".join([format_block("type Query", fields), str(made)])
+    return "\n\n".join([format_block("type Query", fields), str(definitions)])
 
 
 def write_row_types(
-    table: FrameTable, made: TypeDefinitions, arguments: Mapping[str, str]
+    table: FrameTable, definitions: TypeDefinitions, arguments: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the definitions of a table's rows, their edges and connections."""
     fields = []
@@ -124,7 +121,7 @@ def write_row_types(
         if isinstance(link, ToOneLink):
             note, kind = f"The row of {link.table.name} that it refers to.", link.table.type
         else:
-            note, kind = field.column.note, write_column_type(table, name, made)
+            note, kind = field.column.note, write_column_type(table, name, definitions)
             kind = f"{kind}!" if field.required else kind
         if field.label != name:
             note = f"Column {sanitize_text(field.label, 200)}. {note}".strip()
@@ -138,6 +135,7 @@ def write_row_types(
                 f"  {name}({arguments[other.name]}): {other.type}Connection",
             ]
     kind = table.type
+    description = format_description(f"A row of {table.name}.")
     edge = ["  cursor: String!", f"  node: {kind}!"]
     connection = [
         f"  edges: [{kind}Edge!]!",
@@ -147,58 +145,55 @@ def write_row_types(
         "  totalCount: Int!",
     ]
     return {
-        kind: f"{format_description(f'A row of {table.name}.')}\n{format_block(f'type {kind}', fields)}",
+        kind: f"{description}\n{format_block(f'type {kind}', fields)}",
         f"{kind}Edge": format_block(f"type {kind}Edge", edge),
         f"{kind}Connection": format_block(f"type {kind}Connection", connection),
     }
 
 
-def write_connection_arguments(table: FrameTable, made: TypeDefinitions) -> str:
+def write_connection_arguments(table: FrameTable, definitions: TypeDefinitions) -> str:
     """Return the arguments of a table's connection."""
     where, order = f"{table.type}Where", f"{table.type}Order"
-    conditions = [f"  {name}: {write_filter(table, name, made)}" for name in table.fields]
+    conditions = [f"  {name}: {write_filter(table, name, definitions)}" for name in table.fields]
     joined = [f"  and: [{where}!]", f"  or: [{where}!]", f"  not: {where}"]
-    made.add(
-        where,
-        f"{format_description(FILTER_DESCRIPTION)}\n{format_block(f'input {where}', [*conditions, *joined])}",
-        table,
-    )
+    block = format_block(f"input {where}", [*conditions, *joined])
+    definitions.add(where, f"{format_description(FILTER_DESCRIPTION)}\n{block}", table)
     names = [name for name, field in table.fields.items() if field.column.ordered]
     if not names:
         return f"{PAGING_ARGUMENTS}, where: {where}"
     listed = format_block(f"enum {order}Field", [f"  {name}" for name in names])
-    fields = made.add(f"{order}Field", listed, table)
+    fields = definitions.add(f"{order}Field", listed, table)
     members = [
         f"  field: {fields}!",
         "  direction: OrderDirection! = ASC",
         "  nulls: OrderNulls! = LAST",
     ]
-    made.add(order, format_block(f"input {order}", members), table)
+    definitions.add(order, format_block(f"input {order}", members), table)
     return f"{PAGING_ARGUMENTS}, where: {where}, orderBy: [{order}!]"
 
 
-def write_filter(table: FrameTable, name: str, made: TypeDefinitions) -> str:
+def write_filter(table: FrameTable, name: str, definitions: TypeDefinitions) -> str:
     """Return the input type of the conditions on a column."""
     column = table.fields[name].column
-    kind = write_column_type(table, name, made)
+    kind = write_column_type(table, name, definitions)
     members = [
         f"  {word}: {f'[{kind}!]' if word in LIST_OPERATORS else kind}" for word in column.operators
     ]
     text = format_block(f"input {kind}Filter", [*members, "  isNull: Boolean"])
-    return made.share(f"{kind}Filter", text)
+    return definitions.share(f"{kind}Filter", text)
 
 
-def write_column_type(table: FrameTable, name: str, made: TypeDefinitions) -> str:
-    """Return the GraphQL type of a column, defined if it is none of GraphQL's own."""
+def write_column_type(table: FrameTable, name: str, definitions: TypeDefinitions) -> str:
+    """Return the GraphQL type of a column; define it if it is not built in."""
     column: ArrowColumn = table.fields[name].column
     if not column.type:
         kind = f"{table.type}{name[:1].upper()}{name[1:]}"
         text = format_block(f"enum {kind}", [f"  {member}" for member in column.names])
-        if made.texts.get(kind, text) != text:
-            made.add(kind, text, table)
-        return made.share(kind, text)
+        if definitions.texts.get(kind, text) != text:
+            definitions.add(kind, text, table)
+        return definitions.share(kind, text)
     if column.type in SCALAR_DESCRIPTIONS:
-        made.share(
+        definitions.share(
             column.type,
             f"{format_description(SCALAR_DESCRIPTIONS[column.type])}\nscalar {column.type}",
         )
@@ -206,12 +201,11 @@ def write_column_type(table: FrameTable, name: str, made: TypeDefinitions) -> st
 
 
 def format_block(head: str, lines: Iterable[str]) -> str:
-    """Return a definition with its members."""
     return "\n".join([f"{head} {{", *lines, "}"])
 
 
 def format_description(text: str) -> str:
-    """Return a description as a string of GraphQL, whose escapes are those of JSON."""
+    """Return a description as a GraphQL string, which has the escapes of JSON."""
     return json.dumps(sanitize_text(text), ensure_ascii=False)
 
 
@@ -221,37 +215,21 @@ OPTION_EXAMPLES = {
     "relations": "{'repositories.owner': 'owners.login'}",
 }
 BIGINT_TYPE = pa.decimal128(BIGINT_DIGITS, 0)
-MAX_EXACT_FLOAT = 2**53  # up to which a float holds every whole number
+MAX_EXACT_FLOAT = 2**53  # a float is exact for every integer up to it
 INTEGER_TYPES = {"Int": "whole number", "BigInt": "whole number"}
 NUMBER_TYPES = {*INTEGER_TYPES, "Float", "Decimal"}
 
 
 class FrameSchema:
-    """Frames by name, and how they are asked.
+    """The tables of a schema, with their keys and relations.
 
-    Parameters
-    ----------
-    frames, named
-        DataFrames, or other tables that Arrow can read, by the name of their field.
-    types
-        The types of their rows, where they are not to be made from the names.
-    keys
-        The columns that their rows are looked up by.
-    relations
-        Columns by the columns that refer to them, ``{"repositories.owner": "owners.login"}``.
-    page_sizes
-        Rows of a page where none are asked for, and at most.
-
-    Raises
-    ------
-    SchemaError
-        If one of these does not fit the others; the message says what would.
+    The parameters are those of :meth:`gqlnb.Schema.from_frame`.
     """
 
     def __init__(
         self,
-        frames: Mapping[str, Any],
-        named: Mapping[str, Any],
+        frames: Mapping[str, object],
+        named: Mapping[str, object],
         types: Mapping[str, str] | None,
         keys: Mapping[str, str] | None,
         relations: Mapping[str, str] | None,
@@ -277,18 +255,18 @@ class FrameSchema:
             self._add_relation(one, other)
 
     def get_table(self, name: str, option: str) -> FrameTable:
-        """Return a table that an option names.
+        """Return the table named by an option.
 
         Raises
         ------
         SchemaError
-            If there is none of that name.
+            If there is no such table.
         """
         found = self.tables.get(name)
         if found is not None:
             return found
-        meant = suggest_name(name, self.tables)
-        msg = f"{option}= names {sanitize_text(name, 80)!r}, and there is no such frame{meant}"
+        msg = f"{option}= names {sanitize_text(name, 80)!r}, and there is no such frame."
+        msg += suggest(str(name), self.tables)
         raise SchemaError(msg)
 
     def find_column(self, place: str) -> tuple[FrameTable, str]:
@@ -301,13 +279,14 @@ class FrameSchema:
         """
         name, point, label = str(place).partition(".")
         if not point:
-            msg = f"relations= names {sanitize_text(place, 80)!r}, and a column of a frame is frame.column."
+            given = sanitize_text(place, 80)
+            msg = f"relations= names {given!r}, and a column of a frame is frame.column."
             raise SchemaError(msg)
         table = self.get_table(name, "relations")
         return table, find_field_name(table, label)
 
     def _find_key(self, name: str, keys: Mapping[str, str]) -> str | None:
-        """Return the field that a table's rows are looked up by, if there is one."""
+        """Return the field that a table's rows are looked up by; None without one."""
         table = self.tables[name]
         if name in keys:
             found = find_field_name(table, keys[name])
@@ -323,12 +302,12 @@ class FrameSchema:
         return next((key for key in usual if is_unique_key(table.fields[key].column)), None)
 
     def _add_relation(self, one: str, other: str) -> None:
-        """Add the fields that lead from a row to the one it refers to, and back.
+        """Add the field from a row to the row it refers to, and the reverse field.
 
         Raises
         ------
         SchemaError
-            If the columns hold different types, or a value refers to two rows.
+            If the columns have different types, or a value refers to two rows.
         """
         (table, name), (target, key) = self.find_column(one), self.find_column(other)
         column, sought = align_columns(
@@ -355,12 +334,12 @@ class FrameSchema:
 
     @property
     def scalars(self) -> dict[str, Any]:
-        """The parsers of the scalars that the columns have, by type and member."""
+        """The parsers of the columns' scalars, by type and member."""
         used = {it.column.type for table in self.tables.values() for it in table.fields.values()}
         return {name: SCALAR_PARSERS[name] for name in SCALAR_PARSERS if name in used}
 
     def set_resolvers(self, types: Mapping[str, Any]) -> None:
-        """Set the resolvers of the types that were built from the SDL."""
+        """Set the resolvers of the types built from the SDL."""
         for name, table in self.tables.items():
             types["Query"].fields[name].resolve = build_connection_resolver(table)
             if name in self.keys:
@@ -376,25 +355,21 @@ class FrameSchema:
 
 
 def check_options(page_sizes: Any, **mappings: Any) -> None:
-    """Check what options are.
+    """Check the types of options.
 
     Raises
     ------
     SchemaError
-        If one is of another kind than it has to be.
+        If one is invalid; the message shows a valid form.
     """
-    for word, given in mappings.items():
+    for name, given in mappings.items():
         if given is not None and not isinstance(given, Mapping):
-            msg = (
-                f"{word}= is a mapping such as {OPTION_EXAMPLES[word]}; got {type(given).__name__}."
-            )
+            example = OPTION_EXAMPLES[name]
+            msg = f"{name}= is a mapping such as {example}; got {type(given).__name__}."
             raise SchemaError(msg)
-    pair = isinstance(page_sizes, (tuple, list)) and len(page_sizes) == 2
-    if (
-        not pair
-        or not all(isinstance(it, int) for it in page_sizes)
-        or not (0 < page_sizes[0] <= page_sizes[1])
-    ):
+    valid = isinstance(page_sizes, (tuple, list)) and len(page_sizes) == 2
+    valid = valid and all(isinstance(size, int) for size in page_sizes)
+    if not valid or not 0 < page_sizes[0] <= page_sizes[1]:
         msg = (
             "page_sizes is (usual, most), two whole numbers, 1 or more, in this order; got "
             f"{sanitize_text(repr(page_sizes), 80)}."
@@ -405,7 +380,7 @@ def check_options(page_sizes: Any, **mappings: Any) -> None:
 def build_connection_resolver(
     table: FrameTable, link: ToManyLink | None = None
 ) -> Callable[..., Any]:
-    """Return the resolver of a connection: of a table, or of the rows that refer to one."""
+    """Return the resolver of a connection: of all rows of a table, or of linked rows."""
 
     def resolve(source: Any, info: Any, /, **args: Any) -> Any:
         rows = None if link is None else link.find_rows(source[info.field_name])
@@ -416,7 +391,6 @@ def build_connection_resolver(
 
 
 def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., Any]:
-    """Return the resolver that looks a row up."""
 
     def resolve(_source: Any, info: Any, /, **args: Any) -> Any:
         rows = table.filter_rows({key: {"eq": args[key]}})
@@ -438,20 +412,13 @@ def find_field_name(table: FrameTable, label: str) -> str:
     found = [name for name, field in table.fields.items() if field.label == label]
     if found:
         return found[0]
-    msg = f"Frame {table.name!r} has no column {sanitize_text(label, 80)!r}{suggest_name(label, table.fields)}"
+    msg = f"Frame {table.name!r} has no column {sanitize_text(label, 80)!r}."
+    msg += suggest(str(label), table.fields)
     raise SchemaError(msg)
 
 
-def suggest_name(word: str, known: Mapping[str, Any]) -> str:
-    """Return the end of a sentence about an unknown name: a guess what was meant."""
-    meant = tidy_guess(
-        did_you_mean([f"'{name}'" for name in suggestion_list(str(word), list(known))])
-    )
-    return f".{meant}"
-
-
 def is_unique_key(column: ArrowColumn) -> bool:
-    """Tell whether a column has a value in every row, each a different one."""
+    """Return whether a column has a different value in every row."""
     values = column.values
     return (
         column.ordered
@@ -463,14 +430,14 @@ def is_unique_key(column: ArrowColumn) -> bool:
 def align_columns(
     column: ArrowColumn, sought: ArrowColumn, places: tuple[str, str]
 ) -> tuple[ArrowColumn, ArrowColumn]:
-    """Return a column and the one that it refers to in forms that can be compared.
+    """Return a column and the one that it refers to as columns of comparable types.
 
     Raises
     ------
     SchemaError
-        If they hold different types.
+        If they have different types.
     """
-    if column.values.null_count == len(column.values):  # nothing in it says a type
+    if column.values.null_count == len(column.values):  # it has no values to show its type
         column = replace(sought, values=pa.nulls(len(column.values), sought.values.type))
     if column.type != sought.type and {column.type, sought.type} <= NUMBER_TYPES:
         column, sought = to_integer_column(column, places[0]), to_integer_column(sought, places[1])
@@ -480,22 +447,21 @@ def align_columns(
     if kinds == ["JSON", "JSON"]:
         kinds[1] = "JSON too, which can't be compared"
     if kinds[0] != kinds[1] or not sought.ordered:
-        what = f"one is {kinds[0]}, the other {kinds[1]}"
-        msg = f"{places[0]!r} can't refer to {places[1]!r}: {what}."
+        reason = f"one is {kinds[0]}, the other {kinds[1]}"
+        msg = f"{places[0]!r} can't refer to {places[1]!r}: {reason}."
         raise SchemaError(msg)
     return column, sought
 
 
 def to_integer_column(column: ArrowColumn, place: str) -> ArrowColumn:
-    """Return a column of numbers as one of whole numbers.
+    """Return a column of numbers as a column of integers.
 
-    pandas makes floats of whole numbers as soon as one is missing, as in a key that refers to
-    nothing in some rows.
+    pandas converts integers to floats if one is missing, as in a key without a target in some rows.
 
     Raises
     ------
     SchemaError
-        If one is no whole number, or so large that a float may be another one.
+        If one is not an integer, or beyond the integers that floats represent exactly.
     """
     if column.type in INTEGER_TYPES:
         return column
@@ -512,20 +478,20 @@ def to_integer_column(column: ArrowColumn, place: str) -> ArrowColumn:
     raise SchemaError(msg)
 
 
-def to_comparable_values(column: ArrowColumn, sought: ArrowColumn) -> tuple[Any, Any]:
-    """Return the values of two columns of a type in one Arrow type."""
+def to_comparable_values(column: ArrowColumn, sought: ArrowColumn) -> tuple[ArrowArray, ArrowArray]:
+    """Return the values of two columns of one GraphQL type in one Arrow type."""
     found, values = get_plain_values(column), get_plain_values(sought)
     if column.step and sought.step and column.step != sought.step:
         return refine_ticks(found, column.step / sought.step), refine_ticks(
             values, sought.step / column.step
         )
-    if found.type != values.type:  # whole numbers, of which one has more than 64 bits
+    if found.type != values.type:  # integers, one of them with more than 64 bits
         found, values = found.cast(BIGINT_TYPE), values.cast(BIGINT_TYPE)
     return found, values
 
 
-def refine_ticks(ticks: Any, times: Fraction) -> Any:
-    """Return counted times in a step so many times finer; null where 64 bits don't hold it."""
+def refine_ticks(ticks: ArrowArray, times: Fraction) -> ArrowArray:
+    """Return ticks in a step so many times finer; null if 64 bits are too few."""
     if times <= 1:
         return ticks
     most = (2**63 - 1) // int(times)
@@ -533,8 +499,8 @@ def refine_ticks(ticks: Any, times: Fraction) -> Any:
     return pc.if_else(held, pc.multiply(ticks, int(times)), None)
 
 
-def get_plain_values(column: ArrowColumn) -> Any:
-    """Return the values of a column in a form that those of another of its type have too."""
+def get_plain_values(column: ArrowColumn) -> ArrowArray:
+    """Return the values of a column in the common Arrow type of its GraphQL type."""
     if column.names:
         return pa.array(column.names, pa.large_string()).take(column.values)
     if column.type in INTEGER_TYPES and not pa.types.is_decimal(column.values.type):

@@ -1,4 +1,4 @@
-"""Links between tables: the one row a value refers to, and the rows that refer to it."""
+"""Tables of frames: filters, orders, pages, and links between tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from graphql import FieldNode, FragmentSpreadNode, GraphQLError, InlineFragmentNode
 
+from gqlnb.engine.dataframe.arrow_column import ArrowArray
 from gqlnb.engine.dataframe.frame_reader import read_frame
 from gqlnb.errors import sanitize_text
 
@@ -25,32 +26,32 @@ __all__ = ["FrameTable", "TableLink", "ToManyLink", "ToOneLink", "collect_fields
 
 
 class ToOneLink:
-    """A field that holds the row of another table that its column refers to.
+    """A field with the row of another table that its column refers to.
 
     Parameters
     ----------
     table
         The other table.
     places
-        For each row the position of the row referred to, an Arrow array; null where there is none.
+        For each row the position of the row it refers to, an Arrow array; null without one.
     """
 
-    def __init__(self, table: FrameTable, places: Any) -> None:
+    def __init__(self, table: FrameTable, places: ArrowArray) -> None:
         self.table, self.places = table, places
 
     def read_cells(
         self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
     ) -> list[dict[str, Any] | None]:
-        """Return the rows referred to; one that several refer to is made once."""
+        """Return the linked row of each row; a row with several links is built once."""
         found = self.places.take(pa.array(rows))
-        different = pc.unique(found.drop_null())
-        made = self.table.build_nodes(different.to_numpy(), nodes, fragments)
-        by_place = dict(zip(different.to_pylist(), made, strict=True))
+        distinct = pc.unique(found.drop_null())
+        items = self.table.build_nodes(distinct.to_numpy(), nodes, fragments)
+        by_place = dict(zip(distinct.to_pylist(), items, strict=True))
         return [by_place.get(place) for place in found.to_pylist()]
 
 
 class ToManyLink:
-    """A field that holds a connection of the rows of another table that refer to its row.
+    """A field with a connection of the rows of another table that refer to its row.
 
     Parameters
     ----------
@@ -60,24 +61,24 @@ class ToManyLink:
         For each of its rows the position of the row it refers to, an Arrow array.
     """
 
-    def __init__(self, table: FrameTable, places: Any) -> None:
+    def __init__(self, table: FrameTable, places: ArrowArray) -> None:
         self.table, self.places = table, places
 
     def read_cells(
         self, rows: Rows, _nodes: Sequence[FieldNode], _fragments: Fragments
     ) -> list[int]:
-        """Return the rows' own positions: what refers to them depends on the arguments."""
+        """Return the rows' own positions, from which the resolver finds the linked rows."""
         found: list[int] = rows.tolist()
         return found
 
     def find_rows(self, place: int) -> Rows:
-        """Return the rows of the other table that refer to the row at a position, ascending."""
+        """Return the rows of the other table that refer to the row at `place`, ascending."""
         start, stop = np.searchsorted(self._sorted[0], (place, place + 1))
         return self._sorted[1][start:stop]
 
     @cached_property
-    def _sorted(self) -> tuple[Any, Any]:
-        """The positions referred to, ascending, and the rows that refer to each."""
+    def _sorted(self) -> tuple[Rows, Rows]:
+        """The positions that are referred to, ascending, and the referring rows."""
         places = pc.fill_null(self.places, -1).to_numpy(zero_copy_only=False)
         order = np.argsort(places, kind="stable")
         return places[order], order
@@ -86,12 +87,12 @@ class ToManyLink:
 if TYPE_CHECKING:
     from graphql import FragmentDefinitionNode
 
-    RequestedFields = Mapping[str, Sequence[FieldNode]]  # the fields of a selection, by name
+    RequestedFields = Mapping[str, Sequence[FieldNode]]  # fields of a selection, by name
     Fragments = Mapping[str, FragmentDefinitionNode]
     Rows = Any  # positions of rows in a frame, NumPy integers
     Order = tuple[tuple[str, bool, bool], ...]  # field, whether descending, whether nulls first
 
-MAX_ORDERS = 8  # per table, each of eight bytes a row; a person walks through few at a time
+MAX_ORDERS = 8  # per table, each of eight bytes a row; a user pages through few at a time
 JOINS = {"and": pc.and_, "or": pc.or_}
 
 
@@ -101,24 +102,24 @@ class TableLink(Protocol):
     def read_cells(
         self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
     ) -> Sequence[Any]:
-        """Return what the field holds in each of some rows."""
+        """Return the values of the field in some rows."""
 
 
 class FrameTable:
     """The rows of a frame.
 
-    Nothing of it changes once its schema is made, and any thread may use it.
+    It does not change after its schema is built, and any thread may use it.
 
     Parameters
     ----------
     name
-        The field that a query finds it under.
+        The root field of its connection.
     frame
         A DataFrame, or another table that Arrow can read.
     kind
         The type of its rows.
     page_sizes
-        Rows of a page where neither `first` nor `last` is given, and at most.
+        The number of rows of a page without `first` and `last`, and the largest number.
 
     Attributes
     ----------
@@ -130,7 +131,7 @@ class FrameTable:
         Its fields that lead to other tables.
     """
 
-    def __init__(self, name: str, frame: Any, kind: str, page_sizes: tuple[int, int]) -> None:
+    def __init__(self, name: str, frame: object, kind: str, page_sizes: tuple[int, int]) -> None:
         self.name, self.type = name, kind
         self.fields, self.length, self._source = read_frame(frame, name)
         self.links: dict[str, TableLink] = {}
@@ -141,77 +142,81 @@ class FrameTable:
 
     @property
     def lookup(self) -> str:
-        """The field that finds one row."""
+        """The root field that looks up one row."""
         return self.type[:1].lower() + self.type[1:]
 
     def set_row_type(self, kind: Any) -> None:
-        """Take note of the type of its rows, with the resolvers that its fields begin with."""
+        """Store the type of its rows and the initial resolvers of its fields."""
         self._row_type = kind
         self._resolvers = {name: field.resolve for name, field in kind.fields.items()}
 
-    # -- which rows
+    # -- filters
 
     def filter_rows(self, where: Mapping[str, Any] | None, rows: Rows | None = None) -> Rows:
-        """Return the positions of the rows that a filter leaves, in the order of the frame.
+        """Return the positions of the rows that match a filter, in the order of the frame.
 
         Parameters
         ----------
         where
-            A filter as its input type reads it; None for every row.
+            A value of the filter's input type; None for every row.
         rows
             The rows to choose among, ascending; None for all.
 
         Raises
         ------
         GraphQLError
-            If a part of the filter is null that must say something.
+            If a part of the filter is null that must not be.
         """
         every = np.arange(self.length) if rows is None else rows
         if not where:
             return every
         return every[self._build_mask(where, rows).to_numpy(zero_copy_only=False)]
 
-    def _build_mask(self, where: Mapping[str, Any], rows: Rows | None) -> Any:
-        """Return which rows fulfil every condition of a filter."""
-        for name, said in where.items():
-            if said is None:
-                msg = f"'{name}' can't be null in a filter. Leave it out, or say what it asks for."
+    def _build_mask(self, where: Mapping[str, Any], rows: Rows | None) -> ArrowArray:
+        """Return a mask of the rows that fulfil every condition of a filter."""
+        for name, condition in where.items():
+            if condition is None:
+                msg = f"'{name}' can't be null in a filter. Leave it out, or give its conditions."
                 raise GraphQLError(msg)
-        masks = (self._match_member(name, said, rows) for name, said in where.items())
+        masks = (self._match_member(name, condition, rows) for name, condition in where.items())
         return self._join_masks(pc.and_, masks, rows)
 
-    def _match_member(self, name: str, said: Any, rows: Rows | None) -> Any:
-        """Return which rows fulfil one member of a filter."""
+    def _match_member(self, name: str, condition: Any, rows: Rows | None) -> ArrowArray:
+        """Return a mask of the rows that fulfil one member of a filter."""
         if name == "not":
-            return pc.invert(self._build_mask(said, rows))
+            return pc.invert(self._build_mask(condition, rows))
         if name in JOINS:
-            return self._join_masks(
-                JOINS[name], (self._build_mask(part, rows) for part in said), rows
-            )
+            parts = (self._build_mask(part, rows) for part in condition)
+            return self._join_masks(JOINS[name], parts, rows)
         column = self.fields[name].column
         values = column.values if rows is None else column.values.take(pa.array(rows))
-        masks = (column.match_values(values, operator, wanted) for operator, wanted in said.items())
+        masks = (
+            column.match_values(values, operator, wanted) for operator, wanted in condition.items()
+        )
         return self._join_masks(pc.and_, masks, rows)
 
     def _join_masks(
-        self, join: Callable[[Any, Any], Any], masks: Iterator[Any], rows: Rows | None
+        self,
+        join: Callable[[ArrowArray, ArrowArray], ArrowArray],
+        masks: Iterator[ArrowArray],
+        rows: Rows | None,
     ) -> Any:
-        """Return masks joined into one; of no masks ``and`` leaves every row and ``or`` none."""
+        """Return masks joined into one; without masks ``and`` selects all rows, ``or`` none."""
         first = next(masks, None)
         if first is None:
             count = self.length if rows is None else len(rows)
             return pa.repeat(pa.scalar(join is pc.and_), count)
         return reduce(join, masks, first)
 
-    # -- in which order
+    # -- orders
 
     def _sort_rows(self, order: Order) -> RowOrder:
-        """Return the rows of the frame as `order` has them; equal ones stand as in the frame."""
+        """Return the rows of the frame in an order; equal rows stay in the frame's order."""
         keys: dict[str, Any] = {}
         directions = []
         for name, descending, nulls_first in order:
             values = self.fields[name].column.values
-            if values.null_count:  # a key of its own: Arrow has one place for all columns' nulls
+            if values.null_count:  # a separate key: Arrow places the nulls of all columns alike
                 keys[str(len(keys))] = values.is_null()
                 directions.append("descending" if nulls_first else "ascending")
             keys[str(len(keys))] = values
@@ -222,7 +227,7 @@ class FrameTable:
         places[rows] = np.arange(self.length, dtype=np.int32)
         return RowOrder(rows, places)
 
-    # -- answers
+    # -- connections and rows
 
     def build_connection(
         self,
@@ -231,34 +236,31 @@ class FrameTable:
         fragments: Fragments,
         rows: Rows | None = None,
     ) -> dict[str, Any]:
-        """Return a connection: what is asked of the page that the arguments name.
+        """Return the requested parts of a connection.
 
         Parameters
         ----------
         args
             ``first``, ``after``, ``last``, ``before``, ``where``, ``orderBy``.
         asked, fragments
-            What is selected of it.
+            The fields selected from it.
         rows
-            The rows it is made of, ascending; None for all.
+            The rows it consists of, ascending; None for all.
 
         Raises
         ------
         GraphQLError
-            If an argument is out of range or is no cursor of this table.
+            If an argument is out of range or is not a cursor of this table.
         """
         first, last = self._read_page_size(args, "first"), self._read_page_size(args, "last")
         if first is not None and last is not None:
             msg = f"Give '{self.name}' first or last, not both."
             raise GraphQLError(msg)
-        after, before = (
-            self._decode_cursor(args.get("after")),
-            self._decode_cursor(args.get("before")),
-        )
+        after, before = (self._decode_cursor(args.get(name)) for name in ("after", "before"))
         chosen = self.filter_rows(args.get("where"), rows)
-        made: dict[str, Any] = {"totalCount": len(chosen)}
+        connection: dict[str, Any] = {"totalCount": len(chosen)}
         if not asked.keys() & {"edges", "nodes", "pageInfo"}:
-            return made
+            return connection
         order = self._cached_order(by) if (by := parse_order(args.get("orderBy"))) else None
         keys = chosen if order is None else order.get_keys(chosen)
         after, before = (
@@ -274,16 +276,16 @@ class FrameTable:
             keys, start, stop, is_sorted=order is None or len(keys) == self.length
         )
         page = page if order is None else order.rows[page]
-        return made | self._build_page(
+        return connection | self._build_page(
             page, asked, fragments, (start > 0, max(start, stop) < len(keys))
         )
 
     def _build_page(
         self, page: Rows, asked: RequestedFields, fragments: Fragments, around: tuple[bool, bool]
     ) -> dict[str, Any]:
-        """Return the members of a connection that are about its page.
+        """Return the parts of a connection for a page.
 
-        `around` says whether there are rows before it and behind it.
+        `around` is whether there are rows before it and behind it.
         """
         edges = collect_fields_below(asked.get("edges", ()), fragments)
         nodes = self.build_nodes(page, [*asked.get("nodes", ()), *edges.get("node", ())], fragments)
@@ -305,11 +307,11 @@ class FrameTable:
     def build_nodes(
         self, rows: Rows, nodes: Sequence[FieldNode], fragments: Fragments
     ) -> list[dict[str, Any]]:
-        """Return some rows as mappings of the fields that are selected of them."""
+        """Return some rows as dicts of the selected fields."""
         taken = pa.array(rows)
         cells: dict[str, Sequence[Any]] = {}
         asked = collect_fields_below(nodes, fragments)
-        if self._has_own_resolver(asked):  # whose function may look at any column
+        if self._has_own_resolver(asked):  # which may read any column
             for name, field in self.fields.items():
                 cells[name] = field.column.show(field.column.values.take(taken))
         for name, inner in asked.items():
@@ -323,7 +325,7 @@ class FrameTable:
         return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
     def _has_own_resolver(self, asked: RequestedFields) -> bool:
-        """Tell whether a person's function resolves one of the fields that are asked for."""
+        """Return whether one of the requested fields has a user's resolver."""
         fields = self._row_type.fields if self._row_type is not None else {}
         return any(
             name in fields and fields[name].resolve is not self._resolvers.get(name)
@@ -339,7 +341,7 @@ class FrameTable:
         Raises
         ------
         GraphQLError
-            If it is no cursor of this table.
+            If it is not a cursor of this table.
         """
         if cursor is None:
             return None
@@ -347,13 +349,14 @@ class FrameTable:
             name, row, length = b64decode(cursor, validate=True).decode("ascii").split(":")
             if name == self.name and int(length) == self.length > int(row) >= 0:
                 return int(row)
-        except ValueError:  # also what binascii raises
+        except ValueError:  # binascii.Error too
             pass
-        msg = f"{sanitize_text(cursor, 80)!r} is no cursor of '{self.name}'. Take one from its last answer."
+        given = sanitize_text(cursor, 80)
+        msg = f"{given!r} is not a cursor of '{self.name}'. Take one from its last result."
         raise GraphQLError(msg)
 
     def _read_page_size(self, args: Mapping[str, Any], word: str) -> int | None:
-        """Return ``first`` or ``last``, None if it was not given."""
+        """Return ``first`` or ``last``, None if it is not given."""
         size: int | None = args.get(word)
         if size is None or 0 <= size <= self.max_page_size:
             return size
@@ -367,41 +370,40 @@ class RowOrder(NamedTuple):
     Attributes
     ----------
     rows
-        Their positions, as the order has them.
+        The positions of the rows, in this order.
     places
-        The place of each row in it.
+        The place of each row in this order.
     """
 
     rows: Rows
     places: Rows
 
     def get_keys(self, chosen: Rows) -> Rows:
-        """Return the places of some rows; of all of them, ascending."""
+        """Return the places of some rows; ascending if these are all rows."""
         return np.arange(len(chosen)) if len(chosen) == len(self.rows) else self.places[chosen]
 
 
 def parse_order(given: Sequence[Mapping[str, Any]] | None) -> Order:
-    """Return the order that an argument asks for, as a value."""
     return tuple(
         (it["field"], it["direction"] == "DESC", it["nulls"] == "FIRST") for it in given or ()
     )
 
 
 def select_between(keys: Rows, start: int, stop: int, *, is_sorted: bool) -> Rows:
-    """Return the keys from the `start`-th to before the `stop`-th, ascending."""
+    """Return the sorted keys from `start` to `stop`."""
     if is_sorted or start >= stop:
         return keys[start:stop]
-    # Only the ends are put in their places, and what lies between is sorted.
+    # Partitioning places only the two ends; sorting all keys would take log(n) times as long.
     return np.sort(np.partition(keys, (start, stop - 1))[start:stop])
 
 
 def collect_fields_below(
     nodes: Iterable[FieldNode], fragments: Fragments
 ) -> dict[str, list[FieldNode]]:
-    """Return the fields selected below some fields, by name, those of fragments too.
+    """Return the fields selected below some fields, by name, including those of fragments.
 
-    All types below a frame are object types, so a fragment's type says nothing; what is skipped is
-    returned too, at the cost of a look that nobody takes.
+    All types below a frame are object types, so that the types of fragments do not matter. Skipped
+    fields are included; they cost a look-up whose value is not used.
     """
     found: dict[str, list[FieldNode]] = {}
     spread: set[str] = set()

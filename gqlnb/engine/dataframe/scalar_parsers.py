@@ -1,7 +1,7 @@
-"""Scalars beside GraphQL's own five: how they are read from a request and written into an answer.
+"""Custom scalars of frames: parsers of request values and formatters of response values.
 
-Moments are counted in whole nanoseconds (dates in days) when they are read, so that a filter is
-exact whatever unit its column has.
+Moments are parsed to whole nanoseconds (dates to days), so that a filter is exact for a column of
+any unit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -36,14 +36,10 @@ __all__ = [
     "format_times",
 ]
 
-NANOSECONDS_PER_UNIT = {
-    "s": 10**9,
-    "ms": 10**6,
-    "us": 10**3,
-    "ns": 1,
-    "D": 1,
-}  # nanoseconds; days are counted
-BIGINT_DIGITS = 38  # of a BigInt: what a 128 bit decimal holds
+# Of the units of Arrow; days are parsed to days.
+NANOSECONDS_PER_UNIT = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "D": 1}
+TickArray: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+BIGINT_DIGITS = 38  # the digits of a 128 bit decimal
 
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d{1,9}))?(\D.*)?")
 TIME = re.compile(r"(\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?")
@@ -63,8 +59,8 @@ SCALAR_DESCRIPTIONS = {
 }
 
 
-def read_moment(text: Any) -> int:
-    """Return a moment as nanoseconds since 1970, UTC where it says no offset."""
+def read_moment(text: str) -> int:
+    """Return a moment as nanoseconds since 1970, in UTC if it has no offset."""
     match = MOMENT.fullmatch(text)
     if match is None:
         raise ValueError
@@ -74,7 +70,7 @@ def read_moment(text: Any) -> int:
     return (since.days * 86400 + since.seconds) * NANOSECONDS_PER_SECOND + parse_fraction(digits)
 
 
-def read_local_moment(text: Any) -> int:
+def read_local_moment(text: str) -> int:
     """Return a moment without a time zone as nanoseconds since 1970; an offset is an error."""
     match = MOMENT.fullmatch(text)
     if match is None or match[3]:
@@ -82,24 +78,21 @@ def read_local_moment(text: Any) -> int:
     return read_moment(text)
 
 
-def read_date(text: Any) -> int:
-    """Return a day as days since 1970."""
+def read_date(text: str) -> int:
     return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
 
 
-def read_time(text: Any) -> int:
-    """Return a time of day as nanoseconds since midnight."""
+def read_time(text: str) -> int:
     match = TIME.fullmatch(text)
     if match is None:
         raise ValueError
     found = datetime.fromisoformat(f"1970-01-01T{match[1]}")
-    return (
-        found.hour * 3600 + found.minute * 60 + found.second
-    ) * NANOSECONDS_PER_SECOND + parse_fraction(match[2])
+    seconds = found.hour * 3600 + found.minute * 60 + found.second
+    return seconds * NANOSECONDS_PER_SECOND + parse_fraction(match[2])
 
 
 def read_decimal(value: Any) -> Decimal:
-    """Return an exact decimal number; from a float what it prints as."""
+    """Return an exact decimal number; of a float the number that it prints as."""
     found = Decimal(str(value))
     if isinstance(value, bool) or not found.is_finite() or abs(found.adjusted()) > 1000:
         raise ValueError
@@ -107,7 +100,6 @@ def read_decimal(value: Any) -> Decimal:
 
 
 def read_big_integer(value: Any) -> int:
-    """Return a whole number that may have more than 32 bits."""
     found = read_decimal(value)
     if found != found.to_integral_value() or found.adjusted() >= BIGINT_DIGITS:
         raise ValueError
@@ -115,9 +107,9 @@ def read_big_integer(value: Any) -> int:
 
 
 def build_parser(name: str, read: Callable[[Any], Any], form: str) -> Callable[[Any], Any]:
-    """Return a scalar's parser: a reader with an error that says what would be right.
+    """Return a scalar's parser; its error shows a valid form.
 
-    The error never holds the value, which may be that of a variable.
+    The error never contains the value, which may be that of a variable.
     """
 
     def parse(value: Any) -> Any:
@@ -150,7 +142,7 @@ SCALAR_PARSERS = {
 }
 
 
-def format_moments(ticks: Any, unit: str) -> list[str]:
+def format_moments(ticks: TickArray, unit: str) -> list[str]:
     """Return moments in UTC as text.
 
     Parameters
@@ -164,16 +156,16 @@ def format_moments(ticks: Any, unit: str) -> list[str]:
     return texts if unit == "D" else [f"{strip_zeros(text)}Z" for text in texts]
 
 
-def format_local_moments(ticks: Any, unit: str) -> list[str]:
-    """Return moments without a time zone as text; parameters as for :func:`format_moments`."""
+def format_local_moments(ticks: TickArray, unit: str) -> list[str]:
+    """Version of :func:`format_moments` for moments without a time zone."""
     return [text.removesuffix("Z") for text in format_moments(ticks, unit)]
 
 
-def format_times(ticks: Any, unit: str) -> list[str]:
+def format_times(ticks: TickArray, unit: str) -> list[str]:
     """Return times of day as text; `ticks` are NumPy integers, `unit` since midnight."""
     return [text.partition("T")[2] for text in format_local_moments(ticks, unit)]
 
 
-def format_durations(ticks: Any, unit: str) -> list[str]:
+def format_durations(ticks: TickArray, unit: str) -> list[str]:
     """Return lengths of time as text; `ticks` are NumPy integers in `unit`."""
     return [format_duration(tick * NANOSECONDS_PER_UNIT[unit]) for tick in ticks.tolist()]

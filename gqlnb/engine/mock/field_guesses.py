@@ -1,4 +1,4 @@
-"""What the name of a field says of its values."""
+"""Guesses of a field's values from its name and its type."""
 
 from __future__ import annotations
 
@@ -7,36 +7,8 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from gqlnb.engine.mock.value_formats import (
-    COMPANY_SUFFIXES,
-    FIRST_NAMES,
-    LAST_NAMES,
-    NAMED_FORMATS,
-    NOUNS,
-    STREET_NAMES,
-    ValueMaker,
-    build_float_maker,
-    build_hex_maker,
-    build_integer_maker,
-    build_place_maker,
-    make_birthday,
-    make_date,
-    make_decimal,
-    make_email,
-    make_label,
-    make_local_timestamp,
-    make_moment,
-    make_phone,
-    make_sentence,
-    make_timestamp,
-    make_url,
-    make_uuid,
-    make_version,
-    make_words,
-    mix_bits,
-    pick_from,
-    pick_integer,
-)
+from gqlnb.engine.mock import value_formats as formats
+from gqlnb.engine.mock.value_formats import ValueMaker, pick_from, pick_integer
 
 __all__ = ["ValueGuess", "guess_field"]
 
@@ -53,14 +25,14 @@ PERSON_TYPES = frozenset(
 
 
 class ValueGuess(NamedTuple):
-    """What makes the values of a field.
+    """The maker of a field's values.
 
     Attributes
     ----------
     make
-        Makes a value of a number.
+        Returns the value for a number.
     shared
-        Whether all such fields of an object are made of one number, so that they agree.
+        Whether all such fields of an object are made from one number, so that they agree.
     """
 
     make: ValueMaker
@@ -68,168 +40,138 @@ class ValueGuess(NamedTuple):
 
 
 def make_person(value: int) -> str:
-    """Return a first and a last name."""
-    return f"{pick_from(FIRST_NAMES, value)} {pick_from(LAST_NAMES, value >> 16)}"
+    return f"{pick_from(formats.FIRST_NAMES, value)} {pick_from(formats.LAST_NAMES, value >> 16)}"
 
 
 def make_login(value: int) -> str:
-    """Return the name that the person of the same number has on a machine."""
-    return f"{pick_from(FIRST_NAMES, value)}-{pick_from(LAST_NAMES, value >> 16)}{(value >> 32) % 100}".lower()
+    return f"{make_person(value).replace(' ', '-')}{(value >> 32) % 100}".lower()
 
 
 def make_company(value: int) -> str:
-    """Return the name of a company."""
-    return f"{pick_from(LAST_NAMES, value)} {pick_from(COMPANY_SUFFIXES, value >> 16)}"
+    suffix = pick_from(formats.COMPANY_SUFFIXES, value >> 16)
+    return f"{pick_from(formats.LAST_NAMES, value)} {suffix}"
+
+
+def make_street(value: int) -> str:
+    return f"{pick_from(formats.STREET_NAMES, value)} Street {pick_integer(value >> 8, 1, 120)}"
 
 
 def make_count(value: int) -> int:
-    """Return a whole number, small ones most often, as counts of real things are."""
+    """Return an integer, usually a small one, like counts of real things."""
     return pick_integer(value >> 8, 0, 10 ** pick_integer(value, 1, 5))
 
 
 def make_early_timestamp(value: int) -> str:
-    """Return a moment of the years before those of `make_timestamp`."""
-    return (make_moment(value) - EARLY_OFFSET).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Return a moment in the years before those of other timestamps."""
+    return (formats.make_moment(value) - EARLY_OFFSET).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def make_early_date(value: int) -> str:
-    """Return a day of the years before those of `make_date`."""
-    return (make_moment(value) - EARLY_OFFSET).date().isoformat()
+Guesses = tuple[tuple[str, ValueMaker], ...]
 
 
-def make_boolean(value: int) -> bool:
-    """Return true or false."""
-    return bool(mix_bits(value) & 1)
+def build_guesses(guesses: Guesses, shared: Guesses = ()) -> dict[str, ValueGuess]:
+    """Return guesses by the last words of a field's name; each entry lists alternatives."""
+    return {
+        words: ValueGuess(make, entries is shared)
+        for entries in (guesses, shared)
+        for names, make in entries
+        for words in names.split(", ")
+    }
 
 
-TEXT_GUESSES: dict[str, ValueGuess] = {
-    **dict.fromkeys(
-        ("first name", "given name", "forename"),
-        ValueGuess(lambda n: pick_from(FIRST_NAMES, n), True),
-    ),
-    **dict.fromkeys(
-        ("last name", "surname", "family name"),
-        ValueGuess(lambda n: pick_from(LAST_NAMES, n >> 16), True),
-    ),
-    **dict.fromkeys(
-        ("full name", "display name", "author name", "owner name"), ValueGuess(make_person, True)
-    ),
-    **dict.fromkeys(
-        ("login", "username", "user name", "handle", "nickname", "screen name"),
-        ValueGuess(make_login, True),
-    ),
-    **dict.fromkeys(("email", "mail", "email address"), ValueGuess(make_email, True)),
-    **dict.fromkeys(("name", "title", "headline", "subject"), ValueGuess(make_words)),
-    **dict.fromkeys(("slug", "key", "label", "tag", "name with owner"), ValueGuess(make_label)),
-    **dict.fromkeys(
-        ("url", "uri", "href", "link", "website", "homepage", "blog", "permalink"),
-        ValueGuess(make_url),
-    ),
-    **dict.fromkeys(
-        ("avatar", "image", "photo", "picture", "icon", "logo", "thumbnail"),
-        ValueGuess(lambda n: f"{make_url(n)}.png"),
-    ),
-    **dict.fromkeys(
-        ("description", "summary", "bio", "about", "body", "text", "content", "comment", "message"),
-        ValueGuess(make_sentence),
-    ),
-    **dict.fromkeys(("company", "organization", "employer", "brand"), ValueGuess(make_company)),
-    **dict.fromkeys(("city", "town", "location", "place"), ValueGuess(build_place_maker(0), True)),
-    **dict.fromkeys(("country", "nation"), ValueGuess(build_place_maker(1), True)),
-    "country code": ValueGuess(build_place_maker(2), True),
-    **dict.fromkeys(("timezone", "time zone"), ValueGuess(build_place_maker(3), True)),
-    **dict.fromkeys(("currency", "currency code"), ValueGuess(build_place_maker(4), True)),
-    **dict.fromkeys(
-        ("language", "locale", "lang", "language code"), ValueGuess(build_place_maker(5), True)
-    ),
-    **dict.fromkeys(
-        ("street", "address", "street address"),
-        ValueGuess(lambda n: f"{pick_from(STREET_NAMES, n)} Street {pick_integer(n >> 8, 1, 120)}"),
-    ),
-    **dict.fromkeys(
-        ("zip", "zip code", "postcode", "postal code"), ValueGuess(NAMED_FORMATS["postalcode"])
-    ),
-    **dict.fromkeys(
-        ("phone", "phone number", "mobile", "telephone", "fax"), ValueGuess(make_phone)
-    ),
-    **dict.fromkeys(("color", "colour"), ValueGuess(NAMED_FORMATS["hexcolorcode"])),
-    **dict.fromkeys(("version", "semver"), ValueGuess(make_version)),
-    **dict.fromkeys(
-        ("sha", "oid", "commit", "hash", "digest", "checksum"), ValueGuess(build_hex_maker(40))
-    ),
-    **dict.fromkeys(("uuid", "guid"), ValueGuess(make_uuid)),
-    **dict.fromkeys(("ip", "ip address"), ValueGuess(NAMED_FORMATS["ipv4"])),
-    **dict.fromkeys(("host", "hostname", "domain"), ValueGuess(NAMED_FORMATS["hostname"])),
-    **dict.fromkeys(
-        ("mime type", "content type", "media type"), ValueGuess(lambda _n: "text/plain")
-    ),
-    **dict.fromkeys(
-        ("file", "filename", "file name", "path"), ValueGuess(lambda n: f"{make_label(n)}.txt")
-    ),
-    **dict.fromkeys(("price", "amount", "total", "cost", "balance"), ValueGuess(make_decimal)),
-    **dict.fromkeys(("birthday", "birth date", "date of birth", "born"), ValueGuess(make_birthday)),
-    **dict.fromkeys(("date", "day"), ValueGuess(make_date)),
-    **dict.fromkeys(
-        ("status", "state", "kind", "type", "category"), ValueGuess(lambda n: pick_from(NOUNS, n))
-    ),
-    "cursor": ValueGuess(lambda n: f"cursor:{n % 1000}"),
-}
-INTEGER_GUESSES: dict[str, ValueGuess] = {
-    "age": ValueGuess(build_integer_maker(18, 90)),
-    "year": ValueGuess(build_integer_maker(1990, 2025)),
-    "month": ValueGuess(build_integer_maker(1, 12)),
-    "day": ValueGuess(build_integer_maker(1, 28)),
-    "hour": ValueGuess(build_integer_maker(0, 23)),
-    **dict.fromkeys(("minute", "second"), ValueGuess(build_integer_maker(0, 59))),
-    "rating": ValueGuess(build_integer_maker(1, 5)),
-    **dict.fromkeys(
-        ("percent", "percentage", "progress", "score"), ValueGuess(build_integer_maker(0, 100))
-    ),
-    **dict.fromkeys(("width", "height"), ValueGuess(build_integer_maker(100, 2000))),
-    "port": ValueGuess(build_integer_maker(1024, 65535)),
-    **dict.fromkeys(
-        ("quantity", "position", "rank", "index"), ValueGuess(build_integer_maker(1, 100))
-    ),
-    **dict.fromkeys(
-        ("database id", "full database id"), ValueGuess(build_integer_maker(1, 2**31 - 1), True)
-    ),
-    "timestamp": ValueGuess(lambda n: int(make_moment(n).timestamp())),
-}
-FLOAT_GUESSES: dict[str, ValueGuess] = {
-    **dict.fromkeys(("latitude", "lat"), ValueGuess(build_float_maker(-90, 90, 5))),
-    **dict.fromkeys(
-        ("longitude", "lon", "lng", "long"), ValueGuess(build_float_maker(-180, 180, 5))
-    ),
-    "rating": ValueGuess(build_float_maker(1, 5, 1)),
-    **dict.fromkeys(
-        ("score", "ratio", "probability", "confidence", "rate"),
-        ValueGuess(build_float_maker(0, 1, 3)),
-    ),
-    **dict.fromkeys(
-        ("percent", "percentage", "progress"), ValueGuess(build_float_maker(0, 100, 1))
-    ),
-    "temperature": ValueGuess(build_float_maker(-10, 35, 1)),
-    "humidity": ValueGuess(build_float_maker(0, 100, 1)),
-    "weight": ValueGuess(build_float_maker(1, 120, 1)),
-    "height": ValueGuess(build_float_maker(1, 200, 1)),
-    **dict.fromkeys(
-        ("price", "amount", "total", "cost"), ValueGuess(lambda n: float(make_decimal(n)))
-    ),
-}
-BOOLEAN_GUESSES: dict[str, ValueGuess] = dict.fromkeys(
-    ("success", "successful", "ok"), ValueGuess(lambda _n: True)
+integer, real, place = (
+    formats.build_integer_maker,
+    formats.build_float_maker,
+    formats.build_place_maker,
 )
+TEXT_GUESSES = build_guesses(
+    (
+        ("name, title, headline, subject", formats.make_words),
+        ("slug, key, label, tag, name with owner", formats.make_label),
+        ("url, uri, href, link, website, homepage, blog, permalink", formats.make_url),
+        (
+            "avatar, image, photo, picture, icon, logo, thumbnail",
+            lambda n: f"{formats.make_url(n)}.png",
+        ),
+        (
+            "description, summary, bio, about, body, text, content, comment, message",
+            formats.make_sentence,
+        ),
+        ("company, organization, employer, brand", make_company),
+        ("street, address, street address", make_street),
+        ("zip, zip code, postcode, postal code", formats.NAMED_FORMATS["postalcode"]),
+        ("phone, phone number, mobile, telephone, fax", formats.make_phone),
+        ("color, colour", formats.NAMED_FORMATS["hexcolorcode"]),
+        ("version, semver", formats.make_version),
+        ("sha, oid, commit, hash, digest, checksum", formats.build_hex_maker(40)),
+        ("uuid, guid", formats.make_uuid),
+        ("ip, ip address", formats.NAMED_FORMATS["ipv4"]),
+        ("host, hostname, domain", formats.NAMED_FORMATS["hostname"]),
+        ("mime type, content type, media type", lambda _n: "text/plain"),
+        ("file, filename, file name, path", lambda n: f"{formats.make_label(n)}.txt"),
+        ("price, amount, total, cost, balance", formats.make_decimal),
+        ("birthday, birth date, date of birth, born", formats.make_birthday),
+        ("date, day", formats.make_date),
+        ("status, state, kind, type, category", lambda n: pick_from(formats.NOUNS, n)),
+        ("cursor", lambda n: f"cursor:{n % 1000}"),
+    ),
+    shared=(
+        ("first name, given name, forename", lambda n: pick_from(formats.FIRST_NAMES, n)),
+        ("last name, surname, family name", lambda n: pick_from(formats.LAST_NAMES, n >> 16)),
+        ("full name, display name, author name, owner name", make_person),
+        ("login, username, user name, handle, nickname, screen name", make_login),
+        ("email, mail, email address", formats.make_email),
+        ("city, town, location, place", place(0)),
+        ("country, nation", place(1)),
+        ("country code", place(2)),
+        ("timezone, time zone", place(3)),
+        ("currency, currency code", place(4)),
+        ("language, locale, lang, language code", place(5)),
+    ),
+)
+INTEGER_GUESSES = build_guesses(
+    (
+        ("age", integer(18, 90)),
+        ("year", integer(1990, 2025)),
+        ("month", integer(1, 12)),
+        ("day", integer(1, 28)),
+        ("hour", integer(0, 23)),
+        ("minute, second", integer(0, 59)),
+        ("rating", integer(1, 5)),
+        ("percent, percentage, progress, score", integer(0, 100)),
+        ("width, height", integer(100, 2000)),
+        ("port", integer(1024, 65535)),
+        ("quantity, position, rank, index", integer(1, 100)),
+        ("timestamp", formats.make_epoch_seconds),
+    ),
+    shared=(("database id, full database id", integer(1, 2**31 - 1)),),
+)
+FLOAT_GUESSES = build_guesses(
+    (
+        ("latitude, lat", real(-90, 90, 5)),
+        ("longitude, lon, lng, long", real(-180, 180, 5)),
+        ("rating", real(1, 5, 1)),
+        ("score, ratio, probability, confidence, rate", real(0, 1, 3)),
+        ("percent, percentage, progress", real(0, 100, 1)),
+        ("temperature", real(-10, 35, 1)),
+        ("humidity", real(0, 100, 1)),
+        ("weight", real(1, 120, 1)),
+        ("height", real(1, 200, 1)),
+        ("price, amount, total, cost", lambda n: float(formats.make_decimal(n))),
+    )
+)
+BOOLEAN_GUESSES = build_guesses((("success, successful, ok", lambda _n: True),))
 GUESSES_BY_SCALAR: dict[str, tuple[dict[str, ValueGuess], ValueGuess]] = {
-    "String": (TEXT_GUESSES, ValueGuess(make_words)),
-    "ID": (TEXT_GUESSES, ValueGuess(make_label)),
+    "String": (TEXT_GUESSES, ValueGuess(formats.make_words)),
+    "ID": (TEXT_GUESSES, ValueGuess(formats.make_label)),
     "Int": (INTEGER_GUESSES, ValueGuess(make_count)),
-    "Float": (FLOAT_GUESSES, ValueGuess(build_float_maker(0, 1000))),
-    "Boolean": (BOOLEAN_GUESSES, ValueGuess(make_boolean)),
+    "Float": (FLOAT_GUESSES, ValueGuess(real(0, 1000))),
+    "Boolean": (BOOLEAN_GUESSES, ValueGuess(formats.make_boolean)),
 }
 EARLIER_GUESSES: dict[ValueMaker, ValueGuess] = {
-    make_timestamp: ValueGuess(make_early_timestamp),
-    make_local_timestamp: ValueGuess(lambda value: make_early_timestamp(value).removesuffix("Z")),
-    make_date: ValueGuess(make_early_date),
+    formats.make_timestamp: ValueGuess(make_early_timestamp),
+    formats.make_local_timestamp: ValueGuess(lambda n: make_early_timestamp(n).removesuffix("Z")),
+    formats.make_date: ValueGuess(lambda n: make_early_timestamp(n).partition("T")[0]),
 }
 
 
@@ -239,7 +181,7 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def guess_field(scalar: str, field: str, owner: str, given: ValueMaker | None = None) -> ValueGuess:
-    """Return what makes the values of a field.
+    """Return the maker of a field's values.
 
     Parameters
     ----------
@@ -248,7 +190,7 @@ def guess_field(scalar: str, field: str, owner: str, given: ValueMaker | None = 
     field, owner
         Its name, and that of the type it is a field of.
     given
-        What makes values of another scalar; None for one that is not known.
+        The maker of the values of another scalar; None for an unknown one.
     """
     parts = split_words(field)
     if scalar in GUESSES_BY_SCALAR:
@@ -257,7 +199,7 @@ def guess_field(scalar: str, field: str, owner: str, given: ValueMaker | None = 
         return ValueGuess(lambda n: f"{scalar}-{n % 10_000}")
     if EARLY_WORDS.intersection(parts) and given in EARLIER_GUESSES:
         return EARLIER_GUESSES[given]
-    return ValueGuess(given, given is make_email)
+    return ValueGuess(given, given is formats.make_email)
 
 
 @lru_cache(maxsize=4096)
@@ -267,12 +209,10 @@ def _guess_builtin(scalar: str, parts: tuple[str, ...], human: bool) -> ValueGue
         if parts == ("name",) and human:
             return ValueGuess(make_person, True)
         if TIME_WORDS.intersection(parts[-1:]):
-            return (
-                EARLIER_GUESSES[make_timestamp]
-                if EARLY_WORDS.intersection(parts)
-                else ValueGuess(make_timestamp)
-            )
-    # The longest end of the name that says something: "avatarUrl" is a url.
+            timestamp = formats.make_timestamp
+            early = EARLY_WORDS.intersection(parts)
+            return EARLIER_GUESSES[timestamp] if early else ValueGuess(timestamp)
+    # The longest known end of the name: "avatarUrl" is a url.
     for start in range(len(parts)):
         found = table.get(" ".join(parts[start:]))
         if found is not None:

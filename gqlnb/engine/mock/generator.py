@@ -1,4 +1,4 @@
-"""How every field of a schema is made up, found for each when it is first asked for."""
+"""The generator of a mock's values: a recipe for each field, built at its first use."""
 
 from __future__ import annotations
 
@@ -52,18 +52,16 @@ if TYPE_CHECKING:
 __all__ = ["EVENT_COUNT", "MockGenerator", "MockOptions"]
 
 EVENT_COUNT = 3
-ERROR_LIST_FIELDS = frozenset(
-    {"errors", "userErrors", "user_errors", "problems"}
-)  # lists that are empty
+ERROR_LIST_FIELDS = frozenset({"errors", "userErrors", "user_errors", "problems"})  # always empty
 NULL_SHARES = 2**53
 
-# Makes a value: of the object it belongs to, a number, and the arguments of the field.
+# Makes a value from the object it belongs to, a number, and the arguments of the field.
 FieldMaker = Callable[[MockObject, int, dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
 class MockOptions:
-    """How a mock is made up; see :meth:`gqlnb.Schema.mock`."""
+    """The options of :meth:`gqlnb.Schema.mock`."""
 
     seed: int = 0
     nulls: float = 0.1
@@ -73,16 +71,9 @@ class MockOptions:
 
 
 class MockGenerator:
-    """Everything that a schema without resolvers can be asked for.
+    """Generates the values of a schema without resolvers.
 
-    It remembers how fields are made up, never what was made; any thread may use it.
-
-    Parameters
-    ----------
-    schema
-        The schema.
-    options
-        Its seed, and how much there is of what.
+    It caches recipes of fields, never values; any thread may use it.
     """
 
     def __init__(self, schema: GraphQLSchema, options: MockOptions) -> None:
@@ -96,26 +87,28 @@ class MockGenerator:
         }
 
     def get_type(self, type_: GraphQLObjectType) -> MockType:
-        """Return an object type as we know it."""
+        """Return the mock type of an object type."""
         found = self._kinds.get(type_.name)
         if found is None:
-            found = self._kinds.setdefault(type_.name, MockType(type_, self))
+            # setdefault, since two threads may create it at the same time.
+            new = MockType(type_, self.seed, self.build_recipe)
+            found = self._kinds.setdefault(type_.name, new)
         return found
 
     def list_possible_types(self, type_: Any) -> list[MockType]:
-        """Return the object types that a composite type may be."""
+        """Return the possible object types of a composite type."""
         if not is_abstract_type(type_):
             return [self.get_type(type_)]
         return [self.get_type(kind) for kind in self.schema.get_possible_types(type_)]
 
     def create_root(self, kind: MockType, event: int = 0) -> MockObject:
-        """Return the object that the fields of an operation are those of."""
+        """Return the parent of the root fields."""
         return MockObject(kind, kind.salt + event * GOLDEN_STEP)
 
     # -- fields
 
     def build_recipe(self, kind: MockType, name: str) -> FieldRecipe:
-        """Return what makes the values of a field."""
+        """Return the function that generates the values of a field."""
         definition = kind.type.fields[name]
         usual = self._build_usual_recipe(kind, name, definition)
         if find_node_type(kind.type) is None:
@@ -134,9 +127,9 @@ class MockGenerator:
     ) -> FieldRecipe:
         make = self._build_maker(kind, name, definition, get_nullable_type(definition.type))
         salt = hash_parts(self.seed, kind.name, name)
-        role = self._roots.get(kind.name)
-        nulls = 0 if role or not self._is_nullable(definition.type) else self.options.nulls
-        limit = int(nulls * NULL_SHARES)
+        role, type_ = self._roots.get(kind.name), definition.type
+        never_null = role or isinstance(type_, GraphQLNonNull) or find_node_type(type_) is not None
+        limit = 0 if never_null else int(self.options.nulls * NULL_SHARES)
 
         def make_value(item: MockObject, args: dict[str, Any]) -> Any:
             value = mix_bits(item.key ^ salt)
@@ -153,24 +146,18 @@ class MockGenerator:
             MockObject(kind, item.key, None, collect_inputs(definition, args)), args
         )
 
-    def _is_nullable(self, type_: Any) -> bool:
-        return not isinstance(type_, GraphQLNonNull) and find_node_type(type_) is None
-
     def _build_maker(
         self, kind: MockType, name: str, definition: GraphQLField, type_: Any
     ) -> FieldMaker:
         if is_list_type(type_):
             return self._build_list_maker(kind, name, definition, type_)
         if is_leaf_type(type_):
-            return self._build_reference_maker(kind, name, type_) or self._build_leaf_maker(
-                kind, name, type_
-            )
+            reference = self._build_reference_maker(kind, name, type_)
+            return reference or self._build_leaf_maker(kind, name, type_)
         nodes = find_node_type(type_)
-        return (
-            self._build_object_maker(kind, name, type_)
-            if nodes is None
-            else self._build_page_maker(name, type_, nodes)
-        )
+        if nodes is None:
+            return self._build_object_maker(kind, name, type_)
+        return self._build_page_maker(name, type_, nodes)
 
     # -- leaves
 
@@ -182,7 +169,7 @@ class MockGenerator:
         return lambda _item, value, _args: make(value)
 
     def _build_reference_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker | None:
-        """Return what makes ``userId``: the id of the ``user`` beside it, else that of any User."""
+        """Return the maker of ``userId``: the id of the ``user`` beside it, else of any User."""
         beside = kind.type.fields.get(name[:-2]) if name.endswith("Id") else None
         named = self.schema.type_map.get(name[:1].upper() + name[1:-2])
         found = get_nullable_type(beside.type) if beside else named
@@ -272,41 +259,40 @@ class MockGenerator:
         return make_list
 
     def _list_item_types(self, type_: Any) -> Sequence[MockType]:
-        """Return the object types that items of a list may be; none of leaves and lists."""
+        """Return the possible object types of a list's items; none for leaves and lists."""
         return () if is_list_type(type_) or is_leaf_type(type_) else self.list_possible_types(type_)
 
     def _build_item_maker(
         self, kind: MockType | None, name: str, type_: Any
     ) -> Callable[[int, int], Any] | None:
-        """Return what makes the item at a place of a list; None if there can be none."""
+        """Return the maker of the item at a place of a list; None if no item is possible."""
         if is_list_type(type_):
             inner = self._build_item_maker(kind, name, get_nullable_type(type_.of_type))
-            return None if inner is None else self._build_row_maker(inner)
+            low, high = self.options.lengths
+
+            def make_row(base: int, place: int) -> list[Any]:
+                value = mix_bits(base + place * GOLDEN_STEP)
+                count = pick_integer(mix_bits(value), low, high)
+                return [inner(value, place) for place in range(count)] if inner else []
+
+            return None if inner is None else make_row
         if is_leaf_type(type_):
             owner = kind or self.get_type(self.schema.query_type)  # type: ignore[arg-type]
             make = self._guess_values(owner, strip_plural(name), type_).make
             return lambda base, place: make(mix_bits(base + place * GOLDEN_STEP))
         kinds = self.list_possible_types(type_)
-        if len(kinds) == 1:
-            return kinds[0].create_numbered
-        if not kinds:
-            return None
-        return lambda base, place: kinds[
-            mix_bits(base + place * GOLDEN_STEP) % len(kinds)
-        ].create_numbered(base, place)
+        if len(kinds) <= 1:
+            return kinds[0].create_numbered if kinds else None
 
-    def _build_row_maker(self, inner: Callable[[int, int], Any]) -> Callable[[int, int], Any]:
-        low, high = self.options.lengths
+        def make_object(base: int, place: int) -> MockObject:
+            kind = kinds[mix_bits(base + place * GOLDEN_STEP) % len(kinds)]
+            return kind.create_numbered(base, place)
 
-        def make_row(base: int, place: int) -> list[Any]:
-            value = mix_bits(base + place * GOLDEN_STEP)
-            return [inner(value, at) for at in range(pick_integer(mix_bits(value), low, high))]
-
-        return make_row
+        return make_object
 
 
 def select_choosing_arguments(args: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that decide what is there, not which part of it and how ordered."""
+    """Return the arguments that choose items, without those for paging and ordering."""
     return {
         name: value
         for name, value in args.items()
@@ -317,5 +303,5 @@ def select_choosing_arguments(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def strip_plural(name: str) -> str:
-    """Return the name of one item of a list, as far as its last letter tells."""
+    """Return the name of a list without a plural s."""
     return name[:-1] if name.endswith("s") and not name.endswith("ss") else name

@@ -1,11 +1,11 @@
-"""Objects of a mock: which object a value is, and what is said of it already."""
+"""Objects of a mock: their identity, their known values, and the pages of connections."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, GraphQLObjectType, get_named_type, get_nullable_type, is_leaf_type
 from graphql.type import is_enum_type, is_input_object_type, is_list_type, is_object_type
@@ -40,38 +40,29 @@ __all__ = [
 
 MAX_OBJECT_NUMBER = 2**31 - 1  # numbers of objects: as many as an Int holds
 ID_FIELDS = ("id", "_id", "nodeId", "uuid")  # the first of these that a type has
-MAX_ID_LENGTH = 600  # characters of an id; what needs more is not carried
+MAX_ID_LENGTH = 600  # characters of an id; a longer one does not contain the values of fields
 INTEGER_SCALARS = {"bigint", "long", "int64", "safeint"}
 
-# What is said of an object beforehand: a value and its input type, by name.
+# The input of a mutation: a value and its input type, by name.
 MutationInput = Mapping[str, tuple[Any, Any]]
 FieldRecipe = Callable[["MockObject", dict[str, Any]], Any]
 
 
-class RecipeBuilder(Protocol):
-    """Who knows how a field is made up; see :class:`gqlnb.engine.mock.generator.MockGenerator`."""
-
-    seed: int
-
-    def build_recipe(self, kind: MockType, name: str) -> FieldRecipe:
-        """Return what makes the values of a field."""
-
-
 class MockObject:
-    """An object made up: its type, a number that all its values follow from, and what is known.
+    """A generated object.
 
     Attributes
     ----------
     kind
         Its type.
     key
-        The number.
+        The number from which all its values are generated.
     known_values
-        Values of fields that are not made up, its id first of all.
+        Values of fields that are not generated, its id above all.
     mutation_input
-        What a mutation was given, for what the object holds.
+        The input of the mutation that returns the object.
     page
-        The page that a connection shows.
+        The page of a connection.
     """
 
     __slots__ = ("key", "kind", "known_values", "mutation_input", "page")
@@ -80,17 +71,12 @@ class MockObject:
         self,
         kind: MockType,
         key: int,
-        known: dict[str, Any] | None = None,
-        said: MutationInput | None = None,
-        page: MockPage | None = None,
+        known_values: dict[str, Any] | None = None,
+        mutation_input: MutationInput | None = None,
     ) -> None:
-        self.kind, self.key, self.known_values, self.mutation_input, self.page = (
-            kind,
-            key,
-            known,
-            said,
-            page,
-        )
+        self.kind, self.key, self.known_values = kind, key, known_values
+        self.mutation_input = mutation_input
+        self.page: MockPage | None = None
 
     def __getitem__(self, name: str) -> Any:
         if self.known_values is not None and name in self.known_values:
@@ -100,105 +86,104 @@ class MockObject:
         return self.kind.get_recipe(name)(self, {})
 
     def __repr__(self) -> str:
-        return f"<{self.kind.name} {(self.known_values or {}).get(self.kind.identity or '', 'made up')}>"
+        identity = (self.known_values or {}).get(self.kind.identity or "", "generated")
+        return f"<{self.kind.name} {identity}>"
 
 
 class MockType:
-    """An object type, and how its objects are told apart.
+    """An object type and the identity of its objects.
 
     Parameters
     ----------
     type_
         The type.
-    cook
-        Knows how its fields are made up.
+    seed
+        The seed of the mock.
+    build_recipe
+        Returns the function that generates the values of a field.
     """
 
-    def __init__(self, type_: GraphQLObjectType, cook: RecipeBuilder) -> None:
-        self.type, self.name, self._recipe_builder = type_, type_.name, cook
-        self.salt = hash_parts(cook.seed, type_.name)
+    def __init__(
+        self,
+        type_: GraphQLObjectType,
+        seed: int,
+        build_recipe: Callable[[MockType, str], FieldRecipe],
+    ) -> None:
+        self.type, self.name, self._build_recipe = type_, type_.name, build_recipe
+        self.salt = hash_parts(seed, type_.name)
         self._recipes: dict[str, FieldRecipe] = {}
 
     def get_recipe(self, name: str) -> FieldRecipe:
-        """Return what makes the values of a field; found when it is first asked for."""
-        made = self._recipes.get(name)
-        if made is None:
-            made = self._recipes[name] = self._recipe_builder.build_recipe(self, name)
-        return made
+        """Return the function that generates the values of a field; built at the first call."""
+        recipe = self._recipes.get(name)
+        if recipe is None:
+            recipe = self._recipes[name] = self._build_recipe(self, name)
+        return recipe
 
     @cached_property
     def identity(self) -> str | None:
-        """The field that tells its objects apart; None if there is none."""
-        fields = self.type.fields
-        return next(
-            (name for name in ID_FIELDS if name in fields and self._is_identifying(name)), None
-        )
-
-    def _is_identifying(self, name: str) -> bool:
-        kind: Any = get_nullable_type(self.type.fields[name].type)
-        leaf = is_leaf_type(kind) and not is_enum_type(kind)
-        return leaf and kind.name not in {"Float", "Boolean"}
+        """The field that identifies its objects; None if there is none."""
+        for name in ID_FIELDS:
+            field = self.type.fields.get(name)
+            kind: Any = field and get_nullable_type(field.type)
+            leaf = is_leaf_type(kind) and not is_enum_type(kind)
+            if leaf and kind.name not in {"Float", "Boolean"}:
+                return name
+        return None
 
     @cached_property
     def scalar(self) -> str:
-        """The type of the field that tells its objects apart."""
+        """The name of the type of the identity field."""
         kind: Any = get_named_type(self.type.fields[self.identity or ""].type)
         return str(kind.name)
 
     @cached_property
     def _has_text_id(self) -> bool:
-        """Whether an id is text that may say more than a number."""
         return self.scalar in {"ID", "String"}
 
     def format_id(self, count: int) -> Any:
-        """Return the id of the object with a number."""
+        """Return the id of the object with a given number."""
         if self.scalar == "Int" or self.scalar.lower() in INTEGER_SCALARS:
             return count
         make = None if self._has_text_id else find_format(self.scalar)
-        return (
-            f"{self.name}:{count}"
-            if make is None
-            else make(mix_bits(count * GOLDEN_STEP ^ self.salt))
-        )
+        if make is None:
+            return f"{self.name}:{count}"
+        return make(mix_bits(count * GOLDEN_STEP ^ self.salt))
 
     def format_any_id(self, value: int) -> Any:
-        """Return the id of the object that any number stands for."""
+        """Return the id for a number of any size."""
         return self.format_id(1 + value % MAX_OBJECT_NUMBER)
 
-    # -- which object
+    # -- creating objects
 
     def create_numbered(self, base: int, place: int) -> MockObject:
-        """Return the object at a place of a list: all its objects have ids of their own."""
+        """Return the object at a place of a list; the objects of a list have different ids."""
         if self.identity is None:
             return MockObject(self, mix_bits((base ^ self.salt) + place * GOLDEN_STEP))
         identity = self.format_any_id(base + place)
         return MockObject(self, self._hash_identity(identity), {self.identity: identity})
 
     def create_with_id(self, given: Any) -> MockObject:
-        """Return the object with an id, ours or anybody's."""
+        """Return the object with a given id, generated or not."""
         given = self._convert_id(given)
-        return MockObject(
-            self,
-            self._hash_identity(given),
-            {**self._read_carried_fields(given), self.identity or "": given},
-        )
+        values = {**self._read_carried_fields(given), self.identity or "": given}
+        return MockObject(self, self._hash_identity(given), values)
 
-    def create_with_fields(self, said: dict[str, Any], base: int) -> MockObject:
+    def create_with_fields(self, given: dict[str, Any], base: int) -> MockObject:
         """Return the object that is looked up by some of its fields.
 
         Parameters
         ----------
-        said
-            All that it is looked up by, by name; what is no value of a field tells apart only.
+        given
+            All values that it is looked up by; those of other names only distinguish objects.
         base
-            Tells apart what is looked up in different places; 0 for the root.
+            Distinguishes look-ups in different places; 0 for the root.
         """
-        fields = self.select_field_values(said)
+        fields = self.select_field_values(given)
         if self.identity is None:
-            return MockObject(
-                self, mix_bits(base ^ self.salt ^ hash_parts(serialize_fields(said))), fields
-            )
-        identity: Any = f"{self.name}:{serialize_fields(said if base == 0 else {**said, '': base})}"
+            number = mix_bits(base ^ self.salt ^ hash_parts(serialize_fields(given)))
+            return MockObject(self, number, fields)
+        identity: Any = f"{self.name}:{serialize_fields({**given, '': base} if base else given)}"
         if not self._has_text_id or len(identity) > MAX_ID_LENGTH:
             identity = self.format_any_id(base ^ hash_parts(identity))
         return MockObject(self, self._hash_identity(identity), {**fields, self.identity: identity})
@@ -207,7 +192,7 @@ class MockType:
         return hash_parts(self.salt, identity)
 
     def _convert_id(self, given: Any) -> Any:
-        """Return an id in the form that the type of the field has."""
+        """Return an id as a value of the identity field's type."""
         if self.scalar == "Int" and not isinstance(given, int):
             try:
                 given = int(given)
@@ -216,7 +201,7 @@ class MockType:
         return str(given) if self._has_text_id else given
 
     def _read_carried_fields(self, identity: Any) -> dict[str, Any]:
-        """Return the values of fields that an id holds."""
+        """Return the values of fields that an id contains."""
         start = f"{self.name}:{{"
         if not self._has_text_id or not identity.startswith(start):
             return {}
@@ -225,11 +210,11 @@ class MockType:
         except (ValueError, RecursionError):
             return {}
 
-    def select_field_values(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what can be the value of a field that is no id, and of an id's text."""
+    def select_field_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that fields other than the id can have."""
         return {
             name: value
-            for name, value in said.items()
+            for name, value in given.items()
             if name != self.identity and self._can_hold(name, value)
         }
 
@@ -248,9 +233,8 @@ class MockType:
         )
 
 
-def serialize_fields(said: Mapping[str, Any]) -> str:
-    """Return what an object is looked up by as text, the same whatever the order."""
-    return json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+def serialize_fields(given: Mapping[str, Any]) -> str:
+    return json.dumps(given, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
 LIMIT_ARGUMENTS = ("first", "limit", "take")
@@ -264,33 +248,25 @@ CURSOR_PREFIX = "cursor:"
 
 
 def find_node_type(kind: Any) -> Any:
-    """Return the type of the items of a connection; None for what is none.
+    """Return the connection's item type, or None if it is not a connection.
 
-    A connection is an object type with ``build_edges_maker`` that have a ``node``, or ``build_nodes``, beside
-    ``pageInfo``.
+    A connection is an object type with ``edges`` of type list, whose items have a ``node``, or with
+    ``nodes``, beside ``pageInfo``.
     """
     if not is_object_type(kind) or "pageInfo" not in kind.fields:
         return None
-    found = [find_item_type(kind, "nodes"), find_edge_node_type(find_item_type(kind, "edges"))]
-    kinds = [inner for inner in found if inner is not None]
-    if not kinds or len({get_named_type(inner).name for inner in kinds}) > 1:
-        return None
-    return kinds[0]
-
-
-def find_item_type(kind: GraphQLObjectType, name: str) -> Any:
-    """Return the type of the items of a list field, without null; None if it is no list."""
-    field = kind.fields.get(name)
-    type_: Any = get_nullable_type(field.type) if field else None
-    return get_nullable_type(type_.of_type) if is_list_type(type_) else None
-
-
-def find_edge_node_type(kind: Any) -> Any:
-    """Return the type of the node of an edge; None for what is no edge."""
-    if not is_object_type(kind) or "node" not in kind.fields:
-        return None
-    type_ = get_nullable_type(kind.fields["node"].type)
-    return None if is_list_type(type_) else type_
+    kinds = []
+    for name in ("nodes", "edges"):
+        field = kind.fields.get(name)
+        type_: Any = field and get_nullable_type(field.type)
+        inner = get_nullable_type(type_.of_type) if is_list_type(type_) else None
+        if name == "edges":
+            node = inner.fields.get("node") if is_object_type(inner) else None
+            inner = node and get_nullable_type(node.type)
+            inner = None if is_list_type(inner) else inner
+        if inner is not None:
+            kinds.append(inner)
+    return kinds[0] if len({get_named_type(inner).name for inner in kinds}) == 1 else None
 
 
 def select_places(total: int, arguments: Mapping[str, Any], field: str) -> range:
@@ -302,14 +278,14 @@ def select_places(total: int, arguments: Mapping[str, Any], field: str) -> range
         Its length.
     arguments
         Those of the field: ``first``, ``after``, ``last``, ``before``, ``limit``, ``offset`` and
-        what they are called elsewhere.
+        their usual other names.
     field
         Its name, for the error.
 
     Raises
     ------
     GraphQLError
-        If a number is negative, or a cursor is none of ours.
+        If a number is negative, or a cursor is invalid.
 
     Notes
     -----
@@ -329,7 +305,7 @@ def select_places(total: int, arguments: Mapping[str, Any], field: str) -> range
 
 
 def _read_count(given: Any, name: str, field: str) -> int | None:
-    """Return a number of items, None if it is not said or is no number."""
+    """Return a number of items, or None if it is not an integer."""
     if not isinstance(given, int) or isinstance(given, bool):
         return None
     if given >= 0:
@@ -339,40 +315,37 @@ def _read_count(given: Any, name: str, field: str) -> int | None:
 
 
 def _decode_place(cursor: Any, field: str) -> int | None:
-    """Return the place that a cursor names, None if there is none."""
+    """Return the place that a cursor names, or None without a cursor."""
     if cursor is None or not isinstance(cursor, (str, int)):
         return None
     digits = str(cursor).removeprefix(CURSOR_PREFIX)
     if digits.isascii() and digits.isdecimal() and len(digits) < 10:
         return int(digits)
-    msg = f"{sanitize_text(cursor, 80)!r} is no cursor of '{field}'. Take one from its last answer."
+    given = sanitize_text(cursor, 80)
+    msg = f"{given!r} is not a cursor of '{field}'. Take one from its last result."
     raise GraphQLError(msg)
 
 
 class MockPage:
-    """What a connection shows of its list.
+    """The page of a connection.
 
     Parameters
     ----------
     total
         Items of the whole list.
     shown
-        Places of those on the page.
+        Places of the items on the page.
     make_item
-        Makes the item at a place.
+        Returns the item at a place.
     """
 
     __slots__ = ("make_item", "shown", "total")
 
-    def __init__(self, total: int, shown: range, item: Callable[[int], Any]) -> None:
-        self.total, self.shown, self.make_item = total, shown, item
-
-    def build_nodes(self) -> list[Any]:
-        """Return the items."""
-        return [self.make_item(place) for place in self.shown]
+    def __init__(self, total: int, shown: range, make_item: Callable[[int], Any]) -> None:
+        self.total, self.shown, self.make_item = total, shown, make_item
 
     def build_page_info(self) -> dict[str, Any]:
-        """Return what ``pageInfo`` says."""
+        """Return the values of ``pageInfo``."""
         shown = self.shown
         return {
             "hasPreviousPage": shown.start > 0 and self.total > 0,
@@ -383,58 +356,58 @@ class MockPage:
 
 
 def build_part_maker(
-    kind: MockType, name: str, kinds: Callable[[Any], MockType]
+    kind: MockType, name: str, get_type: Callable[[Any], MockType]
 ) -> Callable[[MockPage, MockObject], Any] | None:
-    """Return what makes a part of a connection of its page; None for a field that is no part."""
+    """Return the maker of a connection's field from its page; None for a field of its own."""
     type_ = get_nullable_type(kind.type.fields[name].type)
     inner: Any = get_named_type(type_)
     if name in COUNT_FIELDS and inner.name == "Int" and not is_list_type(type_):
         return lambda page, _item: page.total
     if name == "nodes" and is_list_type(type_):
-        return lambda page, _item: page.build_nodes()
+        return lambda page, _item: [page.make_item(place) for place in page.shown]
     if not is_object_type(inner):
         return None
     if name == "edges" and is_list_type(type_) and "node" in inner.fields:
-        return build_edges_maker(inner, kinds(inner))
+        return build_edges_maker(get_type(inner))
     if name == "pageInfo" and not is_list_type(type_):
-        known = kinds(inner)
+        info = get_type(inner)
         return lambda page, item: MockObject(
-            known, item.key ^ known.salt, format_page_parts(inner, page.build_page_info())
+            info, item.key ^ info.salt, format_page_parts(inner, page.build_page_info())
         )
     return None
 
 
-def build_edges_maker(
-    inner: GraphQLObjectType, kind: MockType
-) -> Callable[[MockPage, MockObject], Any]:
-    """Return what makes the edges of a page."""
-
+def build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], Any]:
     def make_edges(page: MockPage, item: MockObject) -> list[MockObject]:
-        found = []
+        edges = []
         for place in page.shown:
             edge = kind.create_numbered(item.key, place)
-            parts = {**format_page_parts(inner, {"cursor": place}), "node": page.make_item(place)}
-            edge.known_values = {**edge.known_values, **parts} if edge.known_values else parts
-            found.append(edge)
-        return found
+            cursor = format_page_parts(kind.type, {"cursor": place})
+            edge.known_values = {
+                **(edge.known_values or {}),
+                **cursor,
+                "node": page.make_item(place),
+            }
+            edges.append(edge)
+        return edges
 
     return make_edges
 
 
 def format_page_parts(kind: GraphQLObjectType, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of a page that a type has, cursors in the form of their type."""
-    made = {}
+    """Return the values that a type has fields for, cursors in the form of their type."""
+    parts = {}
     for name, value in values.items():
         if name not in kind.fields:
             continue
         whole = get_named_type(kind.fields[name].type).name == "Int"
         number = isinstance(value, int) and not isinstance(value, bool)
-        made[name] = f"{CURSOR_PREFIX}{value}" if number and not whole else value
-    return made
+        parts[name] = f"{CURSOR_PREFIX}{value}" if number and not whole else value
+    return parts
 
 
 def find_by_id(kinds: Sequence[MockType], name: str, given: Any) -> MockObject | None:
-    """Return the object with an id, of the type that the id names, if it names one.
+    """Return the object with an id, of the type that the id names or of any type.
 
     Parameters
     ----------
@@ -448,7 +421,7 @@ def find_by_id(kinds: Sequence[MockType], name: str, given: Any) -> MockObject |
     Returns
     -------
     MockObject or None
-        None where the argument does not tell objects apart.
+        None if the argument does not identify objects.
     """
     if isinstance(given, bool) or not isinstance(given, (str, int)):
         return None
@@ -461,7 +434,7 @@ def find_by_id(kinds: Sequence[MockType], name: str, given: Any) -> MockObject |
 
 
 def find_requested_type(kinds: Sequence[MockType], args: Mapping[str, Any]) -> MockType | None:
-    """Return the type that an argument asks for, as ``type: REPOSITORY``; None if none does."""
+    """Return the type requested by an argument, such as ``type: REPOSITORY``; None without one."""
     said = args.get("type", args.get("kind"))
     if not isinstance(said, str) or len(kinds) < 2:
         return None
@@ -470,14 +443,14 @@ def find_requested_type(kinds: Sequence[MockType], args: Mapping[str, Any]) -> M
 
 
 def build_id_name(kind: MockType) -> str:
-    """Return what an id of a type is called elsewhere, ``userId`` for a ``User``."""
+    """Return the name of a reference to a type, ``userId`` for a ``User``."""
     return f"{kind.name[:1].lower()}{kind.name[1:]}Id"
 
 
 def find_by_arguments(
     kinds: Sequence[MockType], given: Mapping[str, Any], value: int, base: int
 ) -> MockObject | None:
-    """Return the object that the arguments of a field name; None if they name none.
+    """Return the object that the arguments of a field look up; None if they look up none.
 
     Parameters
     ----------
@@ -486,9 +459,9 @@ def find_by_arguments(
     given
         The arguments that choose.
     value
-        Decides the type, where nothing else does.
+        Decides on the type if nothing else does.
     base
-        Tells apart what is looked up in different places; 0 for the root.
+        Distinguishes look-ups in different places; 0 for the root.
     """
     found = _find_by_ids(kinds, given)
     if found is not None:
@@ -498,7 +471,6 @@ def find_by_arguments(
 
 
 def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, Any]) -> MockObject | None:
-    """Return the object that is given by an id; None if none is."""
     for name in (*ID_FIELDS, *(build_id_name(kind) for kind in kinds)):
         if name in given:
             found = find_by_id(kinds, name, given[name])
@@ -508,30 +480,35 @@ def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, Any]) -> MockObj
 
 
 def collect_inputs(definition: GraphQLField, args: Mapping[str, Any]) -> MutationInput:
-    """Return what a mutation was given, the members of its input objects beside the rest."""
-    said: dict[str, tuple[Any, Any]] = {}
-    for name, value in args.items():
-        argument = definition.args.get(name)
-        if argument is not None and value is not None:
-            said[name] = (value, argument.type)
-    for value, type_ in list(said.values()):
-        said.update(collect_members(value, type_))
-    return said
+    """Return the arguments of a mutation, together with the members of its input objects."""
+    inputs = select_typed(args, definition.args)
+    for value, type_ in list(inputs.values()):
+        inputs.update(collect_members(value, type_))
+    return inputs
 
 
 def collect_members(value: Any, type_: Any) -> dict[str, tuple[Any, Any]]:
-    """Return the members of an input object with their types; none of another value."""
+    """Return the members of an input object; empty for another value."""
     kind: Any = get_nullable_type(type_)
     if not is_input_object_type(kind) or not isinstance(value, Mapping):
         return {}
+    return select_typed(value, kind.fields)
+
+
+def select_typed(
+    values: Mapping[str, Any], definitions: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return the values that are defined and not null, each with its type."""
     return {
-        name: (each, kind.fields[name].type)
-        for name, each in value.items()
-        if name in kind.fields and each is not None
+        name: (value, definitions[name].type)
+        for name, value in values.items()
+        if name in definitions and value is not None
     }
 
 
-def echo_input(kinds: Sequence[MockType], name: str, said: MutationInput, value: int) -> MockObject:
+def echo_input(
+    kinds: Sequence[MockType], name: str, inputs: MutationInput, value: int
+) -> MockObject:
     """Return an object that repeats the input of a mutation.
 
     Parameters
@@ -539,39 +516,39 @@ def echo_input(kinds: Sequence[MockType], name: str, said: MutationInput, value:
     kinds
         The types it may be of.
     name
-        The field that holds it, in what the mutation returns or as that itself.
-    said
+        The field of the object: the mutation itself, or a field of its result.
+    inputs
         The input.
     value
-        Decides the type, where the input does not name an object.
+        Decides on the type if the input does not identify an object.
     """
-    if name in said:
-        said = {**said, **collect_members(*said[name])}
-    found = _find_by_ids(kinds, {each: given for each, (given, _) in said.items()})
+    if name in inputs:
+        inputs = {**inputs, **collect_members(*inputs[name])}
+    found = _find_by_ids(kinds, {key: given for key, (given, _) in inputs.items()})
     kind = kinds[value % len(kinds)] if found is None else found.kind
-    fields = {each: said[each][0] for each in said if _can_echo(kind, each, *said[each])}
+    fields = {key: item[0] for key, item in inputs.items() if _can_echo(kind, key, *item)}
     if kind.identity is not None:
         fields.pop(kind.identity, None)
     if found is None:
         plain = kind.select_field_values(fields)
-        made = kind.create_numbered(value, 0)
-        found = kind.create_with_fields(plain, 0) if plain and kind.identity is not None else made
+        if plain and kind.identity is not None:
+            found = kind.create_with_fields(plain, 0)
+        else:
+            found = kind.create_numbered(value, 0)
     found.known_values = {**(found.known_values or {}), **fields}
-    found.mutation_input = said if kind.identity is None else None
+    found.mutation_input = inputs if kind.identity is None else None
     return found
 
 
 def _can_echo(kind: MockType, name: str, value: Any, type_: Any) -> bool:
-    """Tell whether a value that was given can be that of a field."""
+    """Return whether an input value can be the value of a field."""
     field = kind.type.fields.get(name)
     if field is None or str(field.type).replace("!", "") != str(type_).replace("!", ""):
         return False
-    inner: Any = field.type
-    while hasattr(inner, "of_type"):
-        inner = inner.of_type
-    return is_leaf_type(inner) and not (isinstance(value, list) and has_null(value))
+    leaf = is_leaf_type(get_named_type(field.type))
+    return leaf and not (isinstance(value, list) and has_null(value))
 
 
-def has_null(values: Any) -> bool:
-    """Tell whether a null stands somewhere in a list."""
+def has_null(values: object) -> bool:
+    """Return whether a value is null, or a list that contains null."""
     return values is None or (isinstance(values, list) and any(map(has_null, values)))

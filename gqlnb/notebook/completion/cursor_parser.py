@@ -61,6 +61,7 @@ __all__ = [
     "tokenize",
 ]
 
+# Possessive quantifiers (++) keep the time linear, whatever the text.
 _TOKEN = re.compile(
     r"""
       (?P<skip>[\s,\ufeff]++)
@@ -167,6 +168,7 @@ class CursorParser:
 
     def restart(self, word: str) -> None:
         """Close all levels and start a new definition."""
+        # The document itself stays open.
         del self.stack[1:]
         self.stack[0].read_token("name", word)
 

@@ -124,6 +124,7 @@ class TabCompleter:
         self._create_provider = create_provider
         self._original_inspect: Any = None
 
+        # A high priority and "suppress" keep Python names out of GraphQL.
         @context_matcher(identifier=MATCHER, priority=1000)  # type: ignore[untyped-decorator]
         def matcher(context: CompletionContext) -> Any:
             return self._answer_completion(context)
@@ -149,6 +150,7 @@ class TabCompleter:
         matchers = self.shell.Completer.custom_matchers
         matchers[:] = [it for it in matchers if it is not self.matcher]
         kernel = getattr(self.shell, "kernel", None)
+        # Another extension may have replaced the method since.
         if kernel is not None and getattr(kernel, "do_inspect", None) == self._answer_inspection:
             del kernel.do_inspect
 

@@ -207,6 +207,7 @@ def parse_until(
     saved: Mapping[str, str] | None,
 ) -> CursorParser:
     """Parse the tokens before `start`, with the definitions of the whole text."""
+    # Fragments and variables may be defined behind the cursor.
     document = find_definitions(found)
     if saved:
         document = document._replace(fragments={**saved, **document.fragments})

@@ -116,6 +116,7 @@ class TypeProposals(NamedTuple):
     inputs: list[Proposal]
 
 
+# Weak keys: the cache must not keep a replaced schema alive.
 _TYPE_PROPOSALS: WeakKeyDictionary[GraphQLSchema, TypeProposals] = WeakKeyDictionary()
 
 

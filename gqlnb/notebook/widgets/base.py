@@ -96,6 +96,7 @@ class Widget(anywidget.AnyWidget):
     _twin = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:
+        # Reentrant: a handler that holds it may call methods of the widget that take it.
         self._lock = RLock()
         self.on_msg(self._receive)
         if self._view:
@@ -177,6 +178,7 @@ class Widget(anywidget.AnyWidget):
         """Send the result of `work`, or its exception as text."""
         ident = None if to is None else to.get("id")
         address = {"id": ident} if isinstance(ident, str) else {}
+        # Uncaught exceptions would only appear in a log, while the view waits for an answer.
         try:
             answer = work()
             if answer is not None:

@@ -166,6 +166,7 @@ class GridColumn:
             return self.arrow
         values = self.values.tolist()
         present = [at for at, value in enumerate(values) if not is_missing(value)]
+        # Values without an order in Arrow are sorted by their text.
         keys = values if self.kind == "number" else [self.show(value) for value in values]
         ranks: list[int | None] = [None] * len(values)
         last, rank = None, -1
@@ -189,6 +190,7 @@ class GridColumn:
                 found = pc.local_timestamp(found)
             if is_time(found.type) or pa.types.is_integer(found.type):
                 return found.cast(pa.string())
+        # The last resort: format every value, so that search matches the shown text.
         texts = self.format_rows(slice(None))
         if self.kind == "number":
             texts = [None if text is None else text.replace(",", "") for text in texts]
@@ -407,6 +409,7 @@ def compute_order(
 
 def _find_words(words: str, columns: Sequence[GridColumn], rows: int) -> NDArray[np.bool_]:
     found = np.zeros(rows, bool)
+    # Numbers are shown with separators, and stored for the search without.
     digits = words.replace(",", "") if re.fullmatch(r"[\d,.+-]+", words) else words
     for column in columns:
         found |= _to_numpy(column.match_words(digits if column.kind == "number" else words))
@@ -556,6 +559,7 @@ class GridSource:
         self._lock = RLock()
         self._columns: list[GridColumn] | None = None
         self._orders: OrderedDict[GridQuery, NDArray[np.intp] | None] = OrderedDict()
+        # One lock per query: two views with the same query share the work, others do not wait.
         self._order_locks: dict[GridQuery, Lock] = {}
 
     def __len__(self) -> int:

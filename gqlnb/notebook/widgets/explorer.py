@@ -139,6 +139,7 @@ class Explorer(Widget):
         self._result: Result | None = None
         self._error: str | None = None
         self._introspection: tuple[Any, bytes] | None = None  # a schema and its introspection
+        # A lock of its own: sending may block, and state must stay readable meanwhile.
         self._answer_lock = Lock()
         super().__init__(_bundle=read_checksum() or "")
         self._twin = f"{self!r}: run this notebook to explore it."
@@ -299,6 +300,7 @@ class Explorer(Widget):
         variables = parse_variables(str(message.get("variables", "")))
         name = message.get("operationName")
         document = self.client.parse_document(text, name)
+        # Without @defer and @stream a single response is enough.
         in_parts = document.incremental_directives and self.client.local_schema is None
         if in_parts or document.kind == "subscription":
             self._follow(running, self.client.subscribe(text, variables, operation=name))
@@ -513,6 +515,7 @@ def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> 
     # --param ends at white space outside strings and brackets, which a repr never has.
     given = [f"-p {name}={value!r}" for name, value in variables.items() if NAME.fullmatch(name)]
     line = " ".join(["%%graphql", *([target] if target else []), *given])
+    # A token typed as a variable must not end up in a cell of the notebook.
     refuse_secrets(line, None)
     note = [] if target else [UNNAMED_TARGET]
     return "\n".join([line, *note, query.strip()])

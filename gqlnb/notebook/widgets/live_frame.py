@@ -123,6 +123,7 @@ class LiveFrame:
             None if max_results is None else check_positive("max_results", max_results)
         )
         self._path = path
+        # Events arrive on the background loop, properties are read in any thread.
         self._lock = RLock()
         self._kept_results: deque[tuple[Result, int]] = deque()
         self._kept_size = 0
@@ -254,6 +255,7 @@ class LiveFrame:
             }
             status = self._describe_status()
         last = min(self._max_rows, most or self._max_rows)
+        # From the end, and only as many results as needed: a display shows the last rows.
         results: list[Result] = []
         count = 0
         while held and count < last:

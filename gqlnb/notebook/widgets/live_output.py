@@ -57,6 +57,7 @@ class OutputUpdater:
             self._shown.append((partial(handle.update, raw=True), keep, hint))
             self.news.set()
             if self._thread is None:
+                # One thread for all displays of a source, started by the first.
                 self._thread = Thread(
                     target=self._update_outputs, name="gqlnb-painter", daemon=True
                 )
@@ -80,6 +81,7 @@ class OutputUpdater:
                 update(self._bundle(hint))
             seen = state
             self._finished.wait(UPDATE_INTERVAL)
+        # Built once, outside the lock: it may take a while.
         last = self._bundle("")
         with self._lock:
             for update, keep, _ in self._shown:

@@ -72,6 +72,7 @@ class ResultView(Widget):
     def __init__(self, result: Any) -> None:
         self.result = result if isinstance(result, Result) else None
         self._frames = list_frames(result)
+        # Built on first use: most tabs are never opened.
         self._sources: dict[int, GridSource] = {}
         self._tree = None if self.result is None else TreeSource(lambda: result.data)
         super().__init__(_twin=self._build_text()[:TWIN])

@@ -141,6 +141,7 @@ class SchemaView(Widget):
         self, message: Message, _buffers: Sequence[memoryview], /
     ) -> Message | None:
         """Answer a view; in another thread while the index is being built."""
+        # The first page of a whole schema needs no index, so it is sent at once.
         work = partial(self._answer_view, dict(message))
         if is_indexed(self.schema) or (message.get("kind") == "hello" and not self._place):
             return work()

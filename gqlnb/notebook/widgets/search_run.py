@@ -45,6 +45,7 @@ def write_query_text(frame: pd.DataFrame, limit: int | None) -> str:
     """
     query = json.dumps(frame.attrs["query"], ensure_ascii=False)
     first = MAX_PAGE_SIZE if limit is None else min(MAX_PAGE_SIZE, limit)
+    # Only the first occurrence, which is the declaration of the variable.
     text = find_sent_query(frame).replace("$query: String!", f"$query: String! = {query}", 1)
     text = text.replace("$first: Int!", f"$first: Int! = {first}", 1)
     if len(frame) <= MAX_PAGE_SIZE:

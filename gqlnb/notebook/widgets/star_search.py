@@ -318,6 +318,7 @@ class StarSearch(Widget):
         with self._lock:
             if run.finished.is_set():
                 return
+            # The view requests rows again when the number changes.
             found["number"] = 1 + (self._result_message["number"] if self._result_message else 0)
             # Before the end: a thread in wait() reads these next.
             self._frame, self._frame_copy, run.received = frame, copied, len(frame)
@@ -338,6 +339,7 @@ class StarSearch(Widget):
 
     def _call_callbacks(self, run: StarRun) -> list[Exception]:
         """Call the registered functions; show their exceptions and return them."""
+        # A copy, because a function may register or remove others.
         with self._lock:
             callbacks = list(self._callbacks)
         wrong = []

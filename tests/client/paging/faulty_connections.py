@@ -1,8 +1,8 @@
-"""Connections that are served wrongly, each in one way, and a transport that fails when told to.
+"""Faulty implementations of a connection, and a transport that fails on request.
 
-`FAULTS` names them. Each serves the items 0 to 24 under ``Query.items`` and, rightly, three parts
-of each item; what a careful client can get of them, and whether it can know that this is all,
-stands beside.
+`FAULTS` names the faults. Each serves the items 0 to 24 under ``Query.items``, with three parts of
+each item that are served correctly; it also states which items a careful client can get, and
+whether the client can know that these are all.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Items:
     sizes: list[int] = field(default_factory=list)
 
     def page(self, first: int | None, after: str | None) -> Page:
-        """Return a page."""
+        """Return a page of the items."""
         self.asked += 1
         first = TOTAL if first is None else first
         self.sizes.append(first)
@@ -82,7 +82,7 @@ class Items:
         return self.spoil(self, right, begin, first)
 
     def right(self, begin: int, first: int) -> Page:
-        """Return a page as it should be."""
+        """Return a correct page."""
         return page(
             [item(n) for n in self.numbers[begin : begin + first]], begin, len(self.numbers)
         )
@@ -102,7 +102,7 @@ def item(number: int) -> dict[str, Any]:
 
 
 def info(has: bool, end: str | None) -> dict[str, Any]:
-    """Return what a page says of the next."""
+    """Return the ``pageInfo`` of a page."""
     return {"hasNextPage": has, "endCursor": end}
 
 
@@ -110,17 +110,17 @@ def info(has: bool, end: str | None) -> dict[str, Any]:
 
 
 def right(_items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Change nothing."""
+    """Return a correct page."""
     return good
 
 
 def same_page(items: Items, good: Page, begin: int, first: int) -> Page:
-    """Give the second page again and again, whatever the cursor."""
+    """Return the second page for every further cursor."""
     return good if begin < SIZE else items.right(SIZE, first)
 
 
 def same_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Say the same cursor from the second page on, with more to come."""
+    """Return the same end cursor from the second page on, with ``hasNextPage`` true."""
     return good if begin < SIZE else good | {"pageInfo": info(True, f"c:{2 * SIZE}")}
 
 
@@ -130,63 +130,63 @@ def turning(items: Items, good: Page, begin: int, first: int) -> Page:
 
 
 def null_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Say that there is more, and not from where."""
+    """Return ``hasNextPage`` true with a null cursor."""
     return good if begin < SIZE else good | {"pageInfo": info(True, None)}
 
 
 def empty_cursor(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Say that there is more, behind an empty cursor."""
+    """Return ``hasNextPage`` true with an empty cursor."""
     return good if begin < SIZE else good | {"pageInfo": info(True, "")}
 
 
 def empty_pages(items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Have nothing behind the last item but more pages, each with a cursor of its own."""
+    """Return empty pages without end after the last item, each with a new cursor."""
     if good["pageInfo"]["hasNextPage"]:
         return good
     return good | {"pageInfo": info(True, f"beyond-{items.asked}:{TOTAL}")}
 
 
 def stops_early(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Say on the second page that there is no more; the count says otherwise."""
+    """Return ``hasNextPage`` false on the second page, against the count."""
     return good if begin < SIZE else good | {"pageInfo": info(False, f"c:{2 * SIZE}")}
 
 
 def goes_on(_items: Items, good: Page, begin: int, first: int) -> Page:
-    """Say on the last page that there is more; then comes one empty page, which has an end."""
+    """Return ``hasNextPage`` true on the last page; an empty page follows, which ends the list."""
     last = begin < TOTAL <= begin + first
     return good | {"pageInfo": info(True, f"c:{TOTAL}")} if last else good
 
 
 def shrinks(items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Lose the last item of all after each page."""
+    """Remove the last item after each page."""
     if len(items.numbers) > TOTAL - 3:
         items.numbers.pop()
     return good
 
 
 def grows(items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Get a new item at the end after each of three pages."""
+    """Add an item at the end after each of three pages."""
     if len(items.numbers) < TOTAL + 3:
         items.numbers.append(len(items.numbers))
     return good
 
 
 def grows_in_front(items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Get a new item at the front after each of three pages, so that one comes twice."""
+    """Add an item at the front after each of three pages, so that items come twice."""
     if len(items.numbers) < TOTAL + 3:
         items.numbers.insert(0, len(items.numbers))
     return good
 
 
 def overlapping(items: Items, _good: Page, begin: int, first: int) -> Page:
-    """Begin each page with the last item of the one before."""
+    """Start each page with the last item of the page before."""
     before = max(0, begin - 1)
     nodes = [item(n) for n in items.numbers[before : begin + first]]
     return page(nodes, before, TOTAL)
 
 
 def reordered(items: Items, good: Page, begin: int, first: int) -> Page:
-    """Give the items of each page backwards, and swap two neighbours between pages."""
+    """Reverse the items of each page, and swap two neighbours between pages."""
     nodes = [item(n) for n in items.numbers[begin : begin + first]][::-1]
     edge = begin + first
     if edge < len(items.numbers):
@@ -203,19 +203,19 @@ def missing(_items: Items, good: Page, _begin: int, _first: int) -> Page:
 
 
 def nulls(_items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Give null for each seventh item."""
+    """Return null for each seventh item."""
     nodes = [None if each["n"] % 7 == 6 else each for each in good["nodes"]]
     edges = [each | {"node": node} for each, node in zip(good["edges"], nodes, strict=True)]
     return good | {"nodes": nodes, "edges": edges}
 
 
 def without_lists(_items: Items, good: Page, begin: int, _first: int) -> Page:
-    """Give null instead of the second page's items, with more to come."""
+    """Return null instead of the items of the second page, with more to come."""
     return good | {"nodes": None, "edges": None} if begin == SIZE else good
 
 
 def no_count(_items: Items, good: Page, _begin: int, _first: int) -> Page:
-    """Count nothing."""
+    """Return no count."""
     return good | {"totalCount": 0}
 
 
@@ -276,7 +276,7 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def served(items: Items) -> Schema:
-    """Return a schema that serves a connection; the parts of each item are served rightly."""
+    """Return a schema with a faulty connection and correct parts of each item."""
 
     def parts(root: Mapping[str, Any], args: Mapping[str, Any], _context: Any) -> Page:
         begin = int(str(args.get("after") or "c:0").rpartition(":")[2])
@@ -361,20 +361,20 @@ class Failing:
         return response
 
     async def asend(self, request: Request) -> Response:
-        """Do the same beside the running loop."""
+        """Asynchronous version of `send`."""
         return await asyncio.to_thread(self.send, request)
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing, as there is no connection."""
 
 
 def gateway(status: int = 502) -> TransportError:
-    """Return the error for an answer that took too long."""
+    """Return the error of a gateway timeout."""
     return TransportError(f"a failing endpoint: HTTP {status}.", status=status)
 
 
 def counted(value: Any) -> int:
-    """Return how many rows an answer has in all of its lists."""
+    """Return the number of rows in all lists of an answer."""
     if isinstance(value, Mapping):
         return sum(map(counted, value.values()))
     return sum(1 + counted(each) for each in value) if isinstance(value, list) else 0
@@ -397,5 +397,5 @@ def faulty(name: str, **options: Any) -> tuple[Client, Items, Failing]:
 
 
 def ids(data: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of the items in the data of `QUERY`, in their order, nulls apart."""
+    """Return the numbers of the items in the data of `QUERY`, without nulls."""
     return [each["n"] for each in data["items"]["nodes"] or () if each is not None]

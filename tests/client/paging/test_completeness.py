@@ -1,4 +1,4 @@
-"""What proves that all items came, and what does not: one service for each case."""
+"""Answers that prove that all items came, and answers that do not: one service for each case."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def cut(items: list[Any], args: Mapping[str, Any], most: int = 100) -> list[Any]
 
 
 def serve_items(resolve: Any) -> dict[str, Any]:
-    """Return the resolvers of a service whose items a function of the arguments gives."""
+    """Return the resolvers of a service whose items come from a function of the arguments."""
     return {"Query": {"items": lambda _, args, __: resolve(args)}}
 
 
 def connect(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of a connection; ``hasNextPage`` counts items behind ``before``, too."""
+    """Return a page of a connection whose ``hasNextPage`` ignores the bound of ``before``."""
     low = int(args["after"]) + 1 if args.get("after") else 0
     high = int(args["before"]) if args.get("before") else TOTAL
     if args.get("first") is not None:
@@ -91,10 +91,10 @@ def connect(args: Mapping[str, Any]) -> dict[str, Any]:
     ("arguments", "expected"),
     [('first: 5, before: "17"', ITEMS[:17]), ('last: 5, after: "16"', ITEMS[17:])],
 )
-def test_a_connection_ends_at_the_bound_of_the_text(
+def test_a_connection_ends_at_the_bound_in_the_query(
     arguments: str, expected: list[dict[str, Any]]
 ) -> None:
-    """Behind the bound there is more, and it was not asked for."""
+    """Items beyond a ``before`` bound are not requested."""
     text = f"{{ items({arguments}) {{ nodes {{ id name }} }} }}"
     result, said = execute_all(CONNECTION, serve_items(connect), text)
     assert result.data["items"]["nodes"] == expected
@@ -104,8 +104,8 @@ def test_a_connection_ends_at_the_bound_of_the_text(
 
 
 @pytest.mark.parametrize("size", ["first: 0", "last: 0"])
-def test_no_items_are_not_all_items(size: str) -> None:
-    """A query that asks for none is not complete."""
+def test_a_query_for_zero_items_is_not_complete(size: str) -> None:
+    """A page size of zero leaves items out."""
     text = f"{{ items({size}) {{ nodes {{ name }} }} }}"
     result, said = execute_all(CONNECTION, serve_items(connect), text)
     assert result.report is not None
@@ -113,7 +113,7 @@ def test_no_items_are_not_all_items(size: str) -> None:
     assert f"`{size}`" in said[0]
 
 
-def test_first_and_last_together_are_doubted() -> None:
+def test_first_and_last_together_are_not_proved_complete() -> None:
     """Each page leaves items out."""
     text = "{ items(first: 5, last: 2) { nodes { name } } }"
     result, _ = execute_all(CONNECTION, serve_items(connect), text)
@@ -122,7 +122,7 @@ def test_first_and_last_together_are_doubted() -> None:
 
 
 def test_lists_beside_the_edges_are_not_paged() -> None:
-    """Groups are about all items; they come once."""
+    """Groups refer to all items, so they come once."""
     text = '{ items(first: 5) { groups(by: "x") { key } } }'
     result, _ = execute_all(CONNECTION, serve_items(connect), text)
     assert result.data == {"items": {"groups": [{"key": "a"}]}}
@@ -131,8 +131,8 @@ def test_lists_beside_the_edges_are_not_paged() -> None:
 
 
 @pytest.mark.parametrize("rows", [7, 40])
-def test_equal_rows_without_a_key_or_a_count_are_doubted(rows: int) -> None:
-    """Nothing tells whether pages overlapped."""
+def test_equal_rows_without_key_and_count_are_not_proved_complete(rows: int) -> None:
+    """Such pages may overlap."""
     sdl = "type Visit { country: String! } type Query { items(limit: Int, offset: Int): [Visit!]! }"
     visits = [{"country": f"c{n % 3}"} for n in range(rows)]
     result, said = execute_all(
@@ -145,7 +145,7 @@ def test_equal_rows_without_a_key_or_a_count_are_doubted(rows: int) -> None:
 
 
 def test_short_pages_in_the_middle_do_not_end_a_list() -> None:
-    """A service that leaves items out after it cut the page gives shorter pages."""
+    """A service that removes items from a page after cutting it returns shorter pages."""
 
     def resolve(args: Mapping[str, Any]) -> list[Any]:
         number = args.get("page") or 1
@@ -159,8 +159,8 @@ def test_short_pages_in_the_middle_do_not_end_a_list() -> None:
     assert result.report.complete
 
 
-def test_larger_pages_that_bring_fewer_items_do_not_end_a_list() -> None:
-    """Some services give their default for a size that they do not take."""
+def test_a_large_size_that_returns_fewer_items_does_not_end_a_list() -> None:
+    """Some services use their default for a size that they do not accept."""
     items = [{"id": str(n), "name": f"n{n}"} for n in range(400)]
 
     def resolve(args: Mapping[str, Any]) -> list[Any]:
@@ -175,7 +175,7 @@ def test_larger_pages_that_bring_fewer_items_do_not_end_a_list() -> None:
 
 
 def test_an_empty_page_with_a_token_is_not_the_end() -> None:
-    """AppSync filters its pages, so one may be empty while more follow."""
+    """AppSync filters its pages, so an empty page may be followed by others."""
     sdl = (
         ITEM
         + "type Items { items: [Item!]! nextToken: String } "
@@ -194,8 +194,8 @@ def test_an_empty_page_with_a_token_is_not_the_end() -> None:
     assert result.report.complete
 
 
-def test_a_limit_that_the_endpoint_cut_is_doubted() -> None:
-    """20 items for a limit of 100 may be all, or the most that it gives."""
+def test_a_list_of_a_round_length_is_not_proved_complete() -> None:
+    """20 items for a limit of 100 may be all, or the endpoint's maximum."""
     sdl = ITEM + "type Query { items(limit: Int): [Item!]! }"
     resolvers = serve_items(lambda args: cut(ITEMS, args, 20))
     result, _ = execute_all(sdl, resolvers, "{ items(limit: 100) { name } }")
@@ -207,8 +207,8 @@ def test_a_limit_that_the_endpoint_cut_is_doubted() -> None:
     assert result.report.complete
 
 
-def test_a_page_with_two_lists_is_doubted() -> None:
-    """Nothing says how they go on, so the report names the field and its argument."""
+def test_a_page_with_two_lists_is_not_proved_complete() -> None:
+    """The report names the field and its argument, as it cannot be continued."""
     sdl = (
         ITEM
         + "type Page { media: [Item!]! users: [Item!]! } "
@@ -220,8 +220,8 @@ def test_a_page_with_two_lists_is_doubted() -> None:
     assert result.report.doubts == ("items: it takes `page:`, and nothing tells how it goes on.",)
 
 
-def test_an_error_that_leaves_null_is_doubted() -> None:
-    """The list that did not come is named, with the words of the endpoint."""
+def test_a_list_that_an_error_made_null_is_reported() -> None:
+    """The report names the list, with the message of the endpoint."""
 
     def refuse(_: Any) -> Any:
         msg = "Not today."
@@ -235,8 +235,8 @@ def test_an_error_that_leaves_null_is_doubted() -> None:
     assert result.report.doubts[0].startswith("items: not answered")
 
 
-def test_all_items_for_a_negative_limit_are_asked_for_once_more() -> None:
-    """Directus gives everything for -1; an empty page behind it proves that."""
+def test_a_negative_limit_is_proved_by_an_empty_page() -> None:
+    """Directus returns all items for -1; one more request proves it."""
     resolvers = serve_items(lambda args: cut(ITEMS, {"offset": args.get("offset")}, 10**6))
     result, _ = execute_all(PLAIN, resolvers, "{ items(limit: -1) { id name } }")
     assert result.data["items"] == ITEMS
@@ -246,7 +246,7 @@ def test_all_items_for_a_negative_limit_are_asked_for_once_more() -> None:
 
 
 def test_items_listed_twice_in_one_page_are_kept() -> None:
-    """The endpoint lists them so; only items of other pages are duplicates."""
+    """Only items of other pages count as duplicates."""
     items = [ITEMS[0], ITEMS[0], ITEMS[1]]
     result, _ = execute_all(
         PLAIN, serve_items(lambda args: cut(items, args)), "{ items(limit: 5) { id name } }"
@@ -255,7 +255,7 @@ def test_items_listed_twice_in_one_page_are_kept() -> None:
 
 
 def test_only_the_last_page_warns() -> None:
-    """The pages before it are partial because others follow."""
+    """The pages before it are incomplete because others follow."""
     schema = Schema(PLAIN, serve_items(lambda args: cut(ITEMS, {**args, "offset": 0})))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -266,7 +266,7 @@ def test_only_the_last_page_warns() -> None:
 
 
 def test_many_small_inner_lists_take_few_requests() -> None:
-    """Lists of one field grow together, and more of them share a request."""
+    """Pages of inner lists grow together, and more of them share a request."""
     sdl = """
     type Query { posts(first: Int, offset: Int): [Post!]! post(id: ID!): Post }
     type Post { id: ID! comments(first: Int, offset: Int): [Comment!]! }

@@ -1,4 +1,4 @@
-"""The faulty connections are faulty in the way they say; who pages them carelessly gets lost."""
+"""The faulty connections have the faults that they name, and the client copes with each."""
 
 import pytest
 
@@ -9,7 +9,7 @@ MANY = 30
 
 
 def naive(name):
-    """Page as most loops do, for at most so many requests."""
+    """Page with a simple loop, for at most the given number of requests."""
     client, _, _ = faulty(name)
     got, cursor = [], None
     for number in range(1, MANY + 1):
@@ -23,8 +23,8 @@ def naive(name):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_careless_loop_ends_where_the_endpoint_says_so(name):
-    """There it gets what there is, with the duplicates that come; elsewhere it never ends."""
+def test_a_simple_loop_ends_only_if_the_endpoint_says_so(name):
+    """It gets all items with duplicates, or never ends."""
     fault = FAULTS[name]
     got, requests = naive(name)
     if fault.told:
@@ -36,8 +36,8 @@ def test_a_careless_loop_ends_where_the_endpoint_says_so(name):
         assert requests is None
 
 
-def test_what_is_nested_is_served_rightly():
-    """Three parts of each item, two of them on the first page."""
+def test_nested_lists_are_correct():
+    """Each item has three parts, two of them on the first page."""
     client, _, _ = faulty("right")
     first = client.execute(NESTED).data["items"]["nodes"][0]
     assert [each["id"] for each in first["parts"]["nodes"]] == ["item-0-0", "item-0-1"]
@@ -47,8 +47,8 @@ def test_what_is_nested_is_served_rightly():
     assert rest == {"nodes": [{"id": "item-3-2"}], "pageInfo": {"hasNextPage": False}}
 
 
-def test_the_transport_fails_when_it_is_told_to():
-    """By the number of a request, and for what is too large."""
+def test_the_transport_fails_as_configured():
+    """By the number of a request, and by its size."""
     client, _, transport = faulty("right", fails={2: KeyboardInterrupt}, heavy=SIZE)
     assert len(ids(client.execute(QUERY).data)) == SIZE
     with pytest.raises(KeyboardInterrupt):
@@ -67,7 +67,7 @@ def test_the_transport_fails_when_it_is_told_to():
 
 
 def careful(name, text, **options):
-    """Return what the client gets of a faulty connection, and how often it asked."""
+    """Return the client's result for a faulty connection, and the number of requests."""
     client, items, _ = faulty(name)
     result = client.execute_all(text, **options)
     return result, items.asked
@@ -75,8 +75,8 @@ def careful(name, text, **options):
 
 @pytest.mark.parametrize("text", [QUERY, NESTED], ids=["flat", "nested"])
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_client_gets_what_can_be_got_and_ends(name, text):
-    """Each item once, with all that is nested in it, and a report that says what is known."""
+def test_the_client_gets_all_available_items_and_ends(name, text):
+    """Each item comes once, with its nested lists, and the report states the completeness."""
     fault = FAULTS[name]
     result, asked = careful(name, text)
     got, report = ids(result.data), result.report
@@ -93,7 +93,7 @@ def test_the_client_gets_what_can_be_got_and_ends(name, text):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_page_by_page_it_is_the_same(name):
+def test_iterating_pages_gives_the_same_items(name):
     """No item comes on two pages."""
     client, _, _ = faulty(name)
     got = [n for result in client.pages(QUERY) for n in ids(result.data)]
@@ -101,8 +101,8 @@ def test_page_by_page_it_is_the_same(name):
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.told])
-def test_a_count_that_was_not_reached_is_told(name):
-    """Who looks at the report knows that something is missing."""
+def test_a_count_that_was_not_reached_is_reported(name):
+    """The report says that items are missing."""
     result, _ = careful(name, QUERY)
     report = result.report
     assert report.complete == (name in {"right", "goes on", "overlapping", "nulls"})
@@ -123,8 +123,8 @@ FAILURES = {
 @pytest.mark.parametrize("text", [QUERY, NESTED], ids=["flat", "nested"])
 @pytest.mark.parametrize("failure", ["interrupt", "broken", "limited"])
 @pytest.mark.parametrize("page", [2, 3, 5])
-def test_a_failure_keeps_the_pages_before_and_is_gone_on_with(page, failure, text):
-    """The error has them; all that was asked for again is the page that failed."""
+def test_paging_resumes_after_a_failure(page, failure, text):
+    """The error has the pages so far; only the failed page is requested again."""
     client, items, transport = faulty("right", fails={page: FAILURES[failure]})
     with pytest.raises((KeyboardInterrupt, TransportError)) as caught:
         client.execute_all(text)
@@ -143,7 +143,7 @@ def test_a_failure_keeps_the_pages_before_and_is_gone_on_with(page, failure, tex
 
 @pytest.mark.parametrize("failure", ["null", "no data"])
 def test_an_answer_without_data_keeps_the_pages_before(failure):
-    """As an error, or in the report of the result."""
+    """In the error, or in the report of the result."""
     client, _, _ = faulty("right", fails={3: FAILURES[failure]})
     try:
         result = client.execute_all(QUERY)
@@ -155,7 +155,7 @@ def test_an_answer_without_data_keeps_the_pages_before(failure):
 
 @pytest.mark.parametrize("bound", ["heavy", "refused"])
 def test_pages_that_are_too_large_are_halved(bound):
-    """Down to what the endpoint bears; nothing is lost, and it is not asked for ever."""
+    """Down to a size that the endpoint accepts, without losing items."""
     client, items, transport = faulty("right", **{bound: 3})
     result = client.execute_all(QUERY)
     assert ids(result.data) == list(range(TOTAL))
@@ -164,8 +164,8 @@ def test_pages_that_are_too_large_are_halved(bound):
     assert len(transport.sent) < 3 * TOTAL
 
 
-def test_an_endpoint_that_bears_nothing_ends_it():
-    """With one item a page the gateway still fails: that is its error, soon."""
+def test_an_overloaded_endpoint_ends_paging():
+    """If pages of one item fail too, the error of the gateway is raised soon."""
     client, _, transport = faulty("right", heavy=0)
     with pytest.raises(TransportError, match="HTTP 502"):
         client.execute_all(QUERY)

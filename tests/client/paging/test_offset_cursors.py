@@ -1,6 +1,6 @@
-"""Pages whose cursors can be told beforehand are asked for at once, and never more than there are.
+"""Pages whose cursors can be computed are requested at once, and never more than exist.
 
-The pages come in any order; what comes of them is what asking one after the other gives.
+In any order of the answers the result is the same as with one request after the other.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def walked(
     order: Callable[[list[PageRequest]], list[PageRequest]],
     **options: Any,
 ) -> Crawler:
-    """Page a query, the answers of each round in another order."""
+    """Page a query, with the answers of each round in another order."""
     walk = client._pager.start_crawler(text, None, None, options)
     asks = [walk.build_first_request()]
     while asks:
@@ -79,8 +79,8 @@ def walked(
 
 
 @pytest.mark.parametrize("order", list(permutations(range(WIDTH))))
-def test_pages_in_any_order_are_put_in_theirs(order: tuple[int, ...]) -> None:
-    """Five pages in two rounds, each asked for once."""
+def test_pages_that_come_in_any_order_are_sorted(order: tuple[int, ...]) -> None:
+    """Five pages come in two rounds, each requested once."""
     schema, items = world()
     walk = walked(Client(schema), QUERY, lambda asks: [asks[n] for n in order if n < len(asks)])
     result = walk.build_result()
@@ -91,8 +91,8 @@ def test_pages_in_any_order_are_put_in_theirs(order: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_faults_give_what_they_give_one_after_the_other(name: str) -> None:
-    """The same items and the same end; a misfit costs one round at most."""
+def test_faults_give_the_same_result_as_single_requests(name: str) -> None:
+    """The same items and the same end; a wrong guess costs at most one round."""
     fault = FAULTS[name]
     for order in (list, lambda asks: asks[::-1]):
         schema, items = world(fault.spoil)
@@ -114,7 +114,7 @@ UNCOUNTED = SDL.replace("totalCount: Int! ", "")
 
 
 def rounds(text: str, sdl: str = SDL, **options: Any) -> list[int]:
-    """Return how many requests there were in each round."""
+    """Return the number of requests in each round."""
     schema, _ = world(sdl=sdl)
     sizes: list[int] = []
 
@@ -126,8 +126,8 @@ def rounds(text: str, sdl: str = SDL, **options: Any) -> list[int]:
     return sizes
 
 
-def test_only_what_is_counted_is_asked_for_at_once() -> None:
-    """Without a count nobody knows how many pages there are."""
+def test_pages_are_requested_at_once_only_with_a_count() -> None:
+    """Without a count the number of pages is unknown."""
     assert rounds(QUERY) == [1, 4]
     assert rounds(QUERY.replace("totalCount", "")) == [1, 4]
     assert rounds(QUERY.replace("totalCount", ""), UNCOUNTED) == [1, 1, 1, 1, 1]
@@ -136,8 +136,8 @@ def test_only_what_is_counted_is_asked_for_at_once() -> None:
     assert rounds(QUERY, max_requests=3) == [1, 2]
 
 
-def test_an_endpoint_that_bears_little_is_not_asked_at_once() -> None:
-    """Of pages that had to be halved, the next one may be too large again."""
+def test_halved_pages_are_requested_one_by_one() -> None:
+    """The next page may be too large again."""
     schema, _ = world()
     client = Client(Failing(schema, heavy=3), schema=schema)
     walk = client._pager.start_crawler(QUERY, None, None, {})
@@ -148,7 +148,7 @@ def test_an_endpoint_that_bears_little_is_not_asked_at_once() -> None:
 
 
 def test_several_connections_share_requests() -> None:
-    """Each request carries the pages of all that have as many, counted or not."""
+    """Each request has pages of all connections of the same length, with or without a count."""
     items, others = f"items(first: 5) {WHOLE}", f"others(first: 5) {WHOLE}"
     assert rounds(f"{{ {items} {others} }}") == [1, 4]
     assert rounds(f"{{ {items} {others.replace(WHOLE, BARE)} }}") == [1, 4]
@@ -159,8 +159,8 @@ def test_several_connections_share_requests() -> None:
 WHOLE, BARE = "{ totalCount nodes { n } }", "{ nodes { n } }"
 
 
-def test_a_page_that_fails_is_asked_for_again_alone() -> None:
-    """Those behind it have come, and wait for it."""
+def test_only_the_failed_page_is_requested_again() -> None:
+    """The pages after it came early, and are kept."""
     schema, items = world()
     client = Client(schema)
     walk = client._pager.start_crawler(QUERY, None, None, {})
@@ -184,7 +184,7 @@ def test_a_page_that_fails_is_asked_for_again_alone() -> None:
 
 @pytest.mark.parametrize("bound", [{"heavy": 3}, {"refused": 3}, {"fails": {3: MemoryError}}])
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_failures_at_once_lose_nothing(bound: dict[str, Any], way: str) -> None:
+def test_failures_in_a_round_lose_no_items(bound: dict[str, Any], way: str) -> None:
     """Halved pages, and an error in the middle of a round."""
     schema, _ = world()
     client = Client(Failing(schema, **bound), schema=schema)
@@ -203,8 +203,8 @@ def test_failures_at_once_lose_nothing(bound: dict[str, Any], way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_over_http_they_are_on_their_way_together(way: str) -> None:
-    """The four pages after the first wait for each other, and none is asked for twice."""
+def test_over_http_pages_are_requested_in_parallel(way: str) -> None:
+    """The four pages after the first wait for each other, and each is requested once."""
     together = threading.Barrier(WIDTH, timeout=20)
 
     def waits(_: Items, good: dict[str, Any], begin: int, __: int) -> dict[str, Any]:
@@ -222,8 +222,8 @@ def test_over_http_they_are_on_their_way_together(way: str) -> None:
     assert items.asked == TOTAL // SIZE
 
 
-def test_page_by_page_nothing_is_asked_for_before_its_turn() -> None:
-    """Who leaves the pages causes no further request."""
+def test_iterating_pages_requests_no_page_early() -> None:
+    """Leaving the iterator causes no further request."""
     schema, items = world()
     client = Client(Failing(schema), schema=schema)
     assert len(list(zip(client.pages(QUERY), range(2), strict=False))) == 2

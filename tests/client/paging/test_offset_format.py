@@ -1,4 +1,4 @@
-"""Cursors that are offsets are told from others by the number of items before them."""
+"""Cursors that are offsets are recognized by the number of items before them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def coded(text: str) -> str:
         ("offset:5", 5, "offset:20"),
     ],
 )
-def test_the_cursor_some_items_further_is_told(cursor: str, count: int, following: str) -> None:
-    """It is written as the one before."""
+def test_the_cursor_of_later_items_is_computed(cursor: str, count: int, following: str) -> None:
+    """It has the same format."""
     offset = detect_offset_format(cursor, count)
     assert offset is not None
     assert offset.format_cursor(count) == cursor
@@ -51,13 +51,13 @@ def test_the_cursor_some_items_further_is_told(cursor: str, count: int, followin
         ("9" * 400, 10),
     ],
 )
-def test_whatever_else_is_none(cursor: object, count: int) -> None:
-    """A number that does not fit may be an identifier, or a time."""
+def test_other_cursors_are_not_offsets(cursor: object, count: int) -> None:
+    """A number that does not fit may be an identifier or a time."""
     assert detect_offset_format(cursor, count) is None
 
 
-def test_searches_of_github_end_at_a_thousand() -> None:
-    """Whatever they count."""
+def test_github_searches_end_at_one_thousand_items() -> None:
+    """Also if their count is higher."""
     offset, other = detect_offset_format(coded("cursor:100"), 100), detect_offset_format("100", 100)
     assert offset is not None
     assert other is not None

@@ -1,4 +1,4 @@
-"""Pages of well-behaved and of badly behaved endpoints: paging ends, and keeps what came."""
+"""Paging of correct and faulty endpoints: it ends, and keeps the items that came."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def part(owner: str, number: int) -> dict[str, Any]:
 
 
 def page(rows: list[Any], args: dict[str, Any]) -> dict[str, Any]:
-    """Return a page as it should be."""
+    """Return a correct page."""
     start = int(args.get("after") or 0)
     end = min(start + (args.get("first") or 100), len(rows))
     low, high = start, end
@@ -97,7 +97,7 @@ def page(rows: list[Any], args: dict[str, Any]) -> dict[str, Any]:
 
 
 class World:
-    """A schema of 25 items with eight parts each; how pages of items go wrong can be set."""
+    """A schema of 25 items with eight parts each, whose pages of items can be made faulty."""
 
     def __init__(self, count: int = 25) -> None:
         self.items = [item(number) for number in range(count)]
@@ -136,7 +136,7 @@ class World:
         return self.items[int(owner[1:])] if not number else part(owner, int(number))
 
     def page(self, _: Any, args: dict[str, Any], __: Any) -> dict[str, Any]:
-        """Return a page of the items, faulty or not."""
+        """Return a page of the items, correct or faulty."""
         self.asked.append(args)
         made = page(self.items, args)
         if self.fault is not None:
@@ -144,7 +144,7 @@ class World:
         return made
 
     def client(self, wire: Callable[[Any, int], Response | None] | None = None) -> Client:
-        """Return a client; `wire` may answer a request in the place of the schema."""
+        """Return a client; `wire` may answer a request instead of the schema."""
         return Client(Wire(self.schema, wire))
 
     def names(self, result: Any) -> list[str]:
@@ -153,7 +153,7 @@ class World:
 
 
 class Wire(InProcessTransport):
-    """Executes in this process, and lets a test answer first."""
+    """Executes in this process, unless a test answers first."""
 
     def __init__(self, schema: Schema, wire: Callable[[Any, int], Response | None] | None) -> None:
         super().__init__(schema)
@@ -169,7 +169,7 @@ class Wire(InProcessTransport):
 
 @pytest.fixture
 def world() -> World:
-    """Return a world whose pages are right."""
+    """Return a world with correct pages."""
     return World()
 
 
@@ -189,8 +189,8 @@ def test_all_pages_come_as_one_result(world: World) -> None:
     assert str(result.report) == "25 of 25 items in 3 requests"
 
 
-def test_what_is_added_never_shows(world: World) -> None:
-    """Neither data nor frames nor reprs name what was added to the query."""
+def test_added_fields_never_show(world: World) -> None:
+    """Data, frames and reprs have only the fields of the query."""
     result = world.client().execute_all(NESTED)
     assert set(result.data["items"]) == {"nodes"}
     assert set(result.data["items"]["nodes"][0]) == {"name", "parts"}
@@ -200,8 +200,8 @@ def test_what_is_added_never_shows(world: World) -> None:
     assert "pageInfo" not in shown
 
 
-def test_the_report_is_shown_and_travels_with_the_frame(world: World) -> None:
-    """The last line of the repr says what paging did, and `attrs` hold it as JSON values."""
+def test_the_report_is_in_the_repr_and_in_the_frame(world: World) -> None:
+    """The last line of the repr has it as text, `attrs` as JSON values."""
     client = world.client()
     assert repr(client.execute_all(ITEMS)).endswith("Pages: 25 of 25 items in 3 requests")
     frame = client.frame(ITEMS, pages="all")
@@ -210,7 +210,7 @@ def test_the_report_is_shown_and_travels_with_the_frame(world: World) -> None:
 
 
 def test_nested_connections_are_followed(world: World) -> None:
-    """Each item has all its parts, asked for several parents at a time."""
+    """Each item gets all its parts, requested for several parents at a time."""
     result = world.client().execute_all(NESTED.replace("4", "8"))
     rows = result.data["items"]["nodes"]
     assert [len(row["parts"]["nodes"]) for row in rows] == [PARTS] * 25
@@ -219,8 +219,10 @@ def test_nested_connections_are_followed(world: World) -> None:
     assert result.report.requests == 1 + 6  # three further pages of items and fifty of parts
 
 
-def test_few_lists_wait_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Outer pages come first, and lists that do not fill a request wait for those they bring."""
+def test_lists_wait_until_they_fill_a_request(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outer pages come first, and bring further lists."""
     monkeypatch.setattr(page_size, "PAGES_BEFORE_GROWTH", 1000)
     client = world.client()
     for size, least in [(4, 9), (6, 7), (7, 7), (9, 7), (12, 7), (25, 6)]:
@@ -230,15 +232,15 @@ def test_few_lists_wait_for_others(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_connections_in_a_plain_list_are_followed(world: World) -> None:
-    """A list that is no connection does not keep what stands in its items from being followed."""
+    """A plain list around connections does not prevent their paging."""
     result = world.client().execute_all("{ all { parts(first: 3) { nodes { name } } } }")
     assert [len(row["parts"]["nodes"]) for row in result.data["all"]] == [PARTS] * 3
     assert result.report is not None
     assert result.report.requests == 3
 
 
-def test_unions_are_told_apart_by_the_interface(world: World) -> None:
-    """Items of a union have an identifier where its members implement Node."""
+def test_items_of_a_union_are_identified_by_an_interface(world: World) -> None:
+    """If all members implement Node, the id is added."""
     text = "{ found(first: 4) { nodes { ... on Item { name } ... on Part { name } } } }"
     result = world.client().execute_all(text)
     assert len(result.data["found"]["nodes"]) == PARTS + 2
@@ -246,8 +248,8 @@ def test_unions_are_told_apart_by_the_interface(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["endCursor", "cursor", "after"])
-def test_a_cursor_variable_of_ones_own_begins(world: World, name: str) -> None:
-    """A cursor that the query takes as a variable is where paging begins."""
+def test_a_cursor_variable_of_the_query_is_the_start(world: World, name: str) -> None:
+    """Paging starts at the cursor that the query takes as a variable."""
     text = (
         f"query ($n: Int!, ${name}: String) {{ items(first: $n, after: ${name}) {{"
         " totalCount pageInfo { hasNextPage endCursor } nodes { name } } }"
@@ -262,7 +264,7 @@ def test_a_cursor_variable_of_ones_own_begins(world: World, name: str) -> None:
 
 
 def test_last_pages_backwards(world: World) -> None:
-    """With `last` the pages go from the end to the beginning, and the items keep their order."""
+    """With `last` paging goes from the end to the beginning, and the items keep their order."""
     text = "{ items(last: 10) { pageInfo { hasPreviousPage hasNextPage } nodes { name } } }"
     result = world.client().execute_all(text)
     assert world.names(result) == ALL
@@ -270,8 +272,8 @@ def test_last_pages_backwards(world: World) -> None:
     assert len(world.asked) == 3
 
 
-def test_a_page_size_is_added_where_the_text_gives_none(world: World) -> None:
-    """Without `first` a hundred items are asked for, with `page_size` that many."""
+def test_a_page_size_is_added_if_the_query_has_none(world: World) -> None:
+    """A hundred items by default, else `page_size`."""
     client = world.client()
     client.execute_all("{ items { nodes { name } } }")
     client.execute_all("{ items { nodes { name } } }", page_size=9)
@@ -279,14 +281,14 @@ def test_a_page_size_is_added_where_the_text_gives_none(world: World) -> None:
 
 
 @pytest.mark.parametrize("size", [0, -4])
-def test_a_page_size_that_is_none_is_left_to_the_endpoint(world: World, size: int) -> None:
-    """Nobody is paged item by item because of a sign: the endpoint says what it thinks of it."""
+def test_an_invalid_page_size_is_sent_unchanged(world: World, size: int) -> None:
+    """The endpoint answers a negative size itself."""
     world.client().execute_all(f"{{ items(first: {size}) {{ nodes {{ name }} }} }}")
     assert [args["first"] for args in world.asked] == [size]
 
 
 def test_pages_iterates_results(world: World) -> None:
-    """Each page is a result of its own, whose nested connections are complete."""
+    """Each page is a result whose nested connections are complete."""
     text = "{ plain items(first: 10) { nodes { name parts(first: 5) { nodes { id } } } } }"
     pages = list(world.client().pages(text))
     assert [len(page_) for page_ in pages] == [10, 10, 5]
@@ -295,23 +297,23 @@ def test_pages_iterates_results(world: World) -> None:
     assert list(map(len, parts)) == [PARTS] * 25
 
 
-def test_pages_can_be_left(world: World) -> None:
-    """Who stops iterating causes no further request."""
+def test_leaving_the_iterator_sends_no_request(world: World) -> None:
+    """Breaking out of the loop causes no further request."""
     for _ in world.client().pages(ITEMS):
         break
     assert len(world.asked) == 1
 
 
 def test_a_query_without_connections_is_one_page(world: World) -> None:
-    """There is nothing to follow, and the report says so."""
+    """The report says that the query has no list to page."""
     result = world.client().execute_all("{ plain }")
     assert result.data == {"plain": "text"}
     assert result.report is not None
     assert result.report.notes == ("The query has no list that comes in pages.",)
 
 
-def test_a_path_chooses_what_is_followed(world: World) -> None:
-    """Only the connection of that name, and those around and in it, are followed."""
+def test_a_path_selects_the_list_to_follow(world: World) -> None:
+    """Only that connection is followed, with those around and in it."""
     text = (
         "{ items(first: 10) { nodes { name } } me { parts(first: 3) { nodes { name } } }"
         " other: items(first: 2) { nodes { name parts(first: 3) { nodes { name } } } } }"
@@ -325,7 +327,7 @@ def test_a_path_chooses_what_is_followed(world: World) -> None:
 
 
 def test_results_and_requests_are_capped(world: World) -> None:
-    """`max_results` asks for no more than it needs, `max_requests` can be gone on from."""
+    """`max_results` requests no more items than needed; paging can resume after `max_requests`."""
     client = world.client()
     few = client.execute_all(ITEMS, max_results=12)
     assert world.names(few) == ALL[:12]
@@ -341,7 +343,7 @@ def test_results_and_requests_are_capped(world: World) -> None:
 
 
 def test_a_running_loop_is_not_blocked(world: World) -> None:
-    """The asynchronous forms give what the others give."""
+    """The asynchronous methods return the same."""
 
     async def ask() -> tuple[Result, list[int]]:
         client = Client(world.schema)
@@ -353,8 +355,8 @@ def test_a_running_loop_is_not_blocked(world: World) -> None:
     assert result.data == world.client().execute_all(NESTED).data
 
 
-def test_independent_chains_are_asked_for_at_once(world: World) -> None:
-    """Over HTTP, two requests of one round are on their way at the same time."""
+def test_independent_lists_are_requested_in_parallel(world: World) -> None:
+    """Over HTTP, two requests of one round run at the same time."""
     world.items = [item(number) for number in range(20)]
     both = threading.Barrier(2, timeout=20)
     plain, waits = world.node, iter(range(20))
@@ -371,8 +373,8 @@ def test_independent_chains_are_asked_for_at_once(world: World) -> None:
     assert len(result.frame("items.parts")) == 20 * PARTS
 
 
-def test_progress_is_told_of_each_answer(world: World) -> None:
-    """A function hears what came, what is expected, and how many requests there were."""
+def test_progress_is_called_for_each_answer(world: World) -> None:
+    """With items so far, items expected, and the number of requests."""
     heard: list[tuple[int, int | None, int]] = []
     world.client().execute_all(ITEMS, progress=lambda *args: heard.append(args[:3]))
     assert heard == [(10, 25, 1), (20, 25, 2), (25, 25, 3)]
@@ -399,8 +401,8 @@ def test_only_queries_are_paged(world: World, kind: str) -> None:
         ({"progress": 5}, "progress= takes"),
     ],
 )
-def test_wrong_options_are_told(world: World, options: dict[str, Any], said: str) -> None:
-    """An option that is none, or has no such value, is an error before anything is sent."""
+def test_invalid_options_raise(world: World, options: dict[str, Any], said: str) -> None:
+    """Before any request is sent."""
     with pytest.raises(OptionError, match=said):
         world.client().execute_all(ITEMS, **options)
     assert world.asked == []
@@ -410,20 +412,20 @@ def test_wrong_options_are_told(world: World, options: dict[str, Any], said: str
 
 
 def shifted(args: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments that begin two items too early."""
+    """Return arguments that start two items too early."""
     return {**args, "after": str(int(args["after"]) - 2)} if args.get("after") else args
 
 
 def ended(world: World, text: str = ITEMS) -> tuple[list[str], Any]:
-    """Return the names that came, and the report."""
+    """Return the names of the items, and the report."""
     result = world.client().execute_all(text)
     assert result.report is not None
     return world.names(result), result.report
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_whatever_the_fault_what_there_is_comes_once(name: str) -> None:
-    """Each fault ends in time, keeps what can be had, and is not taken for the whole."""
+def test_every_fault_ends_with_each_item_once(name: str) -> None:
+    """The result has the available items, and is not reported as complete."""
     fault = FAULTS[name]
     client, _, transport = faulty(name)
     result = client.execute_all(QUERY)
@@ -437,8 +439,8 @@ def test_whatever_the_fault_what_there_is_comes_once(name: str) -> None:
     assert sorted(i for each in faulty(name)[0].pages(QUERY) for i in ids(each.data)) == sorted(got)
 
 
-def test_the_same_page_for_ever_ends(world: World) -> None:
-    """An endpoint that does not look at the cursor gives the same one twice."""
+def test_a_repeated_page_ends_paging(world: World) -> None:
+    """An endpoint that ignores the cursor returns the same one twice."""
     world.fault = lambda _, __: page(world.items, {"first": 10})
     names, report = ended(world)
     assert names == ALL[:10]
@@ -449,16 +451,16 @@ def test_the_same_page_for_ever_ends(world: World) -> None:
 
 
 @pytest.mark.parametrize("cursor", [None, ""])
-def test_a_missing_cursor_ends(world: World, cursor: str | None) -> None:
-    """More pages without a cursor to ask for them are no reason to go on."""
+def test_a_missing_cursor_ends_paging(world: World, cursor: str | None) -> None:
+    """More pages cannot be requested without a cursor."""
     world.fault = lambda made, _: {"pageInfo": {**made["pageInfo"], "endCursor": cursor}}
     names, report = ended(world)
     assert names == ALL[:10]
     assert report.ended == "there is more, without a cursor"
 
 
-def test_empty_pages_for_ever_end(world: World) -> None:
-    """Five pages in a row without anything new are enough."""
+def test_empty_pages_end_paging(world: World) -> None:
+    """Five pages in a row without new items are enough."""
     info = {"hasNextPage": True, "hasPreviousPage": False}
     world.fault = lambda _, number: (
         {"nodes": [], "pageInfo": {**info, "endCursor": f"{100 + number}"}} if number > 2 else {}
@@ -469,8 +471,8 @@ def test_empty_pages_for_ever_end(world: World) -> None:
     assert report.requests == 2 + 5
 
 
-def test_a_few_empty_pages_are_passed(world: World) -> None:
-    """Filters leave pages empty on the way to others."""
+def test_a_few_empty_pages_are_skipped(world: World) -> None:
+    """Filters may leave pages empty in the middle."""
     world.fault = lambda _, number: {"nodes": []} if number == 2 else {}
     names, report = ended(world)
     assert names == [*ALL[:10], *ALL[20:]]
@@ -478,8 +480,8 @@ def test_a_few_empty_pages_are_passed(world: World) -> None:
     assert report.notes == ("15 items came, and the endpoint counts 25.",)
 
 
-def test_the_same_items_under_new_cursors_end(world: World) -> None:
-    """What came before is left out by its identifier, and paging ends."""
+def test_repeated_items_with_new_cursors_end_paging(world: World) -> None:
+    """Duplicates are removed by their identifier."""
     world.fault = lambda made, number: {
         "nodes": world.items[:10],
         "pageInfo": {**made["pageInfo"], "hasNextPage": True, "endCursor": str(number)},
@@ -490,8 +492,8 @@ def test_the_same_items_under_new_cursors_end(world: World) -> None:
     assert report.ended == "5 pages came with nothing new"
 
 
-def test_a_next_page_that_is_none_ends(world: World) -> None:
-    """`hasNextPage` that is true on the last page costs one request and loses nothing."""
+def test_an_empty_next_page_ends_paging(world: World) -> None:
+    """`hasNextPage` true on the last page costs one request and loses no items."""
     world.fault = lambda made, _: {"pageInfo": {**made["pageInfo"], "hasNextPage": True}}
     names, report = ended(world)
     assert names == ALL
@@ -499,8 +501,8 @@ def test_a_next_page_that_is_none_ends(world: World) -> None:
     assert report.ended == "the same cursor came twice"
 
 
-def test_an_end_that_is_none_is_told(world: World) -> None:
-    """`hasNextPage` that is false too early shows in the count."""
+def test_a_premature_end_is_reported(world: World) -> None:
+    """`hasNextPage` false too early shows in the count."""
     world.fault = lambda made, n: {"pageInfo": {**made["pageInfo"], "hasNextPage": n < 2}}
     names, report = ended(world)
     assert names == ALL[:20]
@@ -508,8 +510,8 @@ def test_an_end_that_is_none_is_told(world: World) -> None:
     assert report.notes == ("20 items came, and the endpoint counts 25.",)
 
 
-def test_counts_that_change_are_told(world: World) -> None:
-    """Totals that shrink and grow neither end nor lengthen the paging."""
+def test_changing_counts_are_reported(world: World) -> None:
+    """Counts that shrink and grow neither end nor extend the paging."""
     world.fault = lambda _, number: {"totalCount": [30, 3, 25][number - 1]}
     names, report = ended(world)
     assert names == ALL
@@ -518,8 +520,8 @@ def test_counts_that_change_are_told(world: World) -> None:
     assert not report.complete
 
 
-def test_duplicates_are_left_out_once_and_counted(world: World) -> None:
-    """Items that an insertion shifts onto the next page come once."""
+def test_duplicates_are_removed_and_counted(world: World) -> None:
+    """Items shifted to the next page by an insertion come once."""
     world.fault = lambda made, number: (
         {"nodes": [world.items[9], *made["nodes"]]} if number == 2 else {}
     )
@@ -530,7 +532,7 @@ def test_duplicates_are_left_out_once_and_counted(world: World) -> None:
 
 
 def test_reordered_items_come_once(world: World) -> None:
-    """An order that changes between pages repeats items and loses others; the report says it."""
+    """An order that changes between pages repeats and loses items, which the report says."""
     world.fault = lambda _, number: {"nodes": world.items[5:15]} if number == 2 else {}
     names, report = ended(world)
     assert names == [*ALL[:15], *ALL[20:]]
@@ -538,8 +540,8 @@ def test_reordered_items_come_once(world: World) -> None:
     assert report.notes == ("20 items came, and the endpoint counts 25.",)
 
 
-def test_one_node_in_edges_that_differ_is_no_duplicate(world: World) -> None:
-    """A node may stand in two edges that say different things of it."""
+def test_one_node_in_different_edges_is_not_a_duplicate(world: World) -> None:
+    """A node may have two edges with different fields."""
     roles = iter(["a", "b", "a"])
     world.items = [item(1), item(1), item(1)]
     world.fault = lambda made, _: {"edges": [e | {"role": next(roles)} for e in made["edges"]]}
@@ -551,7 +553,7 @@ def test_one_node_in_edges_that_differ_is_no_duplicate(world: World) -> None:
 
 
 def test_without_identifiers_equal_rows_are_kept(world: World) -> None:
-    """Rows that look alike are two, unless their edges' cursors are the same too."""
+    """Equal rows are different items unless the cursors of their edges are equal too."""
     world.items = [{"name": "x", "id": "i0"}] * 6
     text = "{ loose(first: 4) { edges { node { name } } } }"
     result = world.client().execute_all(text)
@@ -563,8 +565,8 @@ def test_without_identifiers_equal_rows_are_kept(world: World) -> None:
     assert again.report.duplicates == 2
 
 
-def test_what_cannot_be_asked_for_again_is_told(world: World) -> None:
-    """A connection of objects without identifiers keeps its first page, and the report says so."""
+def test_objects_without_identifiers_are_reported(world: World) -> None:
+    """Their connections keep the first page only."""
     text = "{ loose { edges { node { name parts(first: 3) { nodes { name } } } } } }"
     result = world.client().execute_all(text)
     assert len(result.frame("loose.parts")) == 6 * 3
@@ -574,8 +576,8 @@ def test_what_cannot_be_asked_for_again_is_told(world: World) -> None:
     assert result.report.notes[0].endswith("(6 times)")
 
 
-def test_an_object_that_is_gone_keeps_its_first_page(world: World) -> None:
-    """A parent deleted while paging costs its own further pages alone, and is a partial answer."""
+def test_a_deleted_object_keeps_its_first_page(world: World) -> None:
+    """Only its own further pages are lost, and the result is partial."""
     real = world.node
 
     def node(root: Any, args: dict[str, Any], context: Any) -> Any:
@@ -593,8 +595,8 @@ def test_an_object_that_is_gone_keeps_its_first_page(world: World) -> None:
     assert "Could not resolve to a node." in result.report.ended
 
 
-def test_errors_of_later_pages_point_into_the_whole(world: World) -> None:
-    """An error's path counts the items that came before its page."""
+def test_errors_of_later_pages_have_paths_in_the_joined_data(world: World) -> None:
+    """Indexes count the items of the pages before."""
 
     def secret(root: Any, _: Any, __: Any) -> str:
         if root["number"] == 13:
@@ -612,12 +614,12 @@ def test_errors_of_later_pages_point_into_the_whole(world: World) -> None:
 
 
 def failing(*numbers: int) -> Callable[[Any, int], Response | None]:
-    """Return what answers the requests of these numbers with HTTP 500."""
+    """Return a hook that answers the given requests with HTTP 500."""
     return lambda _, number: Response(500, {}, b"oops") if number in numbers else None
 
 
-def test_a_failed_page_keeps_those_before_and_can_be_gone_on_from(world: World) -> None:
-    """The error holds two pages and the cursor; resuming gives the whole without asking again."""
+def test_a_failed_page_can_be_resumed(world: World) -> None:
+    """The error has two pages and the cursor; resuming repeats no request."""
     client = world.client(failing(3))
     with pytest.raises(TransportError, match=r"HTTP 500.* 20 items came before") as caught:
         client.execute_all(ITEMS)
@@ -630,8 +632,8 @@ def test_a_failed_page_keeps_those_before_and_can_be_gone_on_from(world: World) 
     assert len(world.asked) == 3
 
 
-def test_nested_pages_can_be_gone_on_from(world: World) -> None:
-    """A failure in the middle of nested connections loses nothing."""
+def test_nested_pages_can_be_resumed(world: World) -> None:
+    """A failure in the middle of nested connections loses no items."""
     client = world.client(failing(4, 6))
     whole = world.client().execute_all(NESTED).data
     with pytest.raises(TransportError) as first:
@@ -641,8 +643,8 @@ def test_nested_pages_can_be_gone_on_from(world: World) -> None:
     assert client.resume(second.value).data == whole
 
 
-def test_a_failed_first_page_can_be_asked_for_again(world: World) -> None:
-    """Without any page there is no result, and resuming begins."""
+def test_a_failed_first_page_can_be_resumed(world: World) -> None:
+    """There is no partial result, and resuming starts from the beginning."""
     client = world.client(failing(1))
     with pytest.raises(TransportError) as caught:
         client.execute_all(ITEMS)
@@ -651,7 +653,7 @@ def test_a_failed_first_page_can_be_asked_for_again(world: World) -> None:
 
 
 def test_an_interrupt_keeps_the_pages(world: World) -> None:
-    """What came before Ctrl-C is with the interrupt, and `resume()` goes on."""
+    """The interrupt has the pages so far, and `resume()` continues."""
 
     def wire(_: Any, number: int) -> None:
         if number == 3:
@@ -666,8 +668,8 @@ def test_an_interrupt_keeps_the_pages(world: World) -> None:
 
 
 @pytest.mark.parametrize("way", ["threads", "loop"])
-def test_an_interrupt_among_requests_at_once_loses_nothing(world: World, way: str) -> None:
-    """What was on its way is asked for again, what had come is not."""
+def test_an_interrupt_during_parallel_requests_loses_no_items(world: World, way: str) -> None:
+    """Only requests without an answer are repeated."""
     whole = world.client().execute_all(NESTED).data
     calls = iter(range(100))
 
@@ -687,16 +689,16 @@ def test_an_interrupt_among_requests_at_once_loses_nothing(world: World, way: st
         assert client.resume().data == whole
 
 
-def test_nothing_to_go_on_with_is_told(world: World) -> None:
-    """A client that was not interrupted, and a result that is whole, are no beginning."""
+def test_resuming_without_unfinished_paging_raises(world: World) -> None:
+    """Without an interrupt before, and with a complete result."""
     client = world.client()
     for failure in (None, client.execute_all(ITEMS), GqlnbError("another")):
         with pytest.raises(QueryError, match="nothing to go on with"):
             client.resume(failure)
 
 
-def test_pages_are_halved_for_a_gateway_that_gives_up_and_grow_again(world: World) -> None:
-    """HTTP 502 halves the page at once; calm answers double it again."""
+def test_pages_are_halved_after_a_gateway_error_and_grow_again(world: World) -> None:
+    """HTTP 502 halves the pages; successful answers double them again."""
     slow = True
 
     def wire(_: Any, number: int) -> Response | None:
@@ -712,7 +714,7 @@ def test_pages_are_halved_for_a_gateway_that_gives_up_and_grow_again(world: Worl
 
 
 def limited(kind: str, *, data: bool) -> Callable[[Any, int], Response | None]:
-    """Return what refuses, under status 200, pages of more than five items."""
+    """Return a hook that refuses pages of more than five items, with status 200."""
 
     def wire(request: Any, _: int) -> Response | None:
         if "first: 10" not in request.query:
@@ -729,15 +731,15 @@ def limited(kind: str, *, data: bool) -> Callable[[Any, int], Response | None]:
     [("RESOURCE_LIMITS_EXCEEDED", True), ("MAX_NODE_LIMIT_EXCEEDED", False)],
 )
 def test_pages_are_halved_for_limits_of_the_endpoint(world: World, kind: str, data: bool) -> None:
-    """Too many nodes are asked for in smaller pages, with and without data in the refusal."""
+    """Too many nodes are requested in smaller pages, with and without data in the refusal."""
     result = world.client(limited(kind, data=data)).execute_all(ITEMS)
     assert world.names(result) == ALL
     assert world.asked[0]["first"] == 5
     assert result.errors == ()
 
 
-def test_lookups_that_are_too_many_at_once_are_asked_for_in_smaller_numbers(world: World) -> None:
-    """An endpoint that refuses many objects in a request is asked for fewer."""
+def test_refused_lookups_are_sent_in_smaller_batches(world: World) -> None:
+    """An endpoint that refuses many objects in a request gets fewer."""
 
     def wire(request: Any, _: int) -> Response | None:
         if request.query.count("node(id:") <= 3:
@@ -748,8 +750,8 @@ def test_lookups_that_are_too_many_at_once_are_asked_for_in_smaller_numbers(worl
     assert len(result.frame("items.parts")) == 25 * PARTS
 
 
-def test_a_query_that_is_refused_with_pages_is_asked_as_it_is(world: World) -> None:
-    """What is added is left out again, and the report says that there is one page."""
+def test_a_query_refused_with_pages_is_sent_unchanged(world: World) -> None:
+    """Added fields are removed, and the report says that there is one page."""
 
     def wire(request: Any, _: int) -> Response | None:
         if "gqlnb_" not in request.query:
@@ -768,13 +770,13 @@ def test_a_query_that_is_refused_with_pages_is_asked_as_it_is(world: World) -> N
 
 @pytest.fixture
 def secretive(world: World) -> Iterator[str]:
-    """Yield the address of an endpoint that does not tell its schema."""
+    """Yield the address of an endpoint that does not reveal its schema."""
     with serve(world.schema, port=0, access=Access(introspection=False)) as server:
         yield server.url
 
 
-def test_without_a_schema_names_tell_connections(secretive: str) -> None:
-    """An endpoint of unknown schema is paged by the names in the query, nested ones by `id`."""
+def test_without_a_schema_connections_are_found_by_names(secretive: str) -> None:
+    """Nested connections are requested by `id`."""
     text = NESTED.replace("{ name parts", "{ id name parts")
     with Client(secretive) as client:
         result = client.execute_all(text)
@@ -792,8 +794,8 @@ def test_without_a_schema_names_tell_connections(secretive: str) -> None:
     assert not bare.report.complete
 
 
-def test_a_plain_list_without_a_schema_is_not_called_complete(secretive: str) -> None:
-    """Only the schema could say whether the list has arguments for further pages."""
+def test_a_plain_list_without_a_schema_is_not_complete(secretive: str) -> None:
+    """Only a schema tells whether the list has arguments for further pages."""
     with (
         Client(secretive) as client,
         pytest.warns(UserWarning, match="all: may go on; no schema is known"),
@@ -804,7 +806,7 @@ def test_a_plain_list_without_a_schema_is_not_called_complete(secretive: str) ->
 
 
 def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
-    """A fresh client pages as one that knows the schema does, and asks for it once."""
+    """A new client pages as one that has the schema, and loads it once."""
     with serve(world.schema, port=0) as server, Client(server.url) as client:
         result = client.execute_all(NESTED)
         client.execute_all(ITEMS)
@@ -815,8 +817,8 @@ def test_the_schema_is_loaded_before_the_first_page(world: World) -> None:
     assert len(asked) <= 1
 
 
-def test_the_wait_for_a_limit_is_told_as_ever(world: World) -> None:
-    """A rate limit longer than the client waits is an error that holds the pages."""
+def test_a_long_rate_limit_raises_with_the_pages(world: World) -> None:
+    """A rate limit beyond the client's longest wait raises an error with the pages so far."""
     limits = Limits(wait=0.01)
     headers = {"retry-after": "3600"}
     wire = Wire(

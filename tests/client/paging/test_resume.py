@@ -1,4 +1,4 @@
-"""What is left, failed or interrupted is gone on with: no item is lost, none comes twice."""
+"""Paging that was left, failed or interrupted is resumed without losing or repeating items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHOLE = list(range(TOTAL))
 
 
 def parts(data: Any) -> list[int]:
-    """Return how many parts came of each item."""
+    """Return the number of parts of each item."""
     return [len(each["parts"]["nodes"]) for each in data["items"]["nodes"]]
 
 
@@ -27,10 +27,10 @@ def parts(data: Any) -> list[int]:
     [(ListCursor, "merge"), (ListCursor, "remove_duplicates"), (PagingPlan, "write_next_request")],
 )
 @pytest.mark.parametrize("time", [1, 2, 5])
-def test_ctrl_c_at_any_place_loses_nothing(
+def test_ctrl_c_at_any_point_loses_no_items(
     monkeypatch: pytest.MonkeyPatch, place: tuple[type, str], time: int
 ) -> None:
-    """It waits until a page is taken in whole, or the next request is made."""
+    """It waits until a page is processed, or the next request is built."""
     owner, name = place
     plain, calls = getattr(owner, name), iter(range(1, 10_000))
 
@@ -49,8 +49,8 @@ def test_ctrl_c_at_any_place_loses_nothing(
     assert items.asked == TOTAL // SIZE
 
 
-def test_ctrl_c_is_heard_after_the_block() -> None:
-    """Once, and afterwards as ever."""
+def test_ctrl_c_is_raised_after_the_block() -> None:
+    """Once, and afterwards as usual."""
     done = []
     with pytest.raises(KeyboardInterrupt), defer_interrupt():  # noqa: PT012 - what is tested
         signal.raise_signal(signal.SIGINT)
@@ -60,8 +60,8 @@ def test_ctrl_c_is_heard_after_the_block() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_an_error_of_a_worker_that_nobody_expects_loses_nothing() -> None:
-    """Requests that were under way with it are asked again."""
+def test_an_unexpected_error_of_a_worker_loses_no_items() -> None:
+    """Parallel requests without an answer are repeated."""
     client, items, _ = faulty("right", fails={4: MemoryError})
     client._rate_limiter._queue.flow.max_concurrent = 6
     client._rate_limiter._queue.flow._has_answer = True
@@ -74,8 +74,8 @@ def test_an_error_of_a_worker_that_nobody_expects_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("way", ["page", "client"])
-def test_pages_that_were_left_go_on_with_the_next(way: str) -> None:
-    """What was handed out stays as it was, and does not come again."""
+def test_a_left_iterator_resumes_with_the_next_page(way: str) -> None:
+    """Pages handed out stay unchanged and do not come again."""
     client, items, _ = faulty("right")
     pages = client.pages(QUERY)
     page = [next(pages), next(pages)][-1]
@@ -85,8 +85,8 @@ def test_pages_that_were_left_go_on_with_the_next(way: str) -> None:
     assert items.asked == TOTAL // SIZE
 
 
-def test_pages_that_ended_at_max_requests_go_on_with_the_next() -> None:
-    """The last page is not in what comes of going on."""
+def test_an_iterator_that_ended_at_max_requests_resumes_with_the_next_page() -> None:
+    """The last page is not part of the resumed result."""
     client, _, _ = faulty("right")
     pages = list(client.pages(QUERY, max_requests=3))
     assert pages[-1].report is not None
@@ -95,8 +95,8 @@ def test_pages_that_ended_at_max_requests_go_on_with_the_next() -> None:
     assert [n for page in (*pages, rest) for n in ids(page.data)] == WHOLE
 
 
-def test_a_copy_holds_the_pages_and_not_the_way_to_more() -> None:
-    """Going on changes the result that it goes on with, and no other."""
+def test_a_copied_result_cannot_be_resumed() -> None:
+    """Resuming changes only the result that is resumed."""
     client, _, _ = faulty("right")
     some = client.execute_all(QUERY, max_requests=2)
     again = copy.deepcopy(some)
@@ -108,18 +108,18 @@ def test_a_copy_holds_the_pages_and_not_the_way_to_more() -> None:
     assert ids(again.data) == WHOLE[: 2 * SIZE]
 
 
-def test_pages_that_came_to_their_end_leave_nothing() -> None:
-    """There is nothing to go on with."""
+def test_finished_paging_cannot_be_resumed() -> None:
+    """There is no unfinished paging."""
     client, _, _ = faulty("right")
     assert len(list(client.pages(QUERY))) == TOTAL // SIZE
     with pytest.raises(QueryError, match="nothing to go on with"):
         client.resume()
 
 
-def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
+def test_a_timeout_with_status_200_is_retried_and_resumable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A whole answer of null is no end: smaller pages, other attempts, then an error as of 504."""
+    """An answer of only nulls leads to smaller pages, retries, then an error as for 504."""
     message = (
         "Something went wrong while executing your query. This may be the result of a timeout."
     )
@@ -133,8 +133,8 @@ def test_a_time_out_with_status_200_is_asked_again_and_gone_on_with(
     assert ids(client.resume(caught.value).data) == WHOLE
 
 
-def test_a_walk_gives_back_what_was_asked() -> None:
-    """Requests whose answers never came are made again, the same."""
+def test_a_crawler_repeats_unanswered_requests() -> None:
+    """The same requests are built again."""
     client, _, _ = faulty("right")
     crawler = client._pager.start_crawler(QUERY, None, None, {})
     ask = crawler.build_first_request()

@@ -1,4 +1,4 @@
-"""The file of a recording: readable, whole lines, without secrets."""
+"""The file of a recording: readable, complete lines, without secrets."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ SECRET = "canary/53ab+c9"  # of no service's shape
 
 @pytest.fixture
 def path(tmp_path):
-    """Return where a recording may be."""
+    """Return the path of a new recording."""
     return tmp_path / "it.jsonl"
 
 
 def replaying(path):
-    """Return a client that a recording answers."""
+    """Return a client that replays a recording."""
     return Client(Schema(SDL), recording=path, mode="replay")
 
 
-def test_a_recording_is_lines_that_people_read(path):
-    """The format first; then what was asked and what was answered, and nothing else."""
+def test_a_recording_consists_of_readable_lines(path):
+    """The format first; then requests and answers, and nothing else."""
     schema = Schema(SDL, {"Query": {"a": lambda root, args, context: f"hello {args['b']} ü"}})
     text = "query Q($b: String) {\n  a(b: $b)  # comment\n}"
     client = Client(schema, recording=path, mode="record")
@@ -46,8 +46,8 @@ def test_a_recording_is_lines_that_people_read(path):
     assert lines[1] == asked + ',"take":2,"data":{"a":"hello you ü"}}'
 
 
-def test_a_person_may_write_one(path):
-    """White space and order do not matter; what is left out is empty."""
+def test_a_recording_may_be_written_by_hand(path):
+    """White space and order do not matter, and members may be omitted."""
     path.write_text(
         HEAD
         + '\n{ "data": {"a": "by hand"}, "query": "query {\\n a(b: \\"x\\") }", '
@@ -74,8 +74,8 @@ def test_a_person_may_write_one(path):
         ("<<<<<<< HEAD", "line 3 is broken: JSON is malformed"),
     ],
 )
-def test_a_broken_line_is_named(path, line, said):
-    """The file, the line, what is wrong with it, and what to do."""
+def test_an_invalid_line_is_named(path, line, said):
+    """The error has the file, the line, the reason and a remedy."""
     good = '{"connection":"in-process","query":"{ a }","data":{"a":"b"}}'
     path.write_bytes(f"{HEAD}{good}\n{line}\n{good}\n".encode("utf-8", "surrogatepass"))
     for mode in ("replay", "auto", "record"):
@@ -96,8 +96,8 @@ def test_a_broken_line_is_named(path, line, said):
         (HEAD, "holds no answer to an unnamed query of 'in-process'. It is empty. To record it"),
     ],
 )
-def test_another_file_is_no_recording(path, text, said):
-    """What it is, and what would be right; nothing is written into it."""
+def test_another_file_is_refused(path, text, said):
+    """The error says why, and the file is not changed."""
     path.write_text(text)
     with pytest.raises(ReplayError) as caught:
         replaying(path).execute("{ a }")
@@ -108,15 +108,15 @@ def test_another_file_is_no_recording(path, text, said):
         assert path.read_text() == text
 
 
-def test_a_line_that_is_of_no_answer_is_named_when_it_is_needed(path):
+def test_a_line_without_a_valid_answer_is_named_when_it_is_needed(path):
     """Its request could be read."""
     path.write_text(f'{HEAD}{{"connection":"in-process","query":"{{ a }}","status":"x"}}\n')
     with pytest.raises(ReplayError, match=r"line 2 is broken: Expected `int`, got `str`"):
         replaying(path).execute("{ a }")
 
 
-def test_a_file_that_is_written_meanwhile_is_read_again(path):
-    """By another process, or by a person."""
+def test_a_changed_file_is_read_again(path):
+    """Changed by another process, or by hand."""
     line = '{"connection":"in-process","query":"{ a }","data":{"a":"%s"}}\n'
     path.write_text(HEAD + line % "one")
     client = replaying(path)
@@ -128,8 +128,8 @@ def test_a_file_that_is_written_meanwhile_is_read_again(path):
         client.execute("{ a }")
 
 
-def test_a_write_that_fails_leaves_no_half_line(path, monkeypatch):
-    """The disk is full in the middle of it."""
+def test_a_failed_write_leaves_no_partial_line(path, monkeypatch):
+    """The disk becomes full in the middle of a line."""
     made = Cassette(path)
     key = build_request_key("x", "{ a }", None, {})
     made.append_answer(key, RecordedAnswer())
@@ -156,8 +156,8 @@ def test_a_write_that_fails_leaves_no_half_line(path, monkeypatch):
     assert path.read_bytes() == before
 
 
-def test_what_was_replaced_is_dropped_and_the_rest_stays_as_it_was(path):
-    """Byte for byte, in its order, with its permissions."""
+def test_replaced_lines_are_removed_and_others_unchanged(path):
+    """Byte for byte, in their order, with the permissions of the file."""
     lines = [
         '{"connection":"x","query":"{ a }","take":1,"data":1}',
         '{"connection":"x","query":"{ b }","data": "as it was"}',
@@ -177,8 +177,8 @@ def test_what_was_replaced_is_dropped_and_the_rest_stays_as_it_was(path):
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_two_tapes_of_one_file_know_of_each_other(path):
-    """Each reads what the other one wrote, also after it was tidied."""
+def test_two_cassettes_of_one_file_see_each_others_lines(path):
+    """Also after replaced lines were removed."""
     one, two = Cassette(path), Cassette(path)
     key = build_request_key("x", "{ a }", None, {})
     for take in (1, 2, 1):
@@ -200,8 +200,8 @@ def test_two_tapes_of_one_file_know_of_each_other(path):
         "ghp_" + "a1" * 18,
     ],
 )
-def test_no_token_gets_into_the_file(path, echo):
-    """Wherever it stands: in the text, a variable, its name, data, errors, extensions."""
+def test_no_token_is_written(path, echo):
+    """Neither in text, variables and their names, nor in data, errors and extensions."""
     answer = json.loads(f'["{echo}", {{"{echo}": 1}}]')
     schema = Schema(SDL, {"Query": {"e": lambda *_: answer, "a": lambda *_: f"<{echo}>"}})
     token = Token(SECRET)
@@ -218,8 +218,8 @@ def test_no_token_gets_into_the_file(path, echo):
     assert token
 
 
-def test_a_secret_number_leaves_json_behind(path):
-    """Where its name says that it is one; numbers are masked as text."""
+def test_a_masked_number_leaves_valid_json(path):
+    """Numbers in secret fields are masked as text."""
     answer = {"x-api-key": 123456789, "n": [123456789, True]}
     schema = Schema(SDL, {"Query": {"e": lambda *_: answer}})
     Client(schema, recording=path).execute("{ e }")
@@ -228,8 +228,8 @@ def test_a_secret_number_leaves_json_behind(path):
     }
 
 
-def test_scrub_leaves_a_recording_that_replays(path):
-    """Also where a token came in by hand, as text and as a number."""
+def test_a_scrubbed_recording_can_be_replayed(path):
+    """Also after a token was added by hand, as text or as a number."""
     path.write_text(
         f'{HEAD}{{"connection":"in-process","query":"{{ e }}",'
         f'"data":{{"e":{{"api-key":12345678,"b":"ghp_{"a1" * 18}"}}}}}}\n'
@@ -240,7 +240,7 @@ def test_scrub_leaves_a_recording_that_replays(path):
 
 
 def test_the_address_is_written_without_secrets(path, canned):
-    """Neither its query nor a header."""
+    """Without its query and without headers."""
     body = b'{"data":{"a":"b"}}'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: c=secret\r\n"
     canned.answers.append(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -253,12 +253,12 @@ def test_the_address_is_written_without_secrets(path, canned):
 
 
 def replaying_at(url, path):
-    """Return a client of an address that a recording answers."""
+    """Return a client of an address that replays a recording."""
     return gqlnb.connect(url, recording=path, mode="replay")
 
 
-def test_opening_a_recording_reads_no_answers(path, monkeypatch):
-    """A thousand large answers are passed over; the one that is asked for is read alone."""
+def test_only_the_requested_answer_is_decoded(path, monkeypatch):
+    """A thousand large answers are skipped."""
     big = json.dumps({"a": "x" * 100_000})
     with path.open("w") as file:
         file.write(HEAD)

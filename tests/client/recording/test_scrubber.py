@@ -1,4 +1,4 @@
-"""Tokens are taken out of files, and nothing else is."""
+"""Tokens are removed from files, and all other bytes stay."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ STATE = "application/vnd.jupyter.widget-state+json"
 
 @pytest.fixture
 def notebook(tmp_path):
-    """Write a notebook with a token in each of its places; return its path."""
+    """Write a notebook with a token in each part; return its path."""
     output = new_output("stream", text=f"é\nghp_abcdefgh1234\n{SECRET}\n")
     error = new_output(
         "error", ename="E", evalue="x", traceback=["\x1b[31mglpat-abcdefghij12\x1b[0m"]
@@ -57,8 +57,8 @@ PLACES = [
 ]
 
 
-def test_a_notebook_is_cleaned_everywhere(notebook):
-    """Sources, outputs, metadata, attachments and widgets' state; it stays a notebook."""
+def test_all_parts_of_a_notebook_are_cleaned(notebook):
+    """Sources, outputs, metadata, attachments and widget state; it remains a valid notebook."""
     token = Token(SECRET)
     before = notebook.read_text().splitlines()
     report = scrub(notebook)
@@ -77,8 +77,8 @@ def test_a_notebook_is_cleaned_everywhere(notebook):
     assert not scrub(notebook)
 
 
-def test_a_dry_run_tells_and_changes_nothing(notebook):
-    """Neither the file nor its time."""
+def test_a_dry_run_changes_nothing(notebook):
+    """Neither the file nor its modification time."""
     token = Token(SECRET)
     before, time = notebook.read_bytes(), notebook.stat().st_mtime_ns
     report = scrub(notebook, dry_run=True)
@@ -101,7 +101,7 @@ def test_a_dry_run_tells_and_changes_nothing(notebook):
     ],
 )
 def test_the_rest_of_a_file_stays_byte_for_byte(tmp_path, data):
-    """Line ends, marks, other encodings, a notebook that a merge broke."""
+    """Line endings, byte order marks, other encodings, and notebooks with merge conflicts."""
     file = tmp_path / "a.ipynb"
     file.write_bytes(data)
     report = scrub(file)
@@ -110,7 +110,7 @@ def test_the_rest_of_a_file_stays_byte_for_byte(tmp_path, data):
 
 
 def test_a_file_without_tokens_is_not_written(tmp_path):
-    """Its time tells."""
+    """Its modification time stays."""
     file = tmp_path / "a.txt"
     file.write_text("nothing")
     time = file.stat().st_mtime_ns
@@ -121,7 +121,7 @@ def test_a_file_without_tokens_is_not_written(tmp_path):
 
 
 def test_a_written_file_keeps_its_mode_and_its_link(tmp_path):
-    """The link still leads to it, and nothing else is left beside it."""
+    """The link still points to it, and no other file is left."""
     folder = tmp_path / "real"
     folder.mkdir()
     file, link = folder / "a.txt", tmp_path / "link.txt"
@@ -135,8 +135,8 @@ def test_a_written_file_keeps_its_mode_and_its_link(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
 
 
-def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
-    """At once or not at all."""
+def test_a_file_that_cannot_be_written_stays_unchanged(tmp_path, monkeypatch):
+    """It is replaced atomically."""
 
     def full(_handle):
         raise OSError(28, "No space left on device")
@@ -150,8 +150,8 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_folder_is_walked(tmp_path):
-    """Notebooks, their checkpoints and what is recorded; not where tokens are kept on purpose."""
+def test_a_folder_is_searched(tmp_path):
+    """Notebooks, their checkpoints and recordings; not files that contain tokens on purpose."""
     wanted = ["a.ipynb", ".ipynb_checkpoints/a-checkpoint.ipynb", "b/c.yaml", "b/d.HTML", "e.log"]
     others = [".env", "settings.toml", "app.py", ".docker/config.json", "node_modules/a.json"]
     for name in (*wanted, *others):
@@ -166,16 +166,16 @@ def test_a_folder_is_walked(tmp_path):
     assert repr(report).startswith("Removed 5 tokens from 5 of 5 files.")
 
 
-def test_a_file_that_is_named_is_read_whatever_it_is_called(tmp_path):
-    """The person said so."""
+def test_a_named_file_is_read_whatever_its_suffix(tmp_path):
+    """Only folders are filtered."""
     file = tmp_path / ".env"
     file.write_text("A=ghp_abcdefgh1234")
     assert scrub(file)
     assert file.read_text() == "A=***"
 
 
-def test_what_cannot_be_read_is_told(tmp_path):
-    """A file that is not there, one that holds no text."""
+def test_unreadable_files_raise(tmp_path):
+    """A missing file, and a binary file."""
     with pytest.raises(FileNotFoundError):
         scrub(tmp_path / "none")
     (tmp_path / "a.sqlite").write_bytes(b"SQLite\0ghp_abcdefgh1234")
@@ -183,8 +183,8 @@ def test_what_cannot_be_read_is_told(tmp_path):
         scrub(tmp_path / "a.sqlite")
 
 
-def test_a_notebook_is_not_broken(tmp_path):
-    """A secret that reads like JSON is left to the person."""
+def test_a_notebook_stays_valid_json(tmp_path):
+    """A secret that looks like JSON syntax is left, with an error."""
     token = Token('aaaa"},{"b')
     file = tmp_path / "a.ipynb"
     file.write_text('{"cells": [{"x":"aaaa"},{"b":1}]}')
@@ -194,8 +194,8 @@ def test_a_notebook_is_not_broken(tmp_path):
     assert token.build_header().startswith("Bearer")
 
 
-def test_the_environment_says_what_is_secret(tmp_path, monkeypatch):
-    """By the names of its variables."""
+def test_environment_variables_name_secrets(tmp_path, monkeypatch):
+    """By their names."""
     monkeypatch.setenv("SERVICE_TOKEN", SECRET)
     file = tmp_path / "a.txt"
     file.write_text(f"x {SECRET} y {SECRET.encode().hex()}")
@@ -203,8 +203,8 @@ def test_the_environment_says_what_is_secret(tmp_path, monkeypatch):
     assert file.read_text() == "x *** y ***"
 
 
-def test_what_was_recorded_is_cleaned(tmp_path):
-    """As libraries that record requests write it."""
+def test_recordings_of_other_libraries_are_cleaned(tmp_path):
+    """In the formats of libraries that record requests."""
     file = tmp_path / "cassette.yaml"
     file.write_text(
         "interactions:\n- request:\n    headers:\n      Authorization:\n      - Bearer abc123xyz\n"

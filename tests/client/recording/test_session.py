@@ -1,4 +1,4 @@
-"""What was answered once is answered again, without the endpoint."""
+"""Recorded answers are replayed without the endpoint."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SILENT = "http://127.0.0.1:9/graphql"  # the discard port: nothing listens there
 
 
 def counting():
-    """Return a schema whose answers differ from one request to the next."""
+    """Return a schema whose answers change with each request."""
     numbers = count(1)
 
     def fail(*_):
@@ -62,7 +62,7 @@ def counting():
 
 @pytest.fixture
 def path(tmp_path):
-    """Return where a recording may be."""
+    """Return the path of a new recording."""
     return tmp_path / "it.jsonl"
 
 
@@ -80,7 +80,7 @@ def answer(status, body, *headers, kind="application/json"):
 
 
 def test_a_replay_needs_no_server(path):
-    """Rows, big integers, text, the schema's dtypes: all as they came."""
+    """Rows, big integers, text and the schema's dtypes are the same."""
     text = "{ rows { id big name at } }"
     with serve(counting(), port=0) as server:
         client = Client(server.url, recording=path, mode="record")
@@ -98,7 +98,7 @@ def test_a_replay_needs_no_server(path):
 
 
 def test_every_client_is_recorded_within_the_block(path):
-    """Those made before, those made inside, connections by name, other threads, `stars`."""
+    """Clients made before and inside, connections by name, other threads, `stars`."""
     before = Client(counting())
     with recorded(path):
         firsts = [before.execute("{ count }").data, Client(counting()).execute("{ fail }").errors]
@@ -116,8 +116,8 @@ def test_every_client_is_recorded_within_the_block(path):
     assert again == firsts
 
 
-def test_an_environment_that_names_no_file_is_not_to_be_unset(path, monkeypatch):
-    """Blank, `GQLNB_REPLAY` counts for nothing, in errors too."""
+def test_a_blank_environment_variable_is_ignored(path, monkeypatch):
+    """A blank `GQLNB_REPLAY` has no effect, and errors do not mention it."""
     monkeypatch.setenv("GQLNB_REPLAY", " ")
     with recorded(path):
         Client(counting()).execute("{ count }")
@@ -125,8 +125,8 @@ def test_an_environment_that_names_no_file_is_not_to_be_unset(path, monkeypatch)
         Client(counting()).execute("{ other: count }")
 
 
-def test_the_environment_replays_to_everyone(path, monkeypatch, tmp_path):
-    """`GQLNB_REPLAY` counts whatever a client and a block say."""
+def test_the_environment_variable_applies_to_all_clients(path, monkeypatch, tmp_path):
+    """`GQLNB_REPLAY` overrides clients and blocks."""
     with recorded(path):
         Client(counting()).execute("{ count }")
     own = Client(counting(), recording=tmp_path / "own.jsonl", mode="record")
@@ -156,7 +156,7 @@ def test_the_environment_replays_to_everyone(path, monkeypatch, tmp_path):
         ),
     ],
 )
-def test_the_same_request_written_otherwise_is_the_same(path, recorded_as, asked_as):
+def test_requests_with_another_layout_are_equal(path, recorded_as, asked_as):
     """Layout, comments, order of definitions and variables, the name of the only operation."""
     live, dead = Client(counting(), recording=path), Client(Schema(SDL), recording=path)
 
@@ -181,8 +181,10 @@ def test_the_same_request_written_otherwise_is_the_same(path, recorded_as, asked
         ("query A { count } query B { count }", None, "B", "line 3, differs in the operation"),
     ],
 )
-def test_a_miss_shows_what_comes_nearest(path, monkeypatch, text, variables, operation, said):
-    """Which line, what of it, and the two lines that record it; never the value of a variable."""
+def test_a_missing_answer_shows_the_most_similar_line(
+    path, monkeypatch, text, variables, operation, said
+):
+    """With the difference and the two lines that record it, without values of variables."""
     monkeypatch.chdir(path.parent)
     client = Client(counting(), recording="it.jsonl")
     client.execute("query Q($a: Float) { add(a: $a) }", {"a": 1})
@@ -200,8 +202,8 @@ def test_a_miss_shows_what_comes_nearest(path, monkeypatch, text, variables, ope
     ]
 
 
-def test_a_miss_of_another_endpoint_says_so(path):
-    """The same query, recorded of somebody else."""
+def test_a_missing_answer_names_another_endpoint(path):
+    """The same query was recorded from another connection."""
     with recorded(path):
         gqlnb.connect("demo").execute("{ viewer { login } }")
     client = Client(SILENT, recording=path, mode="replay")
@@ -209,8 +211,8 @@ def test_a_miss_of_another_endpoint_says_so(path):
         client.execute("{ viewer { login } }")
 
 
-def test_several_answers_come_in_their_order(path):
-    """Polling ends as it did; the last answer to a query comes again, that to a mutation not."""
+def test_several_answers_are_replayed_in_order(path):
+    """The last answer to a query is repeated, that to a mutation is not."""
     client = Client(counting(), recording=path, mode="record")
     texts = ["{ count }", "mutation { step }", "{ count }", "mutation { step }"]
     live = [client.execute(text).data for text in texts]
@@ -223,8 +225,8 @@ def test_several_answers_come_in_their_order(path):
     assert fresh.execute("mutation { step }").data == {"step": 2}
 
 
-def test_auto_asks_what_is_not_recorded_and_goes_on_asking_it(path):
-    """A loop that polls ends in the first run as well; a later run sends nothing."""
+def test_auto_sends_unrecorded_requests_every_time(path):
+    """A polling loop ends in the first run; a later run sends no request."""
     first = Client(counting(), recording=path)
     assert [first.execute("{ count }").data["count"] for _ in range(3)] == [1, 2, 3]
     again = Client(counting(), recording=path)
@@ -236,8 +238,8 @@ def test_auto_asks_what_is_not_recorded_and_goes_on_asking_it(path):
         third.execute("mutation { step }")
 
 
-def test_record_replaces_what_was_recorded(path, lines):
-    """The first new answer to a request takes the place of all old ones; others stay."""
+def test_record_replaces_old_answers(path, lines):
+    """The first new answer to a request replaces all old ones; other requests stay."""
     with recorded(path):
         client = Client(counting())
         for text in ("{ count }", "{ count }", "{ count }", "{ fail }"):
@@ -253,8 +255,8 @@ def test_record_replaces_what_was_recorded(path, lines):
         assert client.execute("{ count }").data == {"count": 4}
 
 
-def test_a_block_entered_again_goes_on(path):
-    """One cell after the other, of a magic."""
+def test_a_block_entered_again_continues(path):
+    """As one cell after the other does with a magic."""
     client = Client(counting())
     with recorded(path):
         client.execute("{ count }")
@@ -269,7 +271,7 @@ def test_a_block_entered_again_goes_on(path):
     assert [it.execute("{ count }").data["count"] for it in clients] == [1, 2]
 
 
-def test_the_innermost_block_counts_and_the_outer_one_again(path, tmp_path):
+def test_the_innermost_block_applies_first(path, tmp_path):
     """Blocks nest, and may end in any order."""
     client = Client(counting())
     outer, inner = recorded(path), recorded(tmp_path / "inner.jsonl")
@@ -307,8 +309,8 @@ FAILURES = {
 
 @pytest.mark.parametrize(("reply", "kind"), FAILURES.values(), ids=FAILURES)
 @pytest.mark.parametrize("how", ["execute", "aexecute"])
-def test_a_failure_is_replayed_as_the_same_failure(canned, path, monkeypatch, reply, kind, how):
-    """Class, message, status, wait and result, without another attempt."""
+def test_a_failure_is_replayed(canned, path, monkeypatch, reply, kind, how):
+    """Class, message, status, wait and result, without a retry."""
 
     def ask(client):
         try:
@@ -336,8 +338,8 @@ def test_a_failure_is_replayed_as_the_same_failure(canned, path, monkeypatch, re
     assert again[4] is None or again[4].data == live[4].data
 
 
-def test_auto_asks_again_where_no_answer_came(canned, path, lines):
-    """The server was not there yet, or not at its best; what comes now takes the place of that."""
+def test_auto_repeats_failed_requests(canned, path, lines):
+    """The new answer replaces the failure."""
     fine = answer("200 OK", {"data": {"a": 1}})
     canned.answers[:] = [fine, answer("404 No", b"", kind="text/html")]
     client = Client(canned.url, recording=path)
@@ -360,7 +362,7 @@ def test_auto_asks_again_where_no_answer_came(canned, path, lines):
 
 
 def test_a_widget_is_recorded_too(path):
-    """Its search runs in a thread of its own."""
+    """Its search runs in another thread."""
     with recorded(path):
         first = gqlnb.StarSearch(">400000").run()
     with recorded(path, mode="replay"):
@@ -369,8 +371,8 @@ def test_a_widget_is_recorded_too(path):
     assert "stars:>400000" in path.read_text()
 
 
-def test_attempts_at_one_request_are_one_answer(canned, path, lines):
-    """What the second attempt mended is not replayed."""
+def test_retries_of_one_request_are_one_answer(canned, path, lines):
+    """Only the last attempt is replayed."""
     canned.answers[:] = [answer("502 No", b""), answer("200 OK", {"data": {"a": 1}})] * 2
     client = Client(canned.url, recording=path, mode="record")
     results = [client.execute("{ a }").data for _ in range(2)]
@@ -380,15 +382,15 @@ def test_attempts_at_one_request_are_one_answer(canned, path, lines):
     assert [again.execute("{ a }").data for _ in range(2)] == results
 
 
-def test_the_failure_of_a_resolver_is_in_the_recording(path):
-    """Partial data come with their errors, also of a schema of this process."""
+def test_errors_of_resolvers_are_recorded(path):
+    """Partial data come with their errors, also for a schema of this process."""
     live = Client(counting(), recording=path).execute("{ count fail }")
     again = Client(Schema(SDL), recording=path, mode="replay").execute("{ count fail }")
     assert (again.data, [*again.errors]) == (live.data, [*live.errors])
 
 
 def test_a_replay_needs_no_token(path, monkeypatch):
-    """Nor somebody to ask for one; what the recording lacks needs it."""
+    """Nor a prompt for one; only a missing answer needs it."""
     server = serve(counting(), port=0, token=Token("canary-123"))
     url = server.url
     monkeypatch.setenv("SOME_TOKEN", "canary-123")
@@ -414,8 +416,8 @@ def test_a_replay_needs_no_token(path, monkeypatch):
         Client(url, token="canary-123", recording=path, mode="replay")
 
 
-def test_a_connection_is_known_by_its_name(path, monkeypatch):
-    """Its address may differ, its token be missing; when there is one it is made anew."""
+def test_a_connection_is_identified_by_its_name(path, monkeypatch):
+    """Its address may differ and its token may be missing."""
     connections.register_connection("mine", lambda **more: Client(counting(), **more), "mine")
     try:
         with recorded(path):
@@ -443,8 +445,8 @@ def test_a_connection_is_known_by_its_name(path, monkeypatch):
         connections.close_client("github")
 
 
-def test_a_server_of_this_process_is_known_without_its_port(path):
-    """The system chooses another one the next time."""
+def test_a_server_of_this_process_is_identified_without_its_port(path):
+    """The system may choose another one the next time."""
     with serve(counting(), port=0) as server, recorded(path):
         live = Client(server).execute("{ count }").data
     with serve(Schema(SDL), port=0) as server, recorded(path, mode="replay"):
@@ -453,7 +455,7 @@ def test_a_server_of_this_process_is_known_without_its_port(path):
 
 
 def test_threads_and_loops_share_a_recording(path, lines):
-    """Each answer is a line of its own, and none is lost."""
+    """Each answer is a line, and none is lost."""
     client = Client(counting(), recording=path, mode="record")
     text = "query ($a: Float) { add(a: $a) }"
 
@@ -486,7 +488,7 @@ with recorded(path, mode="record"):
 
 
 def test_two_processes_share_a_recording(path, lines, root):
-    """Lines never mix, also while one of them drops what was replaced."""
+    """Lines are never mixed, also while one process removes replaced lines."""
     starts = (0, 0, 50)  # two of them ask the same
     made = [
         subprocess.Popen([sys.executable, "-c", PROCESS, path, str(first)], cwd=root)
@@ -499,8 +501,8 @@ def test_two_processes_share_a_recording(path, lines, root):
         assert again.execute("query ($a: Int) { it(a: $a) }", {"a": number}).data == {"it": number}
 
 
-def test_a_client_sent_to_another_process_keeps_to_its_recording(path):
-    """It would ask the endpoint there, without anybody knowing."""
+def test_a_pickled_client_keeps_its_recording(path):
+    """Otherwise it would send requests from the other process."""
     with serve(counting(), port=0) as server:
         client = Client(server.url, recording=path)
         live = client.execute("{ count }").data
@@ -516,20 +518,20 @@ def test_a_client_sent_to_another_process_keeps_to_its_recording(path):
         ({"recording": 5}, "recording= takes the path of a file, not int"),
     ],
 )
-def test_a_wrong_option_says_what_is_right(options, said):
-    """Before anything is asked."""
+def test_an_invalid_option_names_the_valid_ones(options, said):
+    """Before any request."""
     with pytest.raises(OptionError, match=said):
         Client(SILENT, **options)
 
 
-def test_an_unknown_option_is_refused():
-    """As any function does."""
+def test_an_unknown_option_raises():
+    """As for any function."""
     with pytest.raises(TypeError, match="tokne"):
         Client(SILENT, tokne=5)
 
 
-def test_what_cannot_be_written_is_said_before_anything_is_sent(tmp_path):
-    """A mutation whose answer could not be kept would be lost."""
+def test_an_unwritable_file_raises_before_the_request(tmp_path):
+    """The answer of a mutation would be lost."""
     client = Client(counting(), recording=tmp_path / "none" / "it.jsonl")
     with pytest.raises(ReplayError, match=r"cannot be used as a recording: No such file"):
         client.execute("mutation { step }")
@@ -539,15 +541,15 @@ def test_what_cannot_be_written_is_said_before_anything_is_sent(tmp_path):
         client.execute("mutation { step }")
 
 
-def test_an_answer_that_json_cannot_hold_says_so(path):
-    """Of a schema of this process, whose scalars may be anything."""
+def test_an_answer_that_is_not_json_raises(path):
+    """Scalars of a schema of this process may be any objects."""
     schema = Schema(SDL, {"Query": {"rows": lambda *_: [{"id": 1, "big": {1, 2}}]}})
     with pytest.raises(ReplayError, match=r"cannot be recorded: A set at rows\[0\]\.big has no"):
         Client(schema, recording=path).execute("{ rows { big } }")
 
 
-def test_a_waiting_thread_does_not_hold_others_up(path):
-    """While one request is on its way another one is replayed."""
+def test_a_waiting_thread_does_not_block_others(path):
+    """An answer is replayed while another request is running."""
     going, release = threading.Event(), threading.Event()
 
     def slow(*_):
@@ -566,7 +568,7 @@ def test_a_waiting_thread_does_not_hold_others_up(path):
         assert waiting.result().data == {"rows": []}
 
 
-def test_a_recording_shows_where_it_is(path, monkeypatch):
-    """From here, without what the system chose."""
+def test_the_repr_shows_the_path_of_a_recording(path, monkeypatch):
+    """Relative to the working directory."""
     monkeypatch.chdir(path.parent)
     assert repr(recorded(Path("it.jsonl"))) == "Recording('it.jsonl', mode='auto')"

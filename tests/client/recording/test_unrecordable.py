@@ -1,4 +1,4 @@
-"""What no recording holds is refused within one, and the error says how to have it."""
+"""Requests that cannot be recorded are refused while a recording is active."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE = "mutation ($file: Upload!) { size(file: $file) }"
 
 @pytest.fixture
 def asked():
-    """Return a schema, and the operations that were begun on it."""
+    """Return a schema, and the operations started on it."""
     begun = []
 
     def size(root, args, context):
@@ -44,7 +44,7 @@ def asked():
 
 
 def within(stack, monkeypatch, kind, path, mode):
-    """Let a recording count, by one of the ways there are; return a client's options."""
+    """Activate a recording in one of the possible ways; return a client's options."""
     if kind == "environment":
         monkeypatch.setenv("GQLNB_REPLAY", str(path))
     elif kind == "block":
@@ -67,7 +67,7 @@ def within(stack, monkeypatch, kind, path, mode):
 def test_subscriptions_and_files_are_refused(
     asked, tmp_path, monkeypatch, where, kind, mode, way_out
 ):
-    """Before anything is sent; afterwards, and without a recording, they are as ever."""
+    """Before any request; afterwards, and without a recording, they work."""
     schema, begun = asked
     path = tmp_path / "it.jsonl"
     Client(schema, recording=path, mode="record").execute("{ hello }")

@@ -198,7 +198,7 @@ def test_an_interrupt_while_waiting_leaves_everything_well(ticker, url, way):
     done = threading.Event()
 
     def interrupt() -> None:
-        while "_waited" not in functions(sys._current_frames()[main]):
+        while "_wait_for_result" not in functions(sys._current_frames()[main]):
             done.wait(0.001)
         signal.pthread_kill(main, signal.SIGINT)
 

@@ -65,7 +65,7 @@ def test_where_there_is_neither_it_is_said():
         client = Client(endpoint.url)
         with pytest.raises(TransportError, match=r"404.*Not here.*neither a WebSocket"):
             list(client.subscribe(SUBSCRIPTION))
-        with pytest.raises(TransportError, match=r"no WebSocket is opened there \(HTTP 404\)"):
+        with pytest.raises(TransportError, match=r"the endpoint offers no WebSocket \(HTTP 404\)"):
             list(client.subscribe(SUBSCRIPTION, transport="ws"))
 
 

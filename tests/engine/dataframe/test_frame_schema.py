@@ -329,7 +329,7 @@ def test_infinite_values_are_announced():
         (pd.Series(pd.period_range("2024", periods=1)), r"periods.*to_timestamp"),
         (pd.Series(pd.period_range("2024", periods=1), dtype=object), r"periods.*astype"),
         (pd.Series(pd.interval_range(0, 2)), r"intervals.*left"),
-        (pd.Series([dt.time(1, tzinfo=dt.UTC)]), "time zone, which Time has not"),
+        (pd.Series([dt.time(1, tzinfo=dt.UTC)]), "time zone, which Time lacks"),
         (
             pd.Series([dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 1, tzinfo=dt.UTC)]),
             "moments with and without a time zone",
@@ -520,7 +520,7 @@ def test_a_wrong_value_is_refused_before_anything_runs(column, wanted):
 
 
 def test_texts_that_are_ordered_categories_compare_in_their_order():
-    """Not by their letters; what is no category equals none, and is neither before nor behind."""
+    """Not by their letters; what is not a category equals none, and is neither before nor behind."""
     ages = pd.Categorical(["18-25", "65+", None, "5-10"], ["5-10", "18-25", "65+"], ordered=True)
     schema = Schema.from_frame(rows=pd.DataFrame({"age": ages}))
 
@@ -536,7 +536,7 @@ def test_texts_that_are_ordered_categories_compare_in_their_order():
     assert found('{age: {eq: "old"}}') == []
     assert found('{age: {neq: "old"}}') == ["5-10", "18-25", "65+", None]
     result = schema.execute('{ rows(where: {age: {gt: "old"}}) { totalCount } }')
-    assert result.errors[0]["message"].startswith("'old' is no category")
+    assert result.errors[0]["message"].startswith("'old' is not a category")
 
 
 def test_equal_rows_stay_as_in_the_frame_and_missing_values_are_last():
@@ -594,12 +594,12 @@ def test_cursors_are_the_same_in_every_schema_over_the_same_rows(repositories):
 @pytest.mark.parametrize(
     ("args", "what"),
     [
-        ('after: "nonsense"', "'nonsense' is no cursor of 'repositories'"),
-        ('before: "cmVwb3NpdG9yaWVzOjk5OjQ="', "is no cursor"),
-        ('after: "cmVwb3NpdG9yaWVzOjA6NQ=="', "is no cursor"),
-        ('after: "b3RoZXJzOjA6NA=="', "is no cursor"),
-        ('after: ""', "is no cursor"),
-        ('after: "\\u202eé"', "is no cursor"),
+        ('after: "nonsense"', "'nonsense' is not a cursor of 'repositories'"),
+        ('before: "cmVwb3NpdG9yaWVzOjk5OjQ="', "is not a cursor"),
+        ('after: "cmVwb3NpdG9yaWVzOjA6NQ=="', "is not a cursor"),
+        ('after: "b3RoZXJzOjA6NA=="', "is not a cursor"),
+        ('after: ""', "is not a cursor"),
+        ('after: "\\u202eé"', "is not a cursor"),
         ("first: -1", "'first' of 'repositories' is 0 to 1,000; got -1"),
         ("last: 1001", "'last' of 'repositories' is 0 to 1,000; got 1,001"),
         ("first: 1, last: 1", "first or last, not both"),

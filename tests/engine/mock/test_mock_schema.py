@@ -171,7 +171,7 @@ def test_orders_change_nothing_and_filters_choose(schema: Schema) -> None:
     ("arguments", "message"),
     [
         ("first: -1", "'first' of 'repos' is 0 or more; got -1."),
-        ('after: "Y3Vy"', "'Y3Vy' is no cursor of 'repos'. Take one from its last answer."),
+        ('after: "Y3Vy"', "'Y3Vy' is not a cursor of 'repos'. Take one from its last result."),
     ],
 )
 def test_a_page_that_cannot_be_is_an_error(schema: Schema, arguments: str, message: str) -> None:
@@ -372,12 +372,12 @@ def test_an_introspection_with_mistakes_is_mocked() -> None:
         ("type Query {", "Syntax Error"),
         ("type Query { a: Nope }", "Unknown type 'Nope'"),
         ("", "The SDL is empty"),
-        ("{ hello }", "begins like JSON and is none"),
+        ("{ hello }", "begins like JSON, but is not"),
         ('{"data": null}', "no '__schema'"),
-        ({"__schema": {}}, "no answer to an introspection query"),
+        ({"__schema": {}}, "not the result of an introspection query"),
         (
             {"__schema": {"queryType": {"name": "Query"}, "types": []}},
-            "no answer to an introspection",
+            "not the result of an introspection",
         ),
         (5, "A int can't be mocked."),
     ],

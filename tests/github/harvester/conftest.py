@@ -17,13 +17,13 @@ SIZE = 12_000
 
 @pytest.fixture(scope="session")
 def people() -> Any:
-    """Return a population, thousands of which have equal stars."""
+    """Return a population with thousands of repositories of equal stars."""
     return github.population(SIZE, seed=3)
 
 
 @pytest.fixture
 def standin(people: Any) -> Listening:
-    """Return a stand-in over the population."""
+    """Return a stand-in for the population."""
     return Listening(people)
 
 
@@ -36,5 +36,5 @@ def client(standin: Listening) -> Iterator[Client]:
 
 @pytest.fixture(scope="session")
 def truth(people: Any) -> set[tuple[str, str, int]]:
-    """Return all rows there are."""
+    """Return all rows of the population."""
     return rows(people.frame())

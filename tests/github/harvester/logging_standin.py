@@ -1,4 +1,4 @@
-"""A stand-in that says what it was asked, and the rows of a frame."""
+"""A stand-in that logs its requests, and the rows of a frame."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Listening(StandIn):
         self._news = Condition()
 
     def execute_document(self, document: Any, variables: Any, **options: Any) -> Any:
-        """Count, and answer or fail."""
+        """Count the request, then answer or fail."""
         with self._news:
             self.asked.append(dict(variables))
             self._news.notify_all()
@@ -43,19 +43,19 @@ class Listening(StandIn):
         return super().execute_document(document, variables, **options)
 
     def wait_for(self, requests: int, seconds: float = 60) -> bool:
-        """Wait until it was asked so often."""
+        """Wait until the given number of requests came."""
         with self._news:
             return self._news.wait_for(lambda: len(self.asked) >= requests, seconds)
 
     def searches(self) -> list[tuple[str, int]]:
-        """Return what was asked: each search with the place of the page."""
+        """Return the searches requested, with the start of each page."""
         return [
             (asked[f"q{n}"], asked[f"a{n}"]) for asked in self.asked for n in range(len(asked) // 3)
         ]
 
 
 def rows(frame: pd.DataFrame) -> set[tuple[str, str, int]]:
-    """Return the rows of a frame, after looking that none is there twice."""
+    """Return the rows of a frame, after checking that none comes twice."""
     found = list(frame[KEYS].itertuples(index=False, name=None))
     assert len(set(found)) == len(found)
     return set(found)

@@ -1,4 +1,4 @@
-"""Worlds to harvest: populations with heavy ties, and what answers requests from one directly."""
+"""Populations with many equal star counts, and a direct answer to requests for them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def crowd(
 
 
 def cursor(place: int) -> str:
-    """Return the cursor behind so many results."""
+    """Return the cursor after the given number of results."""
     return b64encode(b"cursor:%d" % place).decode()
 
 
@@ -83,7 +83,7 @@ class World:
         self._find = find if self.simulation.drift else lru_cache(64)(find)
 
     def __call__(self, ask: SearchRequest) -> SearchPage:
-        """Return the page that is asked for."""
+        """Return the requested page."""
         self.asked.append(ask)
         items, total = self._find(ask.text)
         start, stop = ask.start, min(ask.start + ask.first, len(items))
@@ -106,7 +106,7 @@ class World:
 
 
 def row_of(item: Repository) -> RepositoryRow:
-    """Return a repository as a sweep takes it."""
+    """Return a repository as the row of a sweep."""
     made = parse_timestamp(item.created_at)
     return RepositoryRow(item.full_name, item.stars, made, item.name, item.owner.login)
 
@@ -118,7 +118,7 @@ def harvest(
     chance: Random | None = None,
     most: int = 20_000,
 ) -> list[RepositoryRow]:
-    """Run a sweep to its end, after `most` requests at the latest; with `chance`, in any order."""
+    """Run a sweep to its end, with at most `most` requests; with `chance`, in random order."""
     todo = [*reversed(sweep.list_requests())]
     found: list[RepositoryRow] = []
     while todo:
@@ -133,6 +133,6 @@ def harvest(
 
 
 def truth(population: Population, expression: str) -> set[str]:
-    """Return the names of what an expression finds, without the cap of a search."""
+    """Return the names of all matches of an expression, without the cap of a search."""
     made = population.frame(expression)
     return set(made["owner"] + "/" + made["name"])

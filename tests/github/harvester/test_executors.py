@@ -1,4 +1,4 @@
-"""A harvest on threads, on processes and on a cluster, some of which is lost."""
+"""Harvests on threads, processes and a cluster, with lost workers."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ SECRET = "ghp_" + "Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0LzXcVb"
 
 @pytest.fixture(autouse=True)
 def spawning(monkeypatch):
-    """Let processes be spawned, also where the shell of another test has emptied ``__main__``."""
+    """Allow processes to be spawned after the shell of another test has emptied ``__main__``."""
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
 
 
 @pytest.fixture
 def guarded(standin, monkeypatch):
-    """Yield a server that asks for a token, which the environment holds."""
+    """Yield a server that needs a token, which is in the environment."""
     monkeypatch.setenv("HARVEST_TOKEN", SECRET)
     with serve(standin, port=0, token=Token(SECRET)) as server:
         yield server
 
 
-def test_threads_bring_the_same(standin, truth):
-    """On a pool of threads several searches run at once, and all rows come."""
+def test_threads_return_the_same_rows(standin, truth):
+    """Several searches run at once."""
     with serve(standin, port=0) as server, Client(server) as client, ThreadPoolExecutor(4) as pool:
         made = github.harvest(EVERYTHING, client=client, executor=pool)
     assert rows(made.frame()) == truth
@@ -48,7 +48,7 @@ def test_threads_bring_the_same(standin, truth):
 
 
 def test_a_width_alone_is_a_pool_of_threads(standin, truth):
-    """Without an executor there are as many threads of its own, and as many chains."""
+    """Without an executor, `width` threads run as many searches."""
     with serve(standin, port=0) as server, Client(server) as client:
         estimate = github.harvest(EVERYTHING, client=client, width=3, dry_run=True)
         made = github.harvest(EVERYTHING, client=client, width=3)
@@ -57,8 +57,8 @@ def test_a_width_alone_is_a_pool_of_threads(standin, truth):
     assert estimate.least <= made.coverage.requests <= estimate.most
 
 
-def test_processes_bring_the_same(guarded, truth):
-    """Each process finds the token where it was named."""
+def test_processes_return_the_same_rows(guarded, truth):
+    """Each process reads the token from its source."""
     with (
         Client(guarded.url, token="env:HARVEST_TOKEN") as client,
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
@@ -67,8 +67,8 @@ def test_processes_bring_the_same(guarded, truth):
     assert rows(made.frame()) == truth
 
 
-def test_one_request_at_a_time_where_the_endpoint_wants_it(people, truth):
-    """An endpoint with GitHub's headers gets one request at a time, whatever the executor."""
+def test_an_endpoint_that_needs_it_gets_one_request_at_a_time(people, truth):
+    """With GitHub's headers, whatever the executor."""
     standin = Listening(people)
     flying, most = [0], [0]
     usual = standin.execute_document
@@ -95,8 +95,8 @@ def test_one_request_at_a_time_where_the_endpoint_wants_it(people, truth):
 # ---------------------------------------------------------------- what travels
 
 
-def test_what_travels_holds_no_secret(guarded, spelled):
-    """The task of another process names where the token is, in its pickle and in its repr."""
+def test_the_pickle_has_no_secret(guarded, spelled):
+    """Pickle and repr of a task name the source of the token."""
     options = {"token": "env:HARVEST_TOKEN", "headers": {"X-Api-Key": "env:HARVEST_TOKEN"}}
     with Client(guarded.url, timeout=7, limits=Limits(wait=3), **options) as client:
         data = pickle.dumps(
@@ -116,8 +116,8 @@ def test_what_travels_holds_no_secret(guarded, spelled):
     [{"token": Token(SECRET)}, {"headers": {"X-Api-Key": Token(SECRET)}}],
     ids=["token", "header"],
 )
-def test_a_secret_given_by_value_does_not_travel(guarded, options, spelled):
-    """It is refused before anything is asked, with what to do instead."""
+def test_a_token_given_by_value_is_not_pickled(guarded, options, spelled):
+    """It is refused before any request, with a remedy."""
     with Client(guarded.url, **options) as client, ProcessPoolExecutor(1) as pool:
         with pytest.raises(TargetError, match="token='env:NAME'") as caught:
             github.harvest(EVERYTHING, client=client, executor=pool)
@@ -125,8 +125,8 @@ def test_a_secret_given_by_value_does_not_travel(guarded, options, spelled):
     assert len(guarded.log) == 0
 
 
-def test_a_schema_of_this_process_does_not_travel(client):
-    """Nobody else has it."""
+def test_a_schema_of_this_process_is_not_pickled(client):
+    """Other processes do not have it."""
     with (
         ProcessPoolExecutor(1) as pool,
         pytest.raises(TargetError, match="Serve it, and ask its address"),
@@ -135,7 +135,7 @@ def test_a_schema_of_this_process_does_not_travel(client):
 
 
 def test_the_stand_in_is_in_every_process(tmp_path):
-    """A connection that every process has is asked there."""
+    """Each process uses its own built-in connection."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         made = github.harvest(">50000", client="demo", executor=pool)
     assert len(made) == made.coverage.expected > 100
@@ -144,8 +144,8 @@ def test_the_stand_in_is_in_every_process(tmp_path):
 # ---------------------------------------------------------------- a cluster
 
 
-def test_a_cluster_that_loses_a_worker_brings_the_same(guarded, standin, truth, spelled):
-    """On Dask, with worker processes of which one is killed midway, all rows come."""
+def test_a_cluster_that_loses_a_worker_returns_the_same_rows(guarded, standin, truth, spelled):
+    """On Dask, with a worker process killed midway."""
     distributed = pytest.importorskip("distributed")
     heard = []
     handler = logging.Handler()
@@ -179,8 +179,8 @@ def test_a_cluster_that_loses_a_worker_brings_the_same(guarded, standin, truth, 
     assert not [form for form in spelled(SECRET) if form in "\n".join(heard).encode()]
 
 
-def test_a_cluster_asks_again_what_is_asked_again(guarded, standin):
-    """Dask does not give the answer it has: after a pause it would be the one from before."""
+def test_a_cluster_sends_repeated_requests(guarded, standin):
+    """Dask must not reuse the answer from before a pause."""
     distributed = pytest.importorskip("distributed")
     asks = [SearchRequest(1, 0, 100, "stars:>5")]
     with (
@@ -204,8 +204,8 @@ def test_a_cluster_asks_again_what_is_asked_again(guarded, standin):
 
 
 @pytest.mark.parametrize("given", [4, ThreadPoolExecutor], ids=["number", "class"])
-def test_what_is_no_executor_is_refused(client, given, standin):
-    """Before anything is asked, with what to give."""
+def test_other_objects_are_not_executors(client, given, standin):
+    """The error comes before any request, and names the remedy."""
     with pytest.raises(OptionError, match=r"takes an executor of .*Give .*ThreadPoolExecutor\(4\)"):
         github.harvest(EVERYTHING, client=client, executor=given)
     assert standin.asked == []

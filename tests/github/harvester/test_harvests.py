@@ -1,4 +1,4 @@
-"""A harvest brings everything, says what it brought, and asks as the endpoint likes it."""
+"""A harvest returns all rows, reports its coverage, and adapts to the endpoint."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.github.harvester.logging_standin import rows
 EVERYTHING = ">=1"
 
 
-def test_everything_comes_once(client, truth):
-    """All rows come, once each, and the coverage says so."""
+def test_all_rows_come_once(client, truth):
+    """The coverage says so."""
     made = github.harvest(EVERYTHING, client=client)
     assert rows(made.frame()) == truth
     assert made.complete
@@ -34,7 +34,7 @@ def test_everything_comes_once(client, truth):
 
 
 def test_the_frame_is_ordered_and_typed(client):
-    """Most stars first, with the dtypes of a star search, times in UTC, and what is known of it."""
+    """Most stars first, with the dtypes of a star search, times in UTC, and `attrs`."""
     frame = github.harvest(">=2000", client=client).frame()
     assert frame["stargazers"].is_monotonic_decreasing
     dtypes = ["string", "string", "Int64", "datetime64[s, UTC]", "string"]
@@ -44,7 +44,7 @@ def test_the_frame_is_ordered_and_typed(client):
     assert json.loads(json.dumps(frame.attrs)) == frame.attrs
 
 
-def test_nothing_found_is_complete(tmp_path, client):
+def test_an_empty_harvest_is_complete(tmp_path, client):
     """A threshold above all gives an empty frame, and one empty part."""
     made = github.harvest(">9000000", client=client, out=tmp_path)
     assert made.complete
@@ -52,14 +52,14 @@ def test_nothing_found_is_complete(tmp_path, client):
     assert pd.read_parquet(tmp_path).empty
 
 
-def test_further_qualifiers_narrow_it(client, people):
-    """A search expression with its own qualifiers is harvested too."""
+def test_an_expression_may_have_further_qualifiers(client, people):
+    """They restrict the harvest."""
     made = github.harvest("stars:>=1 language:python", client=client)
     assert rows(made.frame()) == rows(people.frame("language:python"))
 
 
-def test_pages_come_several_in_a_request(client, standin):
-    """Where answers are quick, a request asks for up to ten pages."""
+def test_a_request_has_several_pages(client, standin):
+    """Up to ten if answers come fast."""
     made = github.harvest(EVERYTHING, client=client)
     sizes = [len(asked) // 3 for asked in standin.asked]
     assert sizes[0] == 1
@@ -68,8 +68,8 @@ def test_pages_come_several_in_a_request(client, standin):
     assert sum(sizes) == made.coverage.requests
 
 
-def test_slow_answers_make_requests_small():
-    """Quick answers double what a request asks for, slow ones halve it."""
+def test_slow_answers_make_requests_smaller():
+    """Fast answers double the number of pages in a request, slow ones halve it."""
     load = BatchSize()
     for _ in range(5):
         load.note_success(0.1)
@@ -92,8 +92,8 @@ def test_slow_answers_make_requests_small():
     ],
     ids="+".join,
 )
-def test_faults_lose_nothing(people, truth, faults):
-    """Over HTTP, with what GitHub does to harvesters, all rows come."""
+def test_faults_lose_no_rows(people, truth, faults):
+    """Over HTTP, with the faults that GitHub shows to harvesters."""
     service = github.service(population=people, simulation=Simulation(seed=5, **faults))
     with github.serve(service, port=0) as server, Client(server) as client:
         made = github.harvest(EVERYTHING, client=client)
@@ -102,7 +102,7 @@ def test_faults_lose_nothing(people, truth, faults):
 
 
 class Clock:
-    """A clock that jumps when somebody sleeps."""
+    """A clock that sleeping moves forward."""
 
     def __init__(self) -> None:
         self.time = 1e9
@@ -115,13 +115,13 @@ class Clock:
     monotonic = now
 
     def sleep(self, seconds: float) -> None:
-        """Let the time pass."""
+        """Move the time forward."""
         self.slept.append(seconds)
         self.time += seconds
 
 
-def test_a_used_up_budget_is_waited_for(people, truth, monkeypatch):
-    """When the points of the hour are spent it goes on with the next hour's."""
+def test_the_next_budget_is_waited_for(people, truth, monkeypatch):
+    """The harvest continues with the points of the next hour."""
     clock = Clock()
     simulation = Simulation(budget=12, clock=clock.now)
     service = github.service(population=people, simulation=simulation)
@@ -138,8 +138,8 @@ def test_a_used_up_budget_is_waited_for(people, truth, monkeypatch):
 # ---------------------------------------------------------------- what it says
 
 
-def test_a_dry_run_counts_and_fetches_nothing(client, standin, truth):
-    """One request tells how many pages it takes at least and at most, and that is true."""
+def test_a_dry_run_only_counts(client, standin, truth):
+    """One request gives the fewest and the most pages, and a harvest lies between."""
     estimate = github.harvest(EVERYTHING, client=client, dry_run=True)
     assert len(standin.asked) == 1
     assert estimate.repositories == len(truth)
@@ -151,7 +151,7 @@ def test_a_dry_run_counts_and_fetches_nothing(client, standin, truth):
 
 
 def test_the_report_names_counts_and_source(client):
-    """What is shown of a harvest says how complete it is and what it took."""
+    """The repr has the completeness and the cost."""
     made = github.harvest(">=2000", client=client)
     text = repr(made)
     assert text.startswith(f"{len(made):,} repositories of 'stars:>=2000', complete\n")
@@ -160,8 +160,8 @@ def test_the_report_names_counts_and_source(client):
     assert made._repr_html_().startswith("<strong>")
 
 
-def test_progress_hears_of_each_answer(client, truth):
-    """A function given as progress hears rows, rows to come, requests and budget."""
+def test_progress_is_called_for_each_answer(client, truth):
+    """With rows, rows expected, requests and budget."""
     heard = []
     made = github.harvest(EVERYTHING, client=client, progress=lambda *it: heard.append(it))
     assert len(heard) == made.requests
@@ -169,8 +169,8 @@ def test_progress_hears_of_each_answer(client, truth):
 
 
 @pytest.mark.parametrize("limit", [None, 5_000])
-def test_all_stars_show_a_bar_too(client, capsys, monkeypatch, limit):
-    """It counts to what will come; who is told of it otherwise sees none."""
+def test_stars_without_limit_show_a_bar(client, capsys, monkeypatch, limit):
+    """It counts up to the rows expected; with a callback there is no bar."""
     monkeypatch.setenv("GQLNB_PROGRESS", "1")
     found = stars(EVERYTHING, limit=limit, client=client)
     seen = capsys.readouterr().err
@@ -180,15 +180,15 @@ def test_all_stars_show_a_bar_too(client, capsys, monkeypatch, limit):
     assert capsys.readouterr().err == ""
 
 
-def test_a_callback_stops_it_and_keeps_the_rows(client):
-    """False from the callback of the simple function ends it; coverage says it is not complete."""
+def test_a_callback_stops_the_harvest_and_keeps_the_rows(client):
+    """The coverage is then not complete."""
     frame = harvest_frame(EVERYTHING, client=client, on_progress=lambda got, *_: got < 3000)
     assert 3000 <= len(frame) < 5000
     assert not frame.attrs["coverage"]["complete"]
 
 
-def test_what_cannot_be_completed_is_told():
-    """More than a thousand of equal stars in one second cannot be had, and a warning says so."""
+def test_a_gap_warns():
+    """More than 1,000 repositories with equal stars in one second cannot be fetched."""
     from gqlnb.github.repositories import Owner, Repository
 
     owner, moment = Owner("mona", "User"), "2020-01-01T00:00:00Z"
@@ -205,7 +205,7 @@ def test_what_cannot_be_completed_is_told():
 
 
 def test_parts_are_read_by_pandas_duckdb_and_dask(tmp_path, client, truth):
-    """The folder is one table to whoever reads Parquet; nothing is in it twice."""
+    """The folder is one table for readers of Parquet, without repeated rows."""
     made = github.harvest(EVERYTHING, client=client, out=tmp_path, part=5_000)
     assert len(list(tmp_path.glob("*.parquet"))) == 3
     assert rows(pd.read_parquet(tmp_path)) == truth
@@ -215,8 +215,8 @@ def test_parts_are_read_by_pandas_duckdb_and_dask(tmp_path, client, truth):
     assert made.folder == tmp_path
 
 
-def test_the_coverage_lies_beside_and_in_the_last_part(tmp_path, client, truth):
-    """Who finds the folder later finds what it holds, from where, and how complete it is."""
+def test_the_coverage_is_in_a_file_and_in_the_last_part(tmp_path, client, truth):
+    """With the query, the source and the completeness."""
     made = github.harvest(EVERYTHING, client=client, out=tmp_path, part=5_000)
     beside = json.loads((tmp_path / "_coverage.json").read_text())
     within = pq.read_schema(tmp_path / "part-00002.parquet").metadata
@@ -228,8 +228,8 @@ def test_the_coverage_lies_beside_and_in_the_last_part(tmp_path, client, truth):
     assert first[b"gqlnb.query"] == b"stars:>=1"
 
 
-def test_rows_are_not_held(tmp_path, client):
-    """In a folder, never more rows are held than a part has and one search brings."""
+def test_a_folder_keeps_few_rows_in_memory(tmp_path, client):
+    """Never more than a part and one search."""
     held = []
 
     def watch(*_: object) -> None:
@@ -260,21 +260,21 @@ def test_rows_are_not_held(tmp_path, client):
         ({"progress": "loud"}, OptionError, "progress= takes"),
     ],
 )
-def test_a_wrong_option_is_named(client, standin, options, error, reason):
-    """What no harvest takes is refused before anything is asked."""
+def test_an_invalid_option_raises(client, standin, options, error, reason):
+    """Before any request."""
     with pytest.raises(error, match=reason):
         github.harvest(EVERYTHING, client=client, **options)
     assert standin.asked == []
 
 
-def test_an_endpoint_of_another_shape_is_said_to_be_one():
-    """A schema without searches gets one sentence."""
+def test_an_endpoint_of_another_shape_raises():
+    """A schema without searches gives a one-sentence error."""
     with pytest.raises(QueryError, match="is not GitHub-shaped: Cannot query field 'search'"):
         github.harvest(EVERYTHING, client=Client(reference_schema()))
 
 
-def test_an_endpoint_that_heeds_no_stars_is_left():
-    """An endpoint that answers the same whatever is asked is no place to harvest."""
+def test_an_endpoint_that_ignores_stars_raises():
+    """An endpoint that answers the same to every search cannot be harvested."""
     sdl = github.schema().sdl
     node = {"__typename": "Repository", "id": "1", "stargazerCount": 1}
     page = {"repositoryCount": 5000, "pageInfo": {"hasNextPage": True, "endCursor": "x"}}
@@ -287,8 +287,8 @@ def test_an_endpoint_that_heeds_no_stars_is_left():
         github.harvest(">1000", client=Client(schema))
 
 
-def test_what_came_before_a_failure_is_in_the_error(client, standin):
-    """Without a folder the rows so far are with the error."""
+def test_rows_before_a_failure_are_in_the_error(client, standin):
+    """Without a folder, the rows so far are in the error."""
     standin.fails = 8
     with pytest.raises(Exception, match="disk") as caught:
         github.harvest(EVERYTHING, client=client)
@@ -296,7 +296,7 @@ def test_what_came_before_a_failure_is_in_the_error(client, standin):
     assert len(caught.value.result.data["repositories"]) >= 1000
 
 
-def test_nothing_is_warned_of_when_all_is_well(client):
+def test_a_complete_harvest_does_not_warn(client):
     """A complete harvest is silent."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""A query is read as what a sweep narrows, and written as GitHub's search takes it."""
+"""A query is parsed to a scope, and formatted as a search expression."""
 
 import msgspec
 import pytest
@@ -28,8 +28,8 @@ from gqlnb.github.search_syntax import FlagTest, parse_expression
         ),
     ],
 )
-def test_a_query_is_read_and_written(query, expression):
-    """Thresholds and expressions become one range of stars, one slice of time and the rest."""
+def test_a_query_is_parsed_and_formatted(query, expression):
+    """Thresholds and expressions become a star range, a time range and other qualifiers."""
     scope = Scope.parse(query)
     assert scope.format_expression() == expression
     assert Scope.parse(expression) == scope
@@ -51,14 +51,14 @@ def test_a_query_is_read_and_written(query, expression):
         ("one OR two stars:>5", "each of the alternatives"),
     ],
 )
-def test_what_there_is_no_harvest_for_is_refused(query, said):
-    """The message says what is wrong and what to do."""
+def test_an_unsupported_query_raises(query, said):
+    """The message has the reason and a remedy."""
     with pytest.raises(QueryError, match=said):
         Scope.parse(query)
 
 
-def test_all_that_is_written_is_understood():
-    """Each part of an expression is a condition of the stand-in's own reading of it."""
+def test_the_stand_in_understands_formatted_expressions():
+    """Each part of an expression becomes a condition of the stand-in's parser."""
     scope = Scope("language:go", 3, 9, 1_300_000_000, None, ("ann/one", "bob/two"))
     read = parse_expression(scope.format_expression("forks-asc"))
     assert (read.sort, read.descending, read.words) == ("forks", False, ())
@@ -67,7 +67,7 @@ def test_all_that_is_written_is_understood():
     assert sorted(clause.negated for clause in read.clauses) == [False] * 3 + [True] * 2
 
 
-def test_a_scope_is_plain_values():
+def test_a_scope_survives_json():
     """JSON and back gives the same scope."""
     scope = Scope.parse("language:go stars:3..9 created:>2020")
     assert msgspec.json.decode(msgspec.json.encode(scope), type=Scope) == scope

@@ -1,4 +1,4 @@
-"""Slices cover their scope without a hole or an overlap, and are about equal."""
+"""Slices cover their scope without gap or overlap, and are about equal."""
 
 from itertools import pairwise
 from random import Random
@@ -18,7 +18,7 @@ from gqlnb.github.harvester.state_machine import (
 
 
 def covers(scope, parts):
-    """Hold slices to be one behind the other, from the beginning of the scope to its end."""
+    """Assert that slices follow each other from the start of the scope to its end."""
     assert (parts[0].begin, parts[-1].end) == (scope.begin, scope.end)
     for before, behind in pairwise(parts):
         assert behind.begin == before.end + 1
@@ -27,7 +27,7 @@ def covers(scope, parts):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_slices_of_time_cover_all(seed):
-    """Whatever the sample and the scope; each slice is shorter, so there is an end."""
+    """For any sample and scope; each slice is shorter than the scope."""
     chance = Random(seed)
     begin = chance.choice([None, 1_300_000_000])
     end = chance.choice([None, 1_300_000_000 + chance.choice([1, 2, 60, 10**8])])
@@ -39,13 +39,13 @@ def test_slices_of_time_cover_all(seed):
 
 
 def test_a_second_is_not_divided():
-    """There is nothing shorter."""
+    """A second is the shortest slice."""
     scope = Scope("", 0, 5, 1_300_000_000, 1_300_000_000)
     assert split_by_time(scope, [1_300_000_000] * 50, 4) == [scope]
 
 
 def test_slices_are_about_equal():
-    """Quantiles of the sample, as many as it is good for."""
+    """They are quantiles of the sample, as many as its size allows."""
     sample = [1_300_000_000 + place**2 for place in range(1000)]
     parts = split_by_time(Scope(), sample, 5)
     counts = [sum(part.is_in_time_range(each) for each in sample) for part in parts]
@@ -53,29 +53,29 @@ def test_slices_are_about_equal():
     assert len(split_by_time(Scope(), sample[:100], 50)) == 10
 
 
-def test_a_moment_of_many_gets_a_slice_of_its_own():
-    """What is not to be divided does not burden its neighbours."""
+def test_a_second_with_many_repositories_gets_its_own_slice():
+    """It does not enlarge its neighbours."""
     sample = [1_300_000_000] * 60 + [1_300_000_000 + place for place in range(1, 41)]
     parts = split_by_time(Scope(), sample, 2)
     assert [part.begin == part.end == 1_300_000_000 for part in parts] == [False, True, False]
 
 
 def test_a_range_of_stars_is_halved():
-    """Down to one number, with an open end too."""
+    """Down to one star count, also with an open end."""
     assert split_by_stars(Scope("", 4, 9), [5]) == [Scope("", 7, 9), Scope("", 4, 6)]
     assert split_by_stars(Scope("", 4), [11, 4]) == [Scope("", 8), Scope("", 4, 7)]
     assert split_by_stars(Scope("", 4, 4), [4]) == [Scope("", 4, 4)]
 
 
-def test_dividing_pays_where_many_are_equal():
-    """Few equal ones are fetched twice more cheaply than a slice ends."""
+def test_ranges_with_many_equal_stars_are_split():
+    """Few equal ones are cheaper to fetch twice than another slice."""
     assert count_slices(2_000_000, 2) == 2
     assert count_slices(40_000, 2) == count_slices(1_000, 10_000) == 1
     assert count_slices(3_000, 2_000) == 4
 
 
-def test_few_are_left_out_by_name():
-    """Only those where the search ended, only if they are few, and called as GitHub calls them."""
+def test_few_repeated_repositories_are_excluded_by_name():
+    """Only those where the search ended, if they are few and have valid names."""
     rows = [RepositoryRow("a", 9, None, "one", "ann"), RepositoryRow("b", 8, None, "two", "bob")]
     assert list_exclusions(rows, 8) == ("bob/two",)
     assert list_exclusions(rows[:1] * 4, 9) == ()
@@ -86,14 +86,14 @@ def test_few_are_left_out_by_name():
     )
 
 
-def test_ranges_that_meet_are_asked_for_as_one():
-    """Within a slice of time, most stars first."""
+def test_overlapping_ranges_are_merged():
+    """Within a time slice, most stars first."""
     ranges = [Scope("", 3, 5), Scope("", 9, None), Scope("", 5, 7), Scope("", 3, 9, 7, 8)]
     assert merge_ranges(ranges) == [Scope("", 3, 9, 7, 8), Scope("", 9, None), Scope("", 3, 7)]
 
 
-def test_what_counts_still_miss_is_looked_for_a_star_further():
-    """It may have moved out of where pages came short; no further than what is wanted at all."""
+def test_repeated_searches_are_widened_by_one_star():
+    """A repository may have moved out of its range, but not out of the scope."""
     wanted, lacking = Scope("", 10), [Scope("", 51, 51), Scope("", 10, 12)]
     check = CompletenessCheck(1, Scope("", 10, 60), 0, 900, {}, {}, ranges=lacking)
     assert check.begin_repair(wanted) == lacking

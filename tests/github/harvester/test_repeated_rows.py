@@ -1,4 +1,4 @@
-"""What a harvest holds twice, because stars moved meanwhile, is kept once."""
+"""A repository that comes twice, as its stars changed meanwhile, is kept once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WANTED = "stars:>2"
 
 @given(st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=9), max_size=6), st.integers(1, 9))
 def test_each_id_comes_once(parts: list[list[str]], at_once: int) -> None:
-    """However few are looked at together; the first one stays."""
+    """For any number of hashes in memory; the first row stays."""
     places = find_repeated_rows(lambda: parts, sum(map(len, parts)), at_once)
     seen: set[str] = set()
     for number, ids in enumerate(parts):
@@ -37,7 +37,7 @@ def test_each_id_comes_once(parts: list[list[str]], at_once: int) -> None:
 
 
 def test_equal_hashes_are_not_equal_ids() -> None:
-    """Who shares a hash with another stays."""
+    """Rows with equal hashes and different ids stay."""
 
     class Same(str):
         __slots__ = ()
@@ -51,7 +51,7 @@ def test_equal_hashes_are_not_equal_ids() -> None:
 
 @pytest.fixture(scope="module")
 def moving() -> Population:
-    """Return a population of which some come twice where so much moves."""
+    """Return a population in which some come twice because of drift."""
     return crowd(4000, SEED)
 
 
@@ -61,10 +61,10 @@ def simulation() -> Simulation:
 
 
 @pytest.mark.parametrize("part", [None, 500, 100_000])
-def test_a_harvest_keeps_each_once(
+def test_a_harvest_keeps_each_repository_once(
     moving: Population, tmp_path: Path, part: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In memory, in many parts and in one; the report counts what came again."""
+    """In memory, in many parts and in one; the report counts the repeated rows."""
     monkeypatch.setattr(
         storage, "find_repeated_rows", lambda parts, rows: find_repeated_rows(parts, rows, 1000)
     )
@@ -80,10 +80,10 @@ def test_a_harvest_keeps_each_once(
         assert "came twice" in repr(made)
 
 
-def test_what_was_interrupted_at_the_end_is_settled_again(
+def test_an_interrupted_removal_of_repeated_rows_is_repeated(
     moving: Population, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some parts are without what came again then, and the log knows nothing of it."""
+    """Some parts are already without them, which the log does not say."""
     write, written = storage.write_part, []
 
     def stopping(*given: Any) -> None:

@@ -1,4 +1,4 @@
-"""A sweep brings everything, each once, says so where it can't, and its state is plain."""
+"""A sweep returns each repository once, reports gaps, and its state is plain JSON."""
 
 import json
 from collections import Counter
@@ -24,12 +24,12 @@ from tests.github.harvester.populations import START, World, crowd, cursor, harv
 
 @pytest.fixture(scope="module")
 def population():
-    """Return a population with many repositories of equal stars, some with none."""
+    """Return a population with many equal star counts, some of them zero."""
     return crowd(9_000, 3)
 
 
 def complete(sweep, rows, wanted):
-    """Hold rows to be all that are wanted, each once, and the coverage to say so."""
+    """Assert that the rows are the expected ones, each once, and that the coverage says so."""
     assert Counter(row.id for row in rows) == Counter(wanted)
     coverage = sweep.build_coverage()
     assert coverage.complete
@@ -38,8 +38,8 @@ def complete(sweep, rows, wanted):
 
 
 @pytest.mark.parametrize("query", [">=15", "0..20", "21", ">1000000", "language:go", ">300"])
-def test_everything_comes_once(population, query):
-    """Whatever the range, also where more than 1,000 have equal stars."""
+def test_each_repository_comes_once(population, query):
+    """For any range, also with more than 1,000 of equal stars."""
     sweep, world = Sweep(Scope.parse(query)), World(population)
     wanted = truth(population, Scope.parse(query).format_expression())
     complete(sweep, harvest(sweep, world), wanted)
@@ -49,7 +49,7 @@ def test_everything_comes_once(population, query):
 
 
 def test_a_thousand_is_one_search():
-    """Nothing more is asked where one search shows all; one more needs another page."""
+    """If one search shows all, no other is sent; one more repository needs another page."""
     for count, requests in ((0, 1), (1, 1), (100, 1), (101, 2), (1000, 10), (1001, 11)):
         made = github.population(count or 1, 1)
         sweep = Sweep(Scope.parse(">0" if count else ">1000000000"))
@@ -58,7 +58,7 @@ def test_a_thousand_is_one_search():
 
 
 def test_high_thresholds_take_no_page_too_many():
-    """Few repositories of equal stars are left out by name, so they take no room again."""
+    """A few repositories with equal stars are excluded by name, so they take no room again."""
     made = github.population(3_100)
     sweep, world = Sweep(Scope.parse(">=1")), World(made)
     complete(sweep, harvest(sweep, world), truth(made, ""))
@@ -66,8 +66,8 @@ def test_high_thresholds_take_no_page_too_many():
     assert any(" -repo:" in ask.text for ask in world.asked)
 
 
-def test_pages_are_asked_for_at_once_where_cursors_can_be_told(population):
-    """One page tells of the other nine; where cursors say nothing they come one by one."""
+def test_pages_are_requested_at_once_if_cursors_can_be_computed(population):
+    """The first page gives the cursors of nine others; otherwise pages come one by one."""
     for cursors, at_once in ((None, 9), (lambda place: f"x{place}", 1)):
         world = World(population) if cursors is None else World(population, cursors=cursors)
         sweep = Sweep(Scope.parse(">=15"))
@@ -89,7 +89,7 @@ def test_the_order_of_answers_does_not_matter(population):
 
 
 def test_a_sweep_can_be_wide(population):
-    """As many chains as wanted go on behind the first window, for a few pages more."""
+    """After the first window `width` searches run at once, for a few more pages."""
     narrow, wide = Sweep(Scope.parse(">=15")), Sweep(Scope.parse(">=15"), width=8)
     harvest(narrow, World(population))
     world, todo = World(population), [*wide.list_requests()]
@@ -102,8 +102,8 @@ def test_a_sweep_can_be_wide(population):
     assert fewest <= wide.build_coverage().requests < fewest + 12
 
 
-def test_slices_begin_together_and_few_are_open(population):
-    """Before one slice of a window goes deeper the others have begun: counts are of one time."""
+def test_all_slices_begin_before_one_continues(population):
+    """So that their counts are of the same time, and few windows are open."""
     sweep, world = Sweep(Scope.parse(">=0")), World(population)
     todo, most = sweep.list_requests(), 0
     while todo:
@@ -119,8 +119,8 @@ def test_slices_begin_together_and_few_are_open(population):
     assert most <= 16
 
 
-def test_a_state_goes_through_json_and_goes_on():
-    """Stopped after any answer and begun again from its state, a sweep ends the same."""
+def test_a_sweep_continues_from_its_json_state():
+    """Stopped after any answer, it ends the same."""
     population = crowd(3_000, 3)
     whole = Sweep(Scope.parse(">=15"))
     world = World(population, Simulation(dropped=0.002, ties=True))
@@ -138,8 +138,8 @@ def test_a_state_goes_through_json_and_goes_on():
     assert msgspec.convert(made, Coverage) == sweep.build_coverage()
 
 
-def test_fed_again_the_same_steps_follow(population):
-    """A log of answers is enough; and an answer that came already changes nothing."""
+def test_a_log_of_answers_gives_the_same_steps(population):
+    """An answer that came before is ignored."""
     one, log = Sweep(Scope.parse(">=40")), []
     world = World(population)
     todo = one.list_requests()
@@ -166,16 +166,16 @@ EVERY = {"ties": True, "dropped": 0.001, "duplicated": 0.001}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_pages_leave_out_is_found(population, seed):
-    """Dropped and repeated results, in another order for each search: all come all the same."""
+def test_dropped_results_are_found(population, seed):
+    """Dropped and repeated results, in another order for each search."""
     sweep = Sweep(Scope.parse(">=15"))
     world = World(population, Simulation(seed=seed, **EVERY))
     complete(sweep, harvest(sweep, world), truth(population, "stars:>=15"))
     assert sweep.build_coverage().repairs > 0
 
 
-def test_an_endpoint_that_leaves_out_one_in_a_hundred_is_overcome():
-    """Very bad pages cost many requests, and neither rows nor trust."""
+def test_one_dropped_result_in_a_hundred_is_repaired():
+    """It costs many requests, but no rows."""
     population = crowd(5_000, 7)
     sweep = Sweep(Scope.parse(">=15"))
     world = World(population, Simulation(ties=True, dropped=0.005, duplicated=0.005))
@@ -183,8 +183,8 @@ def test_an_endpoint_that_leaves_out_one_in_a_hundred_is_overcome():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_one_in_fifty_hides_is_reported(seed):
-    """Beyond what asking again can mend, a range without its rows is a gap, and never complete."""
+def test_one_dropped_result_in_fifty_is_reported(seed):
+    """A range that repeated searches cannot repair is a gap, and never complete."""
     population = crowd(3_000, seed)
     sweep = Sweep(Scope.parse(">=15"))
     world = World(population, Simulation(seed=seed, ties=True, dropped=0.01, duplicated=0.01))
@@ -216,7 +216,7 @@ class Moving:
         self.when, self.shown, self.risen = when, set(), None
 
     def __call__(self, ask):
-        """Return a page as the stars are now."""
+        """Return a page with the present stars."""
         if self.risen is None:
             self.risen = self.when(ask, self)
             self.rows = [
@@ -240,8 +240,8 @@ def _holds(clause, row):
     return value >= (test.low or 0) and (test.high is None or value <= test.high)
 
 
-def test_who_rises_past_the_border_between_windows_is_found():
-    """It is in neither window: the counts tell, and its new place is asked for."""
+def test_a_repository_that_moves_across_a_window_border_is_found():
+    """It is in neither window: the counts differ, and its new range is searched."""
     population = crowd(2_500, 4, top=300_000)
 
     def when(ask, world):
@@ -257,8 +257,8 @@ def test_who_rises_past_the_border_between_windows_is_found():
     assert sweep.build_coverage().repairs == 1
 
 
-def test_who_rises_out_of_a_window_is_found():
-    """It leaves the range while its pages come, and stands where nobody would look again."""
+def test_a_repository_that_moves_above_its_window_is_found():
+    """It leaves the range while its pages come."""
     population = crowd(2_500, 4, top=30)
 
     def when(ask, world):
@@ -277,7 +277,7 @@ def test_who_rises_out_of_a_window_is_found():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_stars_may_drift_meanwhile(seed):
-    """What matches from the beginning to the end is there, once; nothing that never matched."""
+    """Repositories that match all the time come once, and those that never match do not come."""
     population = crowd(4_000, seed)
     world = World(population, Simulation(seed=seed, drift=1, **EVERY))
     sweep = Sweep(Scope.parse(">=20"))
@@ -287,8 +287,8 @@ def test_stars_may_drift_meanwhile(seed):
     assert set(ids.values()) == {1}
 
 
-def test_counts_that_agree_by_chance_are_not_believed():
-    """One is missing above the border of two windows and one below it: equal counts say nothing."""
+def test_counts_that_agree_by_chance_prove_nothing():
+    """One is missing above a window border and one below it."""
     population = crowd(2_500, 4, top=30)
     world, shown = World(population), []
 
@@ -312,7 +312,7 @@ def test_counts_that_agree_by_chance_are_not_believed():
     complete(sweep, rows, truth(population, "stars:>=1"))
 
 
-def test_pages_that_are_too_large_are_asked_for_in_parts(population):
+def test_pages_that_are_too_large_are_split(population):
     """Pages shrink until they are answered, and stay small."""
     sweep = Sweep(Scope.parse(">=40"))
     world = World(population, Simulation(resources=30))
@@ -323,7 +323,7 @@ def test_pages_that_are_too_large_are_asked_for_in_parts(population):
 
 
 def test_pages_grow_again(population):
-    """What was too much once is not too much for ever."""
+    """After some successful answers."""
     sweep, world = Sweep(Scope.parse(">=15")), World(population)
     (ask,) = sweep.list_requests()
     sweep.feed_page(ask, SearchPage(0, (), heavy=True))
@@ -332,7 +332,7 @@ def test_pages_grow_again(population):
 
 
 def test_more_than_a_thousand_of_one_second_are_reported():
-    """What no search can show is not ignored: the gap says where it is, and why."""
+    """The gap has the range and the reason."""
     population = crowd(1_800, 1, top=0, moments=[START])
     sweep = Sweep(Scope.parse(">=0"))
     rows = harvest(sweep, World(population))
@@ -347,7 +347,7 @@ def test_more_than_a_thousand_of_one_second_are_reported():
 
 
 def test_a_second_with_fewer_is_found_wherever_it_is():
-    """Times that are the same for many are told apart from the others in few requests."""
+    """A second with many repositories is separated from others in few requests."""
     moments = [START] * 5 + [START + 1] * 4 + [START + 2] + [START + 400_000_000] * 3
     population = crowd(5_000, 2, top=20, moments=[*moments, *range(START, START + 10)])
     sweep = Sweep(Scope.parse(">=0"))
@@ -355,8 +355,8 @@ def test_a_second_with_fewer_is_found_wherever_it_is():
     assert sweep.build_coverage().requests < 2 * 50
 
 
-def test_counts_that_lie_do_not_end_in_silence(population):
-    """A count that promises too much is asked about again, and then reported; nothing is lost."""
+def test_counts_that_are_too_high_are_reported(population):
+    """The range is searched again, then reported; no rows are lost."""
     world = World(population)
 
     def lying(ask):
@@ -370,8 +370,8 @@ def test_counts_that_lie_do_not_end_in_silence(population):
     assert sweep.build_coverage().expected == len(rows) + 7
 
 
-def test_rounded_counts_are_no_gap(population):
-    """Counts above a thousand that are rounded cost requests, and do not lead astray."""
+def test_rounded_counts_are_not_a_gap(population):
+    """Rounded counts above a thousand cost requests, but no rows."""
     world = World(population)
 
     def rounded(ask):
@@ -384,8 +384,8 @@ def test_rounded_counts_are_no_gap(population):
     assert sweep.build_coverage().shifts > 0
 
 
-def test_nulls_are_asked_for_again(population):
-    """A place that is null in one search is filled by another, or reported."""
+def test_nulls_are_searched_again(population):
+    """A null in one search is filled by another, or reported."""
     world, chance = World(population), Random(5)
 
     def holed(ask):
@@ -410,8 +410,8 @@ def test_nulls_are_asked_for_again(population):
     assert sum(gap.expected - gap.got for gap in sweep.build_coverage().gaps) == 3
 
 
-def test_searches_that_come_empty_end(population):
-    """An endpoint that counts and shows nothing is asked a few times, and reported."""
+def test_searches_without_results_end(population):
+    """An endpoint that counts but shows no results is asked a few times, then reported."""
     sweep = Sweep(Scope.parse(">=40"))
     assert harvest(sweep, lambda _: SearchPage(5_000, ()), most=200) == []
     (gap,) = sweep.build_coverage().gaps
@@ -419,8 +419,8 @@ def test_searches_that_come_empty_end(population):
 
 
 @pytest.mark.parametrize("word", ["stars", "created"])
-def test_an_endpoint_that_heeds_nothing_is_not_asked_for_ever(word):
-    """Where results are not what was asked for there is no end, and the error says so."""
+def test_an_endpoint_that_ignores_the_search_raises(word):
+    """The sweep would not end."""
     population = crowd(5_000, 1, top=0 if word == "created" else 300)
     items = [row_of(population[place]) for place in range(1000)]
 
@@ -431,8 +431,8 @@ def test_an_endpoint_that_heeds_nothing_is_not_asked_for_ever(word):
         harvest(Sweep(Scope.parse("0..0" if word == "created" else ">=0")), deaf, most=500)
 
 
-def test_without_times_halves_of_time_are_tried(population):
-    """An endpoint that does not say when repositories were made can still be asked by time."""
+def test_without_creation_times_the_time_range_is_halved(population):
+    """An endpoint that does not return creation times can still be searched by them."""
     world = World(population)
 
     def timeless(ask):
@@ -444,8 +444,8 @@ def test_without_times_halves_of_time_are_tried(population):
     complete(sweep, harvest(sweep, timeless), truth(population, "stars:>=15"))
 
 
-def test_stars_of_an_old_index_are_no_gap(population):
-    """What is shown may have more stars than the search knew of: ids are compared, not stars."""
+def test_stars_of_an_old_index_are_not_a_gap(population):
+    """Results may have more stars than the search index: ids are compared, not stars."""
     world = World(population)
     grown = {row.full_name: row.stars + 3 for row in map(population.__getitem__, range(0, 9000, 9))}
 
@@ -459,7 +459,7 @@ def test_stars_of_an_old_index_are_no_gap(population):
 
 
 def test_the_embedded_snapshot_is_harvested_whole():
-    """All rows of the demo come, however few stars they have."""
+    """All rows of the demo come, down to those without stars."""
     from gqlnb.github.standin.github_schema import load_snapshot_population
 
     sweep = Sweep(Scope.parse(">=0"))
@@ -475,8 +475,8 @@ def test_the_embedded_snapshot_is_harvested_whole():
     ("counts", "last", "passed"),
     [((150, 150), 50, False), ((150, 149), 49, True), ((149, 150), 50, False)],
 )
-def test_who_leaves_between_two_pages_may_hide_another(counts, last, passed):
-    """Then all pages are full, and yet fewer came than the first one counted."""
+def test_a_repository_that_leaves_between_pages_may_hide_another(counts, last, passed):
+    """All pages are full, but fewer came than the first one counted."""
     window = SearchWindow(1, Scope("", 1, 10))
     first = window.build_first_request(100)
     rows = [RepositoryRow(f"{place}", 5) for place in range(150)]

@@ -1,4 +1,4 @@
-"""A harvest that was ended goes on where it was, and what is not its own is left alone."""
+"""An interrupted harvest is continued, and other files are left alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAILS = 12  # of the requests, of which a harvest takes some more
 
 @pytest.fixture
 def broken(tmp_path, people):
-    """Return a folder with a harvest that failed midway, and how many pages it had got."""
+    """Return a folder with a harvest that failed midway."""
     standin = Listening(people)
     standin.fails = FAILS
     with pytest.raises(GqlnbError, match="run the same again"):
@@ -28,8 +28,8 @@ def broken(tmp_path, people):
     return tmp_path / "out"
 
 
-def test_it_goes_on_where_it_failed(broken, client, standin, truth):
-    """The same rows come as without the failure, and nothing is asked twice."""
+def test_a_failed_harvest_is_continued(broken, client, standin, truth):
+    """The rows are the same as without the failure, and no search is repeated."""
     before = [json.loads(line) for line in (broken / LOG_NAME).read_bytes().splitlines()]
     assert before[1]["type"] == "checkpoint"
     made = github.harvest(EVERYTHING, client=client, out=broken, part=PART)
@@ -40,8 +40,8 @@ def test_it_goes_on_where_it_failed(broken, client, standin, truth):
     assert len(set(searches)) == len(searches)
 
 
-def test_a_log_that_was_cut_anywhere_is_gone_on_from(broken, tmp_path, people, truth):
-    """Wherever the log ends, in the middle of a line too, all rows come, once each."""
+def test_a_log_cut_anywhere_is_continued(broken, tmp_path, people, truth):
+    """Also in the middle of a line; all rows come once."""
     whole = (broken / LOG_NAME).read_bytes()
     begun = len(b"".join(whole.splitlines(keepends=True)[:2]))
     chance = Random(7)
@@ -54,16 +54,16 @@ def test_a_log_that_was_cut_anywhere_is_gone_on_from(broken, tmp_path, people, t
         assert rows(pd.read_parquet(folder)) == truth
 
 
-def test_a_part_that_the_log_does_not_know_is_written_anew(broken, client, truth):
-    """A process that was killed between a part and its line leaves one the log still has."""
+def test_a_part_without_a_checkpoint_is_written_again(broken, client, truth):
+    """As after a process was killed between the part and its line in the log."""
     parts = sorted(broken.glob("part-*.parquet"))
     shutil.copy(parts[-1], broken / f"part-{len(parts):05}.parquet")
     github.harvest(EVERYTHING, client=client, out=broken, part=PART)
     assert rows(pd.read_parquet(broken)) == truth
 
 
-def test_a_harvest_that_is_over_asks_nothing(tmp_path, client, standin, truth):
-    """Run again, it is handed over as it is."""
+def test_a_finished_harvest_sends_no_request(tmp_path, client, standin, truth):
+    """It is returned as it is."""
     first = github.harvest(EVERYTHING, client=client, out=tmp_path, part=PART)
     asked = len(standin.asked)
     again = github.harvest(EVERYTHING, client=client, out=tmp_path, part=PART)
@@ -72,16 +72,16 @@ def test_a_harvest_that_is_over_asks_nothing(tmp_path, client, standin, truth):
     assert rows(again.frame()) == truth
 
 
-def test_without_resuming_it_begins_anew(broken, client, standin, truth):
-    """What an earlier run has left is removed, whatever it was of."""
+def test_without_resume_it_starts_again(broken, client, standin, truth):
+    """An earlier harvest in the folder is removed, also of another query."""
     github.harvest(">=2000", client=client, out=broken, resume=False)
     assert rows(pd.read_parquet(broken)) == {row for row in truth if row[2] >= 2000}
     github.harvest(EVERYTHING, client=client, out=broken, resume=False, part=PART)
     assert rows(pd.read_parquet(broken)) == truth
 
 
-def test_anothers_log_is_refused(broken, client):
-    """A folder is of one query and one endpoint; both are named."""
+def test_the_log_of_another_harvest_is_refused(broken, client):
+    """The error names both queries, or both endpoints."""
     with pytest.raises(OptionError, match=r"is the log of 'stars:>=1' .* is 'stars:>=2000' from"):
         github.harvest(">=2000", client=client, out=broken)
     with pytest.raises(OptionError, match="and this harvest is 'stars:>=1' from demo"):
@@ -97,7 +97,7 @@ def test_anothers_log_is_refused(broken, client):
     ],
 )
 def test_a_log_that_cannot_be_read_is_refused(broken, client, change, reason):
-    """A log of another format, or with a broken line, says so and is left as it is."""
+    """A log of another format or with an invalid line raises, and is not changed."""
     text = b"\n".join(change((broken / LOG_NAME).read_bytes().splitlines())) + b"\n"
     (broken / LOG_NAME).write_bytes(text)
     with pytest.raises(OptionError, match=reason):
@@ -106,15 +106,15 @@ def test_a_log_that_cannot_be_read_is_refused(broken, client, change, reason):
 
 
 def test_a_folder_with_other_parquet_files_is_refused(tmp_path, client, standin):
-    """Whoever reads the folder would read them as rows of the harvest."""
+    """They would be read as rows of the harvest."""
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "mine.parquet")
     with pytest.raises(OptionError, match=r"holds 'mine\.parquet'"):
         github.harvest(EVERYTHING, client=client, out=tmp_path)
     assert standin.asked == []
 
 
-def test_a_file_is_no_folder(tmp_path, client, standin):
-    """As where the same name held the result of one search."""
+def test_a_file_is_not_a_folder(tmp_path, client, standin):
+    """As after the same name was used for the result of one search."""
     (tmp_path / "stars.parquet").write_bytes(b"mine")
     with pytest.raises(OptionError, match=r"stars\.parquet is a file\. A harvest writes a folder"):
         github.harvest(EVERYTHING, client=client, out=tmp_path / "stars.parquet")
@@ -123,7 +123,7 @@ def test_a_file_is_no_folder(tmp_path, client, standin):
 
 
 def test_parts_without_their_log_are_refused(broken, client):
-    """Nobody knows what is missing from them."""
+    """It is unknown which rows are missing."""
     (broken / LOG_NAME).unlink()
     with pytest.raises(OptionError, match=r"whose log _harvest\.jsonl is gone"):
         github.harvest(EVERYTHING, client=client, out=broken, resume=False)

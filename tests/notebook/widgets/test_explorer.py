@@ -187,7 +187,7 @@ def test_a_part_that_does_not_fit_is_told_with_what_had_come() -> None:
     """Nothing is lost."""
     view = View(Explorer(gqlnb.Client(Speaker("mixed", FIRST, []), schema=IN_PARTS)))
     *_, answer = view.ask(ASK)
-    assert "part 2 of the answer does not go with" in answer["errors"][0]["message"]
+    assert "part 2 of the answer does not fit" in answer["errors"][0]["message"]
     assert answer["data"] == FIRST["data"]
     assert view.explorer.result.data == FIRST["data"]
 

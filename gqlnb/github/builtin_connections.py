@@ -117,6 +117,7 @@ def open_client(client: object) -> AbstractContextManager[Client]:
 
     if isinstance(client, Client):
         return nullcontext(client)
+    # A name opens a connection of the session, which stays open for later calls.
     if isinstance(client, str) and "://" not in client and not client.startswith("/"):
         register_connections()
         return nullcontext(get_client(client))

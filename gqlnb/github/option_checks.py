@@ -12,7 +12,8 @@ __all__ = ["check_boolean", "check_share", "check_whole_number", "raise_option_e
 
 
 def check_whole_number(name: str, value: object, *, least: int = 0, most: int | None = None) -> int:
-    """Return an option that is a whole number of any library, within bounds, or raise OptionError."""
+    """Return an option that is a whole number within bounds, or raise OptionError."""
+    # operator.index takes the integers of NumPy and pandas too, and no floats.
     upto = "up" if most is None else f"to {most:,}"
     try:
         number = (

@@ -3,8 +3,8 @@
 The table is ``repositories.csv`` beside this file; NOTICE names its sources, and
 ``github.service().synthetic`` the fields that are not from them. It was compiled from lists of the
 most starred repositories (overall, per language) and the most forked ones, so it is complete above
-about 110,000 stars, for the larger languages above about 57,000, and holds a sample below: its counts
-are not GitHub's.
+about 110,000 stars, for the larger languages above about 57,000, and holds a sample below: its
+counts are not GitHub's.
 """
 
 from __future__ import annotations
@@ -136,12 +136,13 @@ def make_node_id(letter: str, text: str) -> str:
 
 
 def parse_node_id(text: str) -> tuple[str, str] | None:
-    """Return the letter and the name of a node id, or None if :func:`make_node_id` made no such id."""
+    """Return the letter and the name of an id of :func:`make_node_id`, or None for another text."""
     letter, coded = text[:1], text[2:]
     try:
         name = urlsafe_b64decode((coded + "=" * (-len(coded) % 4)).encode("ascii")).decode()
     except ValueError:  # binascii.Error and the UnicodeErrors are subclasses
         return None
+    # base64 has several spellings of some texts; only the one that we write is an id.
     return (letter, name) if make_node_id(letter, name) == text else None
 
 

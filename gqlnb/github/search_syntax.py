@@ -1,8 +1,9 @@
 """The syntax of GitHub's repository search: words, operators, qualifiers and their values.
 
 Sources: GitHub documentation, "Understanding the search syntax" and "Searching for repositories".
-Words beside each other are joined as by AND, which binds more closely than OR. Conditions are joined
-by AND too, but several of ``user:``, ``org:`` and ``repo:``, or of ``language:``, match any of them.
+Words beside each other are joined as by AND, which binds more closely than OR. Conditions are
+joined by AND too, but several of ``user:``, ``org:`` and ``repo:``, or of ``language:``, match any
+of them.
 """
 
 from __future__ import annotations
@@ -195,8 +196,8 @@ def check_words(tokens: Sequence[WordOrOperator]) -> None:
         elif (waiting and item != "NOT") or (item == "OR" and not has_word):
             msg = (
                 f"{waiting or item} is about words, and GitHub takes qualifiers out before it "
-                "reads them. Put a minus before a qualifier to negate it; several of language:, or of "
-                "user:, org: and repo:, mean any of them."
+                "reads them. Put a minus before a qualifier to negate it; several of language:, or "
+                "of user:, org: and repo:, mean any of them."
             )
             raise QueryError(msg)
         elif item in {"NOT", "OR"}:
@@ -322,7 +323,6 @@ def _make_number_parser(column: str) -> Callable[[str, str], QualifierTest]:
 
 
 def _parse_unknown_number(value: str, text: str) -> QualifierTest:
-    # The stand-in's data have no such number, so it is 0 for every repository.
     low, high = _parse_number_bounds(value, text)
     return FlagTest("all", (low is None or low <= 0) and (high is None or high >= 0))
 
@@ -387,7 +387,7 @@ def _parse_date_bounds(value: str) -> tuple[int | None, int | None]:
 
 def _parse_moment(moment: str) -> tuple[int, int]:
     """Return the first and the last second of a year, month or day in UTC, or of a second."""
-    if len(moment) > len("2026-08-22"):
+    if len(moment) > len("2026-08-22"):  # a time of day
         return _parse_second(moment.upper())
     year, month, day = (*map(int, moment.split("-")), 0, 0)[:3]
     last = day or monthrange(year, month or 12)[1]
@@ -452,6 +452,7 @@ _QUALIFIER_PARSERS: dict[str, Callable[[str, str], QualifierTest | None]] = {
     "visibility": _make_choice_parser(_VISIBILITIES),
     "mirror": _make_choice_parser(_ALWAYS_FALSE),
     "template": _make_choice_parser(_ALWAYS_FALSE),
+    # Numbers that the stand-in's data do not have: 0 for every repository.
     **dict.fromkeys(("size", "followers", "topics"), _parse_unknown_number),
     **dict.fromkeys(("good-first-issues", "help-wanted-issues"), _parse_unknown_number),
     # Texts that the stand-in's data do not have: no repository matches.
@@ -601,6 +602,7 @@ class _ExpressionParser:
                 self._tokens.append(Word(word.lower(), negated))
 
     def build_expression(self) -> SearchExpression:
+        # Parentheses around plain words are harmless; with operators they would change the meaning.
         if self._has_parentheses and _BOOLEAN_OPERATORS.intersection(self._tokens):
             raise QueryError(_PARENTHESES_REFUSED)
         words = parse_alternatives(self._tokens)
@@ -630,7 +632,7 @@ class _ExpressionParser:
             value = self._viewer
         is_fork = name == "fork"
         test = parse_qualifier("-fork" if negated and is_fork else name, value, text)
-        if test is None:
+        if test is None:  # a qualifier of another search, which GitHub ignores beside others
             self._has_ignored = True
             return
         self._has_applicable = True

@@ -213,13 +213,15 @@ def _parse_order(value: str, text: str) -> str:
     """Return the value of ``sort:``, without ``-desc``."""
     order = value.strip('"').lower().removesuffix("-desc")
     if f"sort:{order}" not in _ORDER_TERMS:
-        msg = f"Search term {quote_term(text)} is not an order. Write one of {', '.join(_ORDER_TERMS)}."
+        known = ", ".join(_ORDER_TERMS)
+        msg = f"Search term {quote_term(text)} is not an order. Write one of {known}."
         raise QueryError(msg)
     return order
 
 
 def _check_qualifier_spelling(name: str, text: str) -> None:
     """Refuse a misspelt qualifier, which GitHub would take for a word."""
+    # A prefix such as ``lang:`` differs too much from the whole word for get_close_matches.
     begun = [known for known in sorted(QUALIFIER_NAMES) if len(name) > 2 and known.startswith(name)]
     near = get_close_matches(name, QUALIFIER_NAMES, 1, 0.75) or begun[:1]
     if near:

@@ -231,6 +231,7 @@ class StarSearch:
             if on_page is not None:
                 expected = max(len(self.rows), min(self._limit, MAX_SEARCH_RESULTS, self.total))
                 self._is_stopped = on_page(len(self.rows), expected, self.total) is False
+            # A page without entries ends the search even if it names a next one.
             if self._is_stopped or len(self.rows) >= self._limit or not edges:
                 return
             info = search.get("pageInfo") or {}
@@ -278,6 +279,7 @@ class StarSearch:
                 self._nulls += 1
                 continue
             stars = (node.get("stargazers") or {}).get("totalCount", node.get("stargazerCount"))
+            # Results move between pages while they are fetched, so a repository can come twice.
             key = f"{owner}/{name}".lower()
             self._duplicates += key in self.rows
             if len(self.rows) < self._limit:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
 
     # Takes a field of objects by its number and name; msgspec.UNSET where it is missing.
-    TakeField = Callable[[Sequence[Any], int, str], list[Any]]
+    TakeField = Callable[[Sequence[Any], int, str], list[object]]
 
 __all__ = ["LARGE_BODY", "CheckedDecoder", "DecoderSelector", "LazyAnswer", "read_lazily"]
 
@@ -66,7 +66,7 @@ class DecoderSelector:
         self._document = document
         self._untyped_shapes: dict[tuple[tuple[str, bool], ...], Shape] = {}
 
-    def get_decoder(self, variables: Mapping[str, Any]) -> CheckedDecoder:
+    def get_decoder(self, variables: Mapping[str, object]) -> CheckedDecoder:
         """Return the decoder for an execution with these variables."""
         shape = build_shape(self._document, variables)
         if shape is None:
@@ -83,7 +83,7 @@ class DecoderSelector:
 
 
 class CheckedDecoder:
-    """Decodes answers whose data must have a given shape."""
+    """Decodes answers and checks that their data have a given shape."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -99,7 +99,7 @@ class CheckedDecoder:
         return None if is_first and len(body) < SMALL_BODY else self.decode_members(body)
 
     def decode_members(self, body: bytes) -> dict[str, Any] | None:
-        """Return the members of a response like :meth:`decode_response`, whatever its size."""
+        """Return the members of a response of any size like :meth:`decode_response`."""
         try:
             body.decode()  # msgspec does not validate the text that it leaves out
             members: dict[str, Any] = self._decoder.decode(strip_bom(body))
@@ -163,11 +163,11 @@ def _find_fragment_shapes(shape: Shape) -> set[Shape]:
     return found | {shape} if found or shape.fragments else found
 
 
-def _take_from_dicts(objects: Sequence[Any], _number: int, name: str) -> list[Any]:
+def _take_from_dicts(objects: Sequence[Any], _number: int, name: str) -> list[object]:
     return [found.get(name, _UNSET) for found in objects]
 
 
-def _take_from_structs(objects: Sequence[Any], number: int, _name: str) -> list[Any]:
+def _take_from_structs(objects: Sequence[Any], number: int, _name: str) -> list[object]:
     return [*map(attrgetter(f"g{number}"), objects)]
 
 
@@ -175,7 +175,7 @@ def _take_from_structs(objects: Sequence[Any], number: int, _name: str) -> list[
 
 
 class LazyAnswer(NamedTuple):
-    """A response that fits its shape and whose data have not been decoded.
+    """A response that fits its shape, with its data not decoded yet.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ def read_lazily(body: bytes, decoder: CheckedDecoder, document: Document) -> Laz
 
 
 def _iter_outermost_lists(
-    envelope: Envelope, value: Any, shape: Shape, path: tuple[str, ...]
+    envelope: Envelope, value: object, shape: Shape, path: tuple[str, ...]
 ) -> Iterator[_OutermostList]:
     """Yield the outermost lists of an outline that have items."""
     if shape.lists:

@@ -12,7 +12,16 @@ import codecs
 from collections.abc import Set
 from decimal import Decimal
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NotRequired, Optional, Required, TypedDict, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NotRequired,
+    Optional,
+    Required,
+    TypeAlias,
+    TypedDict,
+    Union,
+)
 
 import msgspec
 
@@ -20,13 +29,20 @@ from gqlnb.document import scalars
 from gqlnb.document.json_codec import strip_bom
 from gqlnb.result.tables import NODE, ObjectPlan, ResultTable
 
+# A type that msgspec decodes into: a class, a union, a generic alias. Before PEP 747 type checkers
+# have no type for all of them.
+MsgspecType: TypeAlias = Any
+Data: TypeAlias = Any  # JSON values, or the dicts, lists and decimals made of them
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import ReadPlan, ResultColumn
 
-    ObjectField = tuple[str, Any, bool]  # response name, msgspec type, whether it is required
+    ObjectField = tuple[
+        str, MsgspecType, bool
+    ]  # response name, msgspec type, whether it is required
     Buffer = bytes | msgspec.Raw
 
 __all__ = [
@@ -97,11 +113,11 @@ class Envelope:
         self.errors = members.errors
         self.extensions = members.extensions
         self.has_exact_numbers = False
-        self.make_data: Callable[[], Any] | None = None
+        self.make_data: Callable[[], Data] | None = None
         self.prepared: tuple[ReadPlan, Any] | None = None
         self.lock = RLock()
 
-    def decode_data(self) -> Any:
+    def decode_data(self) -> Data:
         """Return the data as dicts, lists and scalars; to be called once.
 
         The bytes are freed, unless frames need them for exact numbers.
@@ -120,7 +136,7 @@ class Envelope:
         self.make_data = None
         return data
 
-    def decode_exact_outline(self, shape: Shape) -> Any:
+    def decode_exact_outline(self, shape: Shape) -> Data:
         """Return the outline with decimals for the numbers that a float may not hold."""
         decoder = shape.cache.get("exact response")
         if decoder is None:
@@ -140,7 +156,7 @@ class Envelope:
             return tables
 
 
-def _build_response_decoder(data: Any) -> msgspec.json.Decoder[Any]:
+def _build_response_decoder(data: MsgspecType) -> msgspec.json.Decoder[Any]:
     members = [("data", data, _UNSET), ("errors", Any, None), ("extensions", Any, None)]
     return msgspec.json.Decoder(msgspec.defstruct("Response", members))
 
@@ -187,7 +203,7 @@ def decode_envelope(body: bytes, shape: Shape | None = None) -> Envelope:
     return Envelope(body, _RAW_DATA_DECODER.decode(body))
 
 
-def decode_untyped(raw: Buffer) -> Any:
+def decode_untyped(raw: Buffer) -> Data:
     """Return the value of JSON bytes as dicts, lists and scalars."""
     return _UNTYPED_DECODER.decode(raw)
 
@@ -237,12 +253,12 @@ class DecimalData:
 
     has_exact_numbers = False  # no bytes that would be more exact
 
-    def __init__(self, outline: Any, shape: Shape) -> None:
+    def __init__(self, outline: Data, shape: Shape) -> None:
         self.outline = outline
         self.lock = RLock()
         self._shape = shape
 
-    def decode_data(self) -> Any:
+    def decode_data(self) -> Data:
         """Return the data with floats for the decimals."""
         return remove_decimals(self.outline, self._shape)
 
@@ -252,7 +268,7 @@ class DecimalData:
 
 
 def has_exact_scalars(shape: Shape) -> bool:
-    """Return whether there are numbers at or below a shape whose digits a float may not hold."""
+    """Return whether there are exact numbers, too long for a float, at or below a shape."""
     found: bool | None = shape.cache.get(("exact", scalars.get_version()))
     if found is None:
         found = Decimal in scalars.get_scalar(shape).json_types or any(
@@ -272,7 +288,7 @@ def _get_exact_children(shape: Shape) -> dict[str, Shape]:
     return found
 
 
-def restore_decimals(data: Any, shape: Shape, body: bytes) -> bool:
+def restore_decimals(data: Data, shape: Shape, body: bytes) -> bool:
     """Replace the floats of exact scalars in data, in place, by the decimals in their bytes.
 
     Returns
@@ -296,7 +312,7 @@ def restore_decimals(data: Any, shape: Shape, body: bytes) -> bool:
     return _overlay_decimals(data, exact)
 
 
-def _overlay_decimals(value: Any, exact: Any) -> bool:
+def _overlay_decimals(value: Data, exact: Data) -> bool:
     """Copy the decimals in `exact` to the same places of `value`; return whether any were."""
     items: Any = ()
     if isinstance(value, list) and isinstance(exact, list):
@@ -313,7 +329,7 @@ def _overlay_decimals(value: Any, exact: Any) -> bool:
     return changed
 
 
-def remove_decimals(value: Any, shape: Shape | None = None) -> Any:
+def remove_decimals(value: Data, shape: Shape | None = None) -> Data:
     """Return a copy of data with floats for decimals.
 
     With a shape, only of exact scalars: a parser registered for another scalar may return decimals
@@ -345,12 +361,12 @@ class QuickCheckError(Exception):
     """Items that do not fit their shape, or cannot be checked while they are read."""
 
 
-def build_dict_type(shape: Shape) -> Any:
+def build_dict_type(shape: Shape) -> MsgspecType:
     """Return the type of dicts that fit a shape; other fields are left out."""
     return _build_checked_type(shape, _build_typed_dict)
 
 
-def build_struct_type(shape: Shape) -> Any:
+def build_struct_type(shape: Shape) -> MsgspecType:
     """Return the type of structs that fit a shape, with fields ``g0``, ``g1`` ... for its children.
 
     Fields of fragments that are missing are ``msgspec.UNSET``.
@@ -358,35 +374,41 @@ def build_struct_type(shape: Shape) -> Any:
     return _build_checked_type(shape, _build_numbered_struct)
 
 
-def _build_checked_type(shape: Shape, build_object: Callable[[list[ObjectField]], Any]) -> Any:
-    made: Any = Any
+def _build_checked_type(
+    shape: Shape, build_object: Callable[[list[ObjectField]], MsgspecType]
+) -> MsgspecType:
+    kind: MsgspecType = Any
     if shape.composite:
-        made = single = build_object(
+        kind = single = build_object(
             [
                 (name, _build_checked_type(child, build_object), child.is_required)
                 for name, child in shape.children.items()
             ]
         )
         for _ in range(UNTYPED_LIST_LEVELS if shape.may_be_lists else 0):
-            made = single | _list_of(Optional[made])  # noqa: UP045 - `made` may be Any
+            kind = single | _list_of(Optional[kind])  # noqa: UP045 - the type may be Any
     elif shape.json_types is not None:
-        made = Union[*shape.json_types]
+        kind = Union[*shape.json_types]
     for level in range(shape.lists, -1, -1):
-        made = Optional[made] if shape.is_nullable_at(level) else made  # noqa: UP045
-        made = _list_of(made) if level else made
-    return made
+        kind = Optional[kind] if shape.is_nullable_at(level) else kind  # noqa: UP045
+        kind = _list_of(kind) if level else kind
+    return kind
 
 
-def _list_of(item: Any) -> Any:
+def _list_of(item: MsgspecType) -> MsgspecType:
     return list.__class_getitem__(item)  # `list[item]` would be a type expression to mypy
 
 
-def _build_typed_dict(fields: list[ObjectField]) -> Any:
-    make: Any = TypedDict
-    return make("Object", {n: Required[t] if needed else NotRequired[t] for n, t, needed in fields})
+_make_typed_dict: Any = TypedDict  # called as a function: the names are data
 
 
-def _build_numbered_struct(fields: list[ObjectField]) -> Any:
+def _build_typed_dict(fields: list[ObjectField]) -> MsgspecType:
+    return _make_typed_dict(
+        "Object", {n: Required[t] if needed else NotRequired[t] for n, t, needed in fields}
+    )
+
+
+def _build_numbered_struct(fields: list[ObjectField]) -> MsgspecType:
     members = [
         (f"g{number}", kind) if needed else (f"g{number}", kind, _UNSET)
         for number, (_, kind, needed) in enumerate(fields)
@@ -395,8 +417,8 @@ def _build_numbered_struct(fields: list[ObjectField]) -> Any:
     return msgspec.defstruct("Object", members, rename=names, gc=False, kw_only=True)
 
 
-def _build_outline_type(shape: Shape, *, exact: bool = False) -> Any:
-    members: dict[str, Any] = {}
+def _build_outline_type(shape: Shape, *, exact: bool = False) -> MsgspecType:
+    members: dict[str, MsgspecType] = {}
     for name, child in shape.children.items():
         if child.lists:
             members[name] = list[msgspec.Raw] | None
@@ -406,20 +428,23 @@ def _build_outline_type(shape: Shape, *, exact: bool = False) -> Any:
             members[name] = Decimal | None
         else:
             members[name] = Any
-    make: Any = TypedDict
-    return make("Object", members, total=False)
+    return _make_typed_dict("Object", members, total=False)
 
 
-def _build_decimal_type(shape: Shape) -> Any:
+def _build_decimal_type(shape: Shape) -> MsgspecType:
     """Return the type of an object reduced to the members that lead to exact scalars."""
-    members: dict[str, Any] = {}
+    members: dict[str, MsgspecType] = {}
     for name, child in _get_exact_children(shape).items():
-        made: Any = _build_decimal_type(child) | None if child.composite else Any
-        for _ in range(child.lists if child.composite else 0):
-            made = list[made] | None
-        members[name] = made
-    make: Any = TypedDict
-    return make("Object", members, total=False)
+        members[name] = Any
+        if child.composite:
+            members[name] = _wrap_in_lists(_build_decimal_type(child) | None, child.lists)
+    return _make_typed_dict("Object", members, total=False)
+
+
+def _wrap_in_lists(item: MsgspecType, levels: int) -> MsgspecType:
+    for _ in range(levels):
+        item = list[item] | None
+    return item
 
 
 class RowDecoders:
@@ -469,13 +494,13 @@ class RowDecoders:
             pass
         raise QuickCheckError
 
-    def _build_item_type(self, table: ResultTable, shape: Shape, level: int) -> Any:
+    def _build_item_type(self, table: ResultTable, shape: Shape, level: int) -> MsgspecType:
         """Return the type of the items of a table's list, which are inside `level` lists."""
         if table.edge is not None:
             return self._build_struct(table.edge, table, shape, level)
         return self._build_row_type(table, shape, level)
 
-    def _build_row_type(self, table: ResultTable, shape: Shape, level: int) -> Any:
+    def _build_row_type(self, table: ResultTable, shape: Shape, level: int) -> MsgspecType:
         if isinstance(table.row, int):
             return self._build_value_type(table.columns[table.row], shape, level)
         if isinstance(table.row, ResultTable):
@@ -483,9 +508,11 @@ class RowDecoders:
             return self._add_null(items, shape, level)
         return self._build_struct(table.row, table, shape, level)
 
-    def _build_struct(self, place: ObjectPlan, table: ResultTable, shape: Shape, level: int) -> Any:
+    def _build_struct(
+        self, place: ObjectPlan, table: ResultTable, shape: Shape, level: int
+    ) -> MsgspecType:
         numbers = {name: number for number, (name, _) in enumerate(place.members)}
-        fields: list[tuple[str, str, Any]] = []
+        fields: list[tuple[str, str, MsgspecType]] = []
         for index, (name, child) in enumerate(shape.children.items()):
             if name in numbers:
                 target = place.members[numbers[name]][1]
@@ -502,7 +529,7 @@ class RowDecoders:
 
     def _build_member_type(
         self, target: int | ObjectPlan | ResultTable, table: ResultTable, shape: Shape
-    ) -> Any:
+    ) -> MsgspecType:
         if target == NODE:
             return self._build_row_type(table, shape, 0)
         if isinstance(target, int):
@@ -511,7 +538,7 @@ class RowDecoders:
             return self._build_struct(target, table, shape, 0)
         return self._add_null(_list_of(self._build_item_type(target, shape, 1)), shape, 0)
 
-    def _build_value_type(self, column: ResultColumn, shape: Shape, level: int) -> Any:
+    def _build_value_type(self, column: ResultColumn, shape: Shape, level: int) -> MsgspecType:
         wire = scalars.get_scalar(column.shape).json_types
         if self._checked:
             kinds = [t for t in wire if shape.json_types is None or t in shape.json_types]
@@ -523,13 +550,10 @@ class RowDecoders:
         if column.shape.lists:
             if Decimal not in wire or column.shape.children:
                 return Any
-            made: Any = Decimal | None
-            for _ in range(column.shape.lists):
-                made = list[made] | None
-            return made
+            return _wrap_in_lists(Decimal | None, column.shape.lists)
         return Union[*wire, None] if wire else Any
 
-    def _add_null(self, made: Any, shape: Shape, level: int) -> Any:
+    def _add_null(self, made: MsgspecType, shape: Shape, level: int) -> MsgspecType:
         return made if self._checked and not shape.is_nullable_at(level) else made | None
 
 

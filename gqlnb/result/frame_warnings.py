@@ -51,7 +51,7 @@ def describe_incompleteness(report: Report | None, given: set[str | None]) -> It
 
 
 def describe_renumbering(names: Collection[str], given: set[str | None]) -> Iterator[str]:
-    """Yield a warning for each list whose ids are not unique, once per result."""
+    """Yield a warning for each list with ids that are not unique, once per result."""
     for name in sorted(set(names) - given):
         given.add(name)
         key = name.rpartition(".")[2]

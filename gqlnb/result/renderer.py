@@ -98,7 +98,7 @@ class Preview(NamedTuple):
 
     frame: pd.DataFrame
     rows: int
-    beside: dict[str, Any]
+    beside: dict[str, object]
 
 
 class Renderable(Protocol):
@@ -109,7 +109,7 @@ class Renderable(Protocol):
         """The data."""
 
     @property
-    def errors(self) -> Sequence[Mapping[str, Any]]:
+    def errors(self) -> Sequence[Mapping[str, object]]:
         """The errors beside it."""
 
     @property
@@ -189,7 +189,8 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
 
     shown = frame.iloc[:ROWS_SHOWN, :COLUMNS_SHOWN]
     series = [shown.iloc[:, at] for at in range(len(shown.columns))]
-    numeric = [is_numeric_dtype(it.dtype) and not is_bool_dtype(it.dtype) for it in series]
+    dtypes = [column.dtype for column in series]
+    numeric = [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in dtypes]
     names = [sanitize_text(name, limit) for name in shown.columns]
     cells = [[format_cell(value, limit) for value in column] for column in series]
     numbers = [at for at, is_number in enumerate(numeric) if is_number]
@@ -236,7 +237,7 @@ def clip_items(value: Any) -> Any:
     return list(value)[: ROWS_SHOWN * 5]
 
 
-def describe_value(value: Any) -> str:
+def describe_value(value: object) -> str:
     """Return a value that JSON does not have as text, without a memory address."""
     text = str(value)
     return f"<{type(value).__name__}>" if " at 0x" in text else text
@@ -353,7 +354,7 @@ def _render_paragraph(lines: Sequence[str]) -> str:
     return f'<p style="margin:2px 0">{"<br>".join(map(escape, lines))}</p>' if lines else ""
 
 
-def _list_lines_beside(others: Mapping[str, Any]) -> list[str]:
+def _list_lines_beside(others: Mapping[str, object]) -> list[str]:
     """Return the values beside the rows as lines ``name: value``."""
     shown = [
         f"{sanitize_text(name, 120)}: {_format_value(value)}"
@@ -363,7 +364,7 @@ def _list_lines_beside(others: Mapping[str, Any]) -> list[str]:
     return [*shown, f"… and {more} more values"] if more > 0 else shown
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return sanitize_text(text, VALUE_SHOWN)
 
@@ -371,7 +372,7 @@ def _format_value(value: Any) -> str:
 # -- JSON
 
 
-def iter_json_lines(value: Any) -> Iterator[str]:
+def iter_json_lines(value: object) -> Iterator[str]:
     """Yield lines of JSON text, with long values cut and control characters replaced by blanks."""
     found = _iter_value_lines(value, "", "", "")
     yield from islice(found, LINES_SHOWN)
@@ -379,14 +380,14 @@ def iter_json_lines(value: Any) -> Iterator[str]:
         yield f"… cut after {LINES_SHOWN} lines; the data have all"
 
 
-def _iter_value_lines(value: Any, head: str, indent: str, comma: str) -> Iterator[str]:
+def _iter_value_lines(value: object, head: str, indent: str, comma: str) -> Iterator[str]:
     """Yield the lines of one value, with `head` before it and `comma` after it."""
     if not isinstance(value, (dict, list, tuple)):
         yield f"{indent}{head}{_format_leaf(value)}{comma}"
         return
     depth = len(indent) // 2
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    items: list[tuple[str, Any]]
+    items: list[tuple[str, object]]
     if isinstance(value, dict):
         items = [(f"{_format_leaf(str(k))}: ", v) for k, v in islice(value.items(), ITEMS_SHOWN)]
     else:
@@ -411,7 +412,7 @@ def _iter_value_lines(value: Any, head: str, indent: str, comma: str) -> Iterato
     yield f"{indent}{closing}{comma}"
 
 
-def _format_leaf(value: Any) -> str:
+def _format_leaf(value: object) -> str:
     """Return a leaf as JSON, or as its own text if JSON does not have it."""
     if isinstance(value, str) and len(value) > VALUE_SHOWN:
         return f'{_format_leaf(value[:VALUE_SHOWN])[:-1]}…" ({len(value):,} characters)'
@@ -422,7 +423,7 @@ def _format_leaf(value: Any) -> str:
     return "".join(" " if unicodedata.category(c) in INVISIBLE_CATEGORIES else c for c in text)
 
 
-def is_tree(data: Any) -> bool:
+def is_tree(data: object) -> bool:
     """Return whether JSON data are better, safely and cheaply shown as a tree."""
     if (
         not isinstance(data, dict)
@@ -443,7 +444,7 @@ def is_tree(data: Any) -> bool:
 # -- errors
 
 
-def format_error(error: Mapping[str, Any]) -> str:
+def format_error(error: Mapping[str, object]) -> str:
     """Return an error of an answer as one line: path and message."""
     path = format_error_path(error)
     message = sanitize_text(error.get("message", "no message"))
@@ -455,7 +456,7 @@ def format_error_count(errors: Collection[object]) -> str:
     return "1 error" if len(errors) == 1 else f"{len(errors):,} errors"
 
 
-def format_error_path(error: Mapping[str, Any]) -> str | None:
+def format_error_path(error: Mapping[str, object]) -> str | None:
     """Return the path of an error as ``a.b[0].c``; None without a valid path."""
     path = error.get("path")
     if not isinstance(path, (list, tuple)) or not path:
@@ -468,13 +469,11 @@ def format_errors(result: Renderable) -> list[str]:
     if not result.errors:
         return []
     causes = [*result.causes, *[None] * len(result.errors)]
-    lines = [
-        f"  {format_error(error if cause is None else {**error, 'message': describe_exception(cause)})}"
-        + (f" ({place})" if place else "")
-        for error, cause, place in zip(
-            result.errors[:ERRORS_SHOWN], causes, result.selections, strict=False
-        )
-    ]
+    lines = []
+    shown = zip(result.errors[:ERRORS_SHOWN], causes, result.selections, strict=False)
+    for error, cause, place in shown:
+        described = error if cause is None else {**error, "message": describe_exception(cause)}
+        lines.append(f"  {format_error(described)}" + (f" ({place})" if place else ""))
     more = len(result.errors) - len(lines)
     rest = [f"  … and {more:,} more: see result.errors_frame()"] if more else []
     return [f"Partial answer, {format_error_count(result.errors)}:", *lines, *rest]

@@ -119,8 +119,8 @@ class Result:
     variables: Mapping[str, Any] | None = None
     report: Report | None = None
 
-    # Private state. A result is immutable for its users; these fields are set by the functions below
-    # the class while it is made, or cache a schema that is loaded when a frame first needs it.
+    # Private state. A result is immutable for its users; the functions below the class set these
+    # fields while it is created, or when a frame first needs a schema.
     _lazy_data: Envelope | DecimalData | None = field(default=None, init=False)
     _schema_loader: SchemaLoader | None = field(default=None, init=False)
     _forms: ScalarForms | None = field(default=None, init=False)
@@ -390,7 +390,7 @@ class Result:
 
     def _read_columns(
         self, path: str | None, *, strict: bool
-    ) -> tuple[dict[str, FrameColumn], dict[str, Any]]:
+    ) -> tuple[dict[str, FrameColumn], dict[str, object]]:
         from gqlnb.result.frames import read_columns
 
         answer = _load_schema(self)
@@ -524,10 +524,10 @@ class Result:
         forms = self._forms or NO_FORMS
         return AnswerData(shape or infer_shape(self.data), lambda: self.data, source, forms)
 
-    def _build_marks(self) -> dict[str, Any]:
+    def _build_marks(self) -> dict[str, object]:
         report = self.report
         partial = bool(self.errors) or (report is not None and not report.complete)
-        marks: dict[str, Any] = {"source": self.source, "partial": partial}
+        marks: dict[str, object] = {"source": self.source, "partial": partial}
         return marks if report is None else marks | {"report": report.to_dict()}
 
     def _finish_frame(self, answer: AnswerData, quiet: bool, frame: pd.DataFrame) -> None:
@@ -608,26 +608,26 @@ def get_shape(result: Result) -> Shape | None:
 
 
 def attach_lazy_data(result: Result, lazy_data: Envelope | DecimalData) -> Result:
-    """Return a new result with data that are decoded on first access."""
+    """Attach data that are decoded on first access to a new result, and return it."""
     result.__dict__.pop("data", None)
     result.__dict__["_lazy_data"] = lazy_data
     return result
 
 
 def attach_forms(result: Result, forms: ScalarForms) -> Result:
-    """Return a new result of one page with the forms of scalars seen so far."""
+    """Attach the forms of scalars seen so far to the result of a page, and return it."""
     result.__dict__["_forms"] = forms
     return result
 
 
 def keep_crawler(result: Result, crawler: object) -> Result:
-    """Return a new result of paging with the crawler that can continue it."""
+    """Attach the crawler that can continue paging to a result, and return it."""
     result.__dict__["_crawler"] = crawler
     return result
 
 
 def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
-    """Return a new result whose schema can be loaded when a frame needs it.
+    """Attach a loader for the schema to a new result, for its first frame.
 
     Parameters
     ----------
@@ -641,7 +641,7 @@ def attach_schema_loader(result: Result, loader: SchemaLoader | None) -> Result:
 
 
 def detach_schema_loader(result: Result) -> Result:
-    """Return a result whose schema will not be loaded."""
+    """Return a result without its schema loader."""
     result.__dict__["_schema_loader"] = None
     return result
 
@@ -740,7 +740,7 @@ def copy_with_decimals(result: Result) -> Any:
 
 
 def hide_decimals(result: Result) -> Result:
-    """Return a result whose data have decimals as one with floats, of which frames have decimals."""
+    """Return a result with floats in its data and decimals in its frames, given decimals."""
     from gqlnb.result.decoder import DecimalData
 
     shape = get_shape(result)

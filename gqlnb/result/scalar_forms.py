@@ -1,7 +1,7 @@
-"""Forms of values that the names of their scalars do not tell, as earlier pages have shown them.
+"""Forms of scalar values that the name of the scalar does not determine, observed page by page.
 
-PostGraphile's `Datetime` is with and without a zone. The frame of a page whose values are all null
-cannot show which, so it takes the form that the pages before it have shown.
+PostGraphile's `Datetime` has values with or without a time zone. A page whose values are all null
+does not show which, so its frame uses the form observed on earlier pages.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["NO_FORMS", "ScalarForms", "observe_forms"]
 
 
 class ScalarForms(NamedTuple):
-    """What is known of the forms of values before a page is read.
+    """The forms of scalar values observed so far.
 
     Attributes
     ----------
     known
-        The form of each leaf that had a value by now, itself included; empty for the form that the
-        name of its scalar says.
+        The form of each leaf that had a value on this page or earlier; empty for the form implied
+        by the name of its scalar.
     late
-        The leaves whose form shows for the first time in this page, and is another one than the
-        frames of earlier pages have, where all values are null.
+        The leaves whose form was first observed on this page and differs from the one in the
+        frames of earlier pages, where all values are null.
     """
 
     known: Mapping[Shape, str]
@@ -45,11 +45,11 @@ def observe_forms(shape: Shape | None, data: Any, before: ScalarForms | None) ->
     Parameters
     ----------
     shape
-        The shape of the data; None where no schema is known.
+        The shape of the data; None if no schema is known.
     data
         The data of the page.
     before
-        What was known before it; None for the first page.
+        The forms known before it; None for the first page.
     """
     if shape is None or not isinstance(data, dict):
         return before or NO_FORMS
@@ -65,11 +65,11 @@ def observe_forms(shape: Shape | None, data: Any, before: ScalarForms | None) ->
 def _observe_leaves(
     shape: Shape, objects: list[Any], known: Mapping[Shape, str], seen: dict[Shape, str]
 ) -> None:
-    """Note the forms of the leaves of objects that are not known yet."""
+    """Add the forms of leaves that are not known yet to `seen`."""
     for name, child in shape.children.items():
         if not _has_forms(child):
             continue
-        values = (each.get(name) for each in objects if isinstance(each, dict))
+        values = (found.get(name) for found in objects if isinstance(found, dict))
         if child.composite:
             _observe_leaves(child, list(_flatten_lists(values, child.lists)), known, seen)
         elif child not in known:
@@ -87,7 +87,7 @@ def _flatten_lists(values: Iterable[Any], levels: int) -> Iterable[Any]:
 
 
 def _has_forms(shape: Shape) -> bool:
-    """Return whether values at or below a place may have a form that no name tells."""
+    """Return whether a scalar at or below a place has several forms."""
     key = "forms", scalars.get_version()
     found: bool | None = shape.cache.get(key)
     if found is None:
@@ -100,7 +100,7 @@ def _has_forms(shape: Shape) -> bool:
 
 
 def _get_form(shape: Shape, value: Any) -> str:
-    """Return the form of a value; empty for that of the name, and for a wrong value."""
+    """Return the form of a value; empty for the implied one, and for an invalid value."""
     kind = scalars.get_scalar(shape)
     try:
         if kind.convert is not None:

@@ -1,7 +1,7 @@
 """Reading an answer by a plan: lists become rows, values become columns.
 
-The same walk reads two kinds of objects: structs with numbered fields, decoded from bytes, and dicts
-of data in this process. All values of one place are taken at once and added to their column.
+The same walk reads two kinds of objects: structs with numbered fields, decoded from bytes, and
+dicts of data in this process. All values of one place are taken at once and added to their column.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
     from gqlnb.result.tables import ReadPlan, ResultColumn
 
-    TakeMember = Callable[[Sequence[Any], int, str], list[Any]]
+    TakeMember = Callable[[Sequence[object], int, str], list[object]]
 
 __all__ = ["AnswerData", "TableRows", "read_tables"]
 
@@ -79,7 +79,7 @@ class TableRows:
     @cached_property
     def key(self) -> ColumnBuilder | None:
         """The key column; None if its values are not unique within each list."""
-        found = next((each for each in self.columns if each.column is self.table.key), None)
+        found = next((found for found in self.columns if found.column is self.table.key), None)
         if found is None:
             return None
         try:
@@ -152,7 +152,7 @@ class AnswerData:
         is_raw = source.outline is msgspec.UNSET
         return self.outline if is_raw else source.decode_exact_outline(self.shape)
 
-    def convert_to_json(self, value: Any) -> float | str:
+    def convert_to_json(self, value: object) -> float | str:
         """Return a value that JSON does not have as text, or a restored decimal as a number."""
         return float(value) if self.has_decimals and type(value) is Decimal else str(value)
 
@@ -275,7 +275,7 @@ class _TableReader:
             self.check_kinds(self.plan.root, [outline], dict, "")
             self.add_rows(self.plan.root, [outline], DICT_ACCESS)
 
-    def add_rows(self, table: ResultTable, rows: list[Any], access: MemberAccess) -> None:
+    def add_rows(self, table: ResultTable, rows: list[object], access: MemberAccess) -> None:
         """Add rows of a table: objects, lists or values."""
         target, found = table.row, self.rows[table]
         if isinstance(target, ObjectPlan):
@@ -290,7 +290,7 @@ class _TableReader:
         self,
         table: ResultTable,
         place: ObjectPlan,
-        objects: list[Any],
+        objects: list[object],
         access: MemberAccess,
         first: int = 0,
     ) -> None:
@@ -315,11 +315,11 @@ class _TableReader:
         self,
         table: ResultTable,
         place: ObjectPlan,
-        objects: list[Any],
+        objects: list[object],
         access: MemberAccess,
         number: int,
-    ) -> list[Any]:
-        """Return one member of objects, None where it is missing."""
+    ) -> list[object]:
+        """Return one member of objects, None for a missing one."""
         name = place.members[number][0]
         try:
             return access.take(objects, number, name)
@@ -362,7 +362,7 @@ class _TableReader:
     def add_items(
         self,
         table: ResultTable,
-        items: list[Any],
+        items: list[object],
         access: MemberAccess,
         parents: NDArray[np.int64] | None = None,
     ) -> None:
@@ -385,7 +385,7 @@ class _TableReader:
     def check_kinds(
         self,
         table: ResultTable,
-        values: list[Any],
+        values: list[object],
         kind: type | tuple[type, ...],
         path: str,
     ) -> None:
@@ -431,21 +431,21 @@ class MemberAccess(NamedTuple):
     is_typed: bool
 
 
-def take_by_name(objects: Sequence[Any], _number: int, name: str) -> list[Any]:
+def take_by_name(objects: Sequence[Any], _number: int, name: str) -> list[object]:
     return [*map(itemgetter(name), objects)]
 
 
-def take_by_name_or_none(objects: Sequence[Any], _number: int, name: str) -> list[Any]:
+def take_by_name_or_none(objects: Sequence[Any], _number: int, name: str) -> list[object]:
     return [None if found is None else found.get(name) for found in objects]
 
 
-def take_by_number(objects: Sequence[Any], number: int, _name: str) -> list[Any]:
+def take_by_number(objects: Sequence[object], number: int, _name: str) -> list[object]:
     if len(objects) < COMPILED_FROM:
         return [*map(attrgetter(f"f{number}"), objects)]
     return compile_getters(number)[0](objects)
 
 
-def take_by_number_or_none(objects: Sequence[Any], number: int, _name: str) -> list[Any]:
+def take_by_number_or_none(objects: Sequence[object], number: int, _name: str) -> list[object]:
     if len(objects) < COMPILED_FROM:
         get = attrgetter(f"f{number}")
         return [None if found is None else get(found) for found in objects]
@@ -460,7 +460,7 @@ def get_only_column(target: int | ObjectPlan | ResultTable) -> int | None:
     return column if isinstance(column, int) else None
 
 
-def take_inner_leaves(objects: Sequence[Any], number: int) -> list[Any] | None:
+def take_inner_leaves(objects: Sequence[object], number: int) -> list[object] | None:
     """Return the first member of a member of structs; None if that member is null anywhere."""
     try:
         return compile_getters(number)[2](objects)
@@ -469,10 +469,10 @@ def take_inner_leaves(objects: Sequence[Any], number: int) -> list[Any] | None:
 
 
 @cache
-def compile_getters(number: int) -> tuple[Callable[..., list[Any]], ...]:
+def compile_getters(number: int) -> tuple[Callable[..., list[object]], ...]:
     """Return functions that take a numbered member of structs."""
     # A comprehension with the attribute in its code takes half the time of `attrgetter`.
-    space: dict[str, Any] = {}
+    space: dict[str, Callable[..., list[object]]] = {}
     text = (
         f"def quick(rows): return [row.f{number} for row in rows]\n"
         f"def careful(rows): return [None if row is None else row.f{number} for row in rows]\n"

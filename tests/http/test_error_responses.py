@@ -116,7 +116,7 @@ def test_another_character_set_is_read_where_it_is_named(charset, codec):
 def test_a_character_set_that_is_not_there_is_an_error(charset):
     """One that is unknown, or that the body is not in."""
     body = '{"data": {"a": "Z\u00fcrich"}}'.encode("latin-1")
-    with pytest.raises(AnswerError, match="no UTF-8"):
+    with pytest.raises(AnswerError, match="not UTF-8"):
         answer(body, content_type=f"application/json; charset={charset}")
 
 

@@ -1,4 +1,4 @@
-"""Cells run in a shell, and what a person sees of them."""
+"""Run cells in a shell and read their output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECRET = "canary-mag1c"
 
 
 def run(shell: InteractiveShell, cell: str) -> Any:
-    """Run a cell; return its value, or raise what it raised."""
+    """Run a cell; return its value or raise its exception."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         outcome = shell.run_cell(cell)
     outcome.raise_error()

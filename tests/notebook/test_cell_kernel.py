@@ -53,7 +53,7 @@ class Kernel:
         self.manager, self.client = manager, client
 
     def messages(self, request):
-        """Yield what a cell puts out, to its end."""
+        """Yield the outputs of a cell until it ends."""
         while True:
             message = self.client.get_iopub_msg(timeout=60)
             if message["parent_header"].get("msg_id") != request:
@@ -65,7 +65,7 @@ class Kernel:
                 yield kind, content
 
     def run(self, code):
-        """Run a cell and return what it puts out."""
+        """Run a cell and return its outputs."""
         return list(self.messages(self.client.execute(code, allow_stdin=False)))
 
     def data(self, cell):
@@ -158,7 +158,7 @@ def test_a_semicolon_shows_nothing(kernel):
 
 @pytest.fixture
 def failing(tmp_path):
-    """Return a notebook that was never run, one of whose queries is wrong."""
+    """Return a notebook without outputs that has one invalid query."""
     cells = [
         "%load_ext gqlnb\nimport gqlnb\nschema = gqlnb.reference_schema()",
         "%%graphql schema\n{ helo }",

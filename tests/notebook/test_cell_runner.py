@@ -42,7 +42,7 @@ def test_each_kind_of_value(shell, where, kind, check):
 
 @pytest.mark.parametrize("kind", ["frame", "frames", "json", "arrow", "raw", "result -o kept"])
 def test_errors_of_a_partial_answer_are_shown_beside_any_value(shell, kind):
-    """In orange, with the line of the cell that selected what failed."""
+    """Errors are shown in orange with the line of the field in the cell."""
     cell = f"%%graphql schema -t {kind}\n{{\n  rows {{ n\n    bad }}\n}}"
     (note,) = beside(shell, cell)[:1]
     first, second, _ = note["text/plain"].splitlines()
@@ -77,7 +77,7 @@ def test_a_partial_answer_may_be_made_an_error(shell):
     ],
 )
 def test_an_answer_is_written_to_a_file(shell, suffix, read):
-    """As its suffix says; the value of the cell is what it would be."""
+    """The suffix selects the format; the value of the cell is unchanged."""
     assert run(shell, f"%%graphql schema --export-to out.{suffix} -t json\n{ROWS}")
     assert read(Path(f"out.{suffix}"))
     said = beside(shell, f"%%graphql schema -t json --export-to out.{suffix}\n{ROWS}")
@@ -174,7 +174,7 @@ def test_a_saved_operation_is_run_again(shell):
 )
 @pytest.mark.parametrize("option", ["", "-N", "--dry-run"])
 def test_only_what_is_valid_is_saved(shell, text, option):
-    """A text that is refused leaves what was saved as it was."""
+    """A refused text does not replace the saved one."""
     run(shell, "%%graphql schema -S kept -N\nquery Kept { hello }")
     failure(shell, f"%%graphql schema -S kept {option}\n{text}")
     assert run(shell, "%graphql snippets kept") == "query Kept { hello }"
@@ -234,7 +234,7 @@ def test_a_dry_run_tells_what_is_sent_and_what_it_asks_for(shell):
 
 
 def test_a_dry_run_escapes_and_masks(shell):
-    """What is shown is text, and no token."""
+    """The output is text without tokens."""
     shell.user_ns["s"] = "<b>" + "ghp_" + "canary0123456789" * 2
     dry = run(shell, "%%graphql schema --dry-run\nquery ($s: String!) { say(s: $s) }")
     assert "canary" not in repr(dry) + dry._repr_html_()
@@ -318,7 +318,7 @@ def widget(description):
     ],
 )
 def test_a_control_fits_the_declared_type(shell, text, given, kind, value):
-    """And begins with what the notebook holds, else with the default."""
+    """The initial value is that of the notebook, else the default."""
     from gqlnb.document.document import Document
     from gqlnb.notebook.cell_variables import build_control
 
@@ -411,7 +411,7 @@ def test_a_text_is_checked_before_it_is_sent(shell):
 
 
 def test_an_endpoint_that_does_not_tell_its_schema_is_asked_without(shell):
-    """It says itself what is wrong, and its errors have their line in the cell."""
+    """The endpoint reports errors itself, and they have a line of the cell."""
     silent = gqlnb.Access(introspection=False)
     with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
         shell.user_ns["server"] = server
@@ -466,7 +466,7 @@ def test_a_path_says_which_line_selected_what_an_endpoint_refused(shell):
 
 
 class Strict:
-    """A transport whose endpoint refuses all that it is asked."""
+    """A transport whose endpoint refuses every request."""
 
     source = "strict"
 

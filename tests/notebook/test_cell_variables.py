@@ -252,7 +252,7 @@ def kernel():
 
 @pytest.mark.parametrize(("code", "expected"), SITUATIONS.values(), ids=SITUATIONS)
 def test_everyday_variables_in_a_kernel(kernel, code, expected):
-    """Each value of a notebook arrives as its declared type, or the cell says what to do."""
+    """Each value of a notebook arrives as its declared type, or the error gives advice."""
     assert expected in kernel(code)
 
 

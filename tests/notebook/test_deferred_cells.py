@@ -1,4 +1,4 @@
-"""Cells whose answer comes in parts."""
+"""Cells with incremental answers."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_a_setting_holds_for_every_cell(shell):
 
 
 def test_a_project_sets_the_defaults(shell):
-    """In `[tool.gqlnb]`; what IPython's own configuration says goes before it."""
+    """`[tool.gqlnb]` sets defaults; IPython's own configuration takes precedence."""
     made = loaded(shell, "[tool.gqlnb]\ntype = 'frame'\nstats = true\n")
     assert (made.type, made.stats) == ("frame", True)
     shell.config.GraphQLMagic.type = "json"
@@ -65,7 +65,7 @@ def test_a_project_sets_the_defaults(shell):
     ],
 )
 def test_a_mistake_in_a_projects_file_is_a_warning(shell, text, told):
-    """The extension loads, with what is right in the file."""
+    """The extension loads with the valid settings of the file."""
     with pytest.warns(UserWarning, match=told):
         loaded(shell, text)
     assert run(shell, "%%graphql schema\n{ hello }").data == {"hello": "Hello world!"}
@@ -86,7 +86,7 @@ def test_unloading_leaves_nothing(shell):
 
 
 def test_somebody_elses_magic_is_left_alone(shell):
-    """What was entered under our name after us stays when we go."""
+    """A magic registered under our name later survives unloading."""
     shell.register_magic_function(len, "cell", "graphql")
     unload_ipython_extension(shell)
     assert shell.magics_manager.magics["cell"]["graphql"] is len

@@ -1,4 +1,4 @@
-"""The extension of JupyterLab: what its loader reads, and that its own builder takes the source.
+"""The JupyterLab extension: its files, and a build of its source.
 
 The builder is installed once, by hand or by CI::
 

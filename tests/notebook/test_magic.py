@@ -34,7 +34,7 @@ def test_an_answer_goes_to_a_name_and_shows_nothing(shell, line):
 
 
 def test_variables_are_taken_by_name(shell):
-    """What the operation declares and the notebook holds."""
+    """Declared variables take the values of notebook names."""
     shell.user_ns |= {"a": 2, "b": pd.Series([5]).iloc[0]}
     text = "query ($a: Int!, $b: Int) { add(a: $a, b: $b) }"
     assert run(shell, f"%%graphql schema\n{text}").data == {"add": 7}
@@ -143,7 +143,7 @@ def test_a_partial_answer_is_shown_not_raised(shell):
 
 
 def test_a_failed_answer_is_kept_under_its_name(shell):
-    """What the endpoint said can still be looked at."""
+    """The answer of a failed operation can be inspected."""
     silent = gqlnb.Access(introspection=False)
     with gqlnb.serve(shell.user_ns["schema"], port=0, access=silent) as server:
         shell.user_ns["server"] = server
@@ -240,7 +240,7 @@ def test_the_stand_in_answers_the_documented_query(shell):
 
 
 def test_loading_twice_is_loading_once_and_unloading_restores(shell):
-    """What stood under our names before stands there again."""
+    """Unloading restores the former magics."""
     from gqlnb.notebook.extension import load_ipython_extension, unload_ipython_extension
 
     mine = shell.magics_manager.magics["cell"]["graphql"]
@@ -441,7 +441,7 @@ def test_the_help_says_what_a_bare_number_of_stars_means(shell):
 
 @pytest.fixture
 def guarded(shell, monkeypatch):
-    """Serve the schema to whoever sends the secret in a header; return the address."""
+    """Serve the schema to requests with a secret header; return the address."""
     monkeypatch.setenv("MY_HEADER", f"Bearer {SECRET}")
     with gqlnb.serve(shell.user_ns["schema"], port=0, token=gqlnb.Token(SECRET)) as server:
         yield server.url
@@ -506,7 +506,7 @@ def test_a_connection_keeps_its_header(shell, guarded):
     ],
 )
 def test_a_literal_secret_is_refused_and_never_repeated(shell, cell, option):
-    """Whatever it looks like: it would be saved with the notebook."""
+    """Secrets of any form are refused, since the notebook would save them."""
     shown = failure(shell, cell.format(option))
     assert "looks like a token or a password" in shown
     assert "--token env:NAME, -H X-Api-Key=env:NAME" in shown
@@ -524,7 +524,7 @@ def test_a_literal_secret_is_refused_and_never_repeated(shell, cell, option):
     ],
 )
 def test_a_header_that_cannot_be_sent_is_told(shell, monkeypatch, cell, message):
-    """What would be right."""
+    """The message names the valid forms."""
     monkeypatch.setenv("MY_KEY", SECRET)
     shown = failure(shell, cell)
     assert message in shown
@@ -532,7 +532,7 @@ def test_a_header_that_cannot_be_sent_is_told(shell, monkeypatch, cell, message)
 
 
 def test_a_token_of_any_service_in_a_cell_is_refused(shell):
-    """By how it begins, as the text may be about anything."""
+    """Known token prefixes are refused anywhere in a cell."""
     for word in ("glpat-canary123456", "xoxb-123456789-canary", "lin_api_canary0123456789abcd"):
         shown = failure(shell, f'%%graphql schema\n{{ add(a: "{word}") }}')
         assert "this cell holds what looks like a token" in shown

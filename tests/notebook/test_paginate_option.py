@@ -39,7 +39,7 @@ class Wire:
         self.sent, self.number, self.instead = 0, 0, None
 
     def send(self, request):
-        """Answer, or do what is to be done instead."""
+        """Answer, or call the substitute."""
         self.sent += 1
         if self.sent == self.number:
             return self.instead()
@@ -120,7 +120,7 @@ def test_a_wrong_use_is_told_before_anything_is_sent(shell, wire, options, text,
 )
 @pytest.mark.parametrize("instead", [unauthorized, refused, interrupted])
 def test_pages_that_came_are_kept(shell, wire, name, option, instead):
-    """The error says under which name, and what goes on from there; that line does."""
+    """The error names the kept pages and a line that continues from them."""
     shell.user_ns["wired"] = gqlnb.Client(wire, schema=wire.schema)
     wire.number, wire.instead = 3, instead
     shown = failure(shell, f"%%graphql wired --paginate {option}\n{TEXT}")

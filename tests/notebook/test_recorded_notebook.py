@@ -42,7 +42,7 @@ CELLS = [
 
 
 def counting() -> Schema:
-    """Return a schema whose answers can be told from those of a second time."""
+    """Return a schema whose answers change with each request."""
     number = iter(range(1, 100))
 
     def rows(root: Any, args: dict[str, Any], context: Any) -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ def test_what_is_not_recorded_is_said(shell, served):
 
 
 def test_the_setting_holds_for_documentation_too(shell, served):
-    """What asks an endpoint is answered from the recording; the schema is in it."""
+    """Subcommands that need the schema read it from the recording."""
     run(shell, f"%%graphql wire --record it.jsonl\n{ASK}")
     served.close()
     shell.run_line_magic("config", "GraphQLMagic.replay = 'it.jsonl'")

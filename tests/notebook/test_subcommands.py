@@ -1,4 +1,4 @@
-"""The subcommands of ``%graphql``: what they return, as text and as HTML."""
+"""The subcommands of ``%graphql``: values, text and HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 
 def test_connections_are_listed_with_where_they_are_from(shell):
-    """Built in, of a file, of this process; and what the notebook holds."""
+    """Built-in connections, those of files and of the process, and objects of the notebook."""
     with open("pyproject.toml", "w") as opened:
         opened.write('[tool.gqlnb.connections.work]\nurl = "http://127.0.0.1:1/x"\n')
     run(shell, "%graphql connect mine schema")
@@ -84,7 +84,7 @@ def test_a_whole_schema_is_documented(shell):
 
 
 def test_a_type_is_documented(shell):
-    """Its description, fields, what is deprecated, and where it is found."""
+    """A page has the description, fields, deprecations and uses of a type."""
     assert repr(run(shell, "%graphql schema Row -c schema")).splitlines() == [
         "type Row",
         "  A row of a table.",
@@ -105,7 +105,7 @@ def test_a_type_is_documented(shell):
 
 
 def test_a_field_is_documented(shell):
-    """Its arguments with their defaults, and the fields of what it returns."""
+    """A page has the arguments with defaults, and the fields of the returned type."""
     shown = repr(run(shell, "%graphql schema Query.add -c schema")).splitlines()
     assert shown[:8] == [
         "Query.add(a: Int!, b: Int = 0): Int",
@@ -145,7 +145,7 @@ type Shop { name: String town: String stars: Float kind: Kind }"""
 
 
 def test_changes_of_a_schema_are_told_those_of_this_notebook_first(shell):
-    """Since the session began, whatever was connected anew meanwhile; saved fragments count."""
+    """Changes count since the session began, despite new connections; saved fragments count."""
     with gqlnb.serve(gqlnb.Schema(BEFORE), port=0) as server:
         run(shell, f"%graphql connect shops {server.url}")
         run(shell, "%%graphql shops\nquery Towns { shops { name city } }")
@@ -221,7 +221,7 @@ def test_words_are_found_the_likeliest_first(shell, words, places):
 
 
 def test_a_search_that_finds_nothing_or_much_says_so(shell):
-    """What was meant; how many there are."""
+    """A note suggests a name, or gives the number of hits."""
     assert repr(run(shell, "%graphql search helo -c schema")) == (
         "The schema has nothing about 'helo'. Did you mean hello?"
     )
@@ -247,7 +247,7 @@ def test_the_history_has_what_was_asked(shell):
 
 
 def test_nothing_yet_is_said_in_a_sentence(shell):
-    """Of the history and of what is saved."""
+    """Empty listings of history and saved cells are sentences."""
     assert repr(run(shell, "%graphql history")) == "No cell has run yet."
     assert "--save NAME keeps a cell" in repr(run(shell, "%graphql snippets"))
     assert "Saved: none" in failure(shell, "%graphql snippets nope")
@@ -264,7 +264,7 @@ def test_a_schema_that_is_called_as_a_subcommand_is_asked(shell):
 
 
 def test_the_client_of_a_server_goes_with_it(shell):
-    """What is kept open does not keep a server alive."""
+    """A cached client does not keep its server alive."""
     server = gqlnb.serve(shell.user_ns["schema"], port=0)
     shell.user_ns["server"] = server
     run(shell, "%%graphql server -q\n{ hello }")
@@ -284,7 +284,7 @@ def test_what_is_shown_is_escaped():
 
 
 def test_a_line_of_nothing_says_what_there_is(shell):
-    """And a word too many is told as one."""
+    """An empty line lists the subcommands; an extra word is an error."""
     assert "takes either an operation such as { hello } or one of" in failure(shell, "%graphql")
     assert "'x' is one word too many." in failure(shell, "%graphql connections x")
     assert "unknown option '-x'. It takes none." in failure(shell, "%graphql stop -x")

@@ -1,4 +1,4 @@
-"""Completion answers wherever the cursor stands, with what is allowed, and with what was cut off.
+"""Property tests of completion: allowed names are proposed at any cursor position.
 
 Schemas and documents are made from numbers. `COMPLETION_CASES=5000` asks for more of them,
 `COMPLETION_SEED=123` for one.
@@ -121,13 +121,13 @@ class Names(Visitor):
             self.add(node, node)
 
     def enter_variable(self, node: Any, key: Any, parent: Any, *_: Any) -> None:
-        """Enter its name where it is used."""
+        """Record the use of a variable."""
         if getattr(parent, "kind", "") != "variable_definition":
             self.add(node.name, node)
 
     @staticmethod
     def free(kind: Any) -> bool:
-        """Tell whether values of a type are what they like."""
+        """Return whether any value is valid for a type."""
         return kind is None or isinstance(get_named_type(kind), GraphQLScalarType)
 
 
@@ -165,7 +165,7 @@ def proposed(schema: GraphQLSchema, text: str, offset: int) -> set[str]:
 
 
 def refused(schema: GraphQLSchema, text: str, place: Place, name: str) -> list[str]:
-    """Return what graphql-core says of another name at a place."""
+    """Return graphql-core's error for another name at a place."""
     other = text[: place.start] + name + text[place.start + len(place.name) :]
     here = range(place.first, place.start + 1)
     errors = validate(schema, parse(other), RULES, max_errors=None)
@@ -173,7 +173,7 @@ def refused(schema: GraphQLSchema, text: str, place: Place, name: str) -> list[s
 
 
 def test_what_was_cut_off_is_proposed() -> None:
-    """Cut anywhere, with or without what follows, the name is among the proposals."""
+    """A name is proposed where the text is cut, with and without the rest."""
     checked = 0
     for seed, schema, text, found in cases():
         dice = random.Random(seed)

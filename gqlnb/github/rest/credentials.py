@@ -115,7 +115,7 @@ class ApiCallers:
         """Return the caller of a key, or None."""
         if self._keys is None:
             return ANONYMOUS
-        header = f"Bearer {key or ''}"
+        header = f"Bearer {key or ''}"  # Token.matches compares headers, in constant time
         return next((name for name, token in self._keys.items() if token.matches(header)), None)
 
     def admit_request(self, name: str) -> RateDecision:
@@ -123,6 +123,7 @@ class ApiCallers:
         now = self._clock()
         with self._lock:
             counter = self._counters[name]
+            # A fixed window, as GitHub has: it begins with the first request after the last one.
             if now >= counter.window_end:
                 counter.used, counter.window_end = 0, now + WINDOW_SECONDS
             is_admitted = self.limit is None or counter.used < self.limit

@@ -145,6 +145,7 @@ class RepositoryStore:
         with self._lock:
             row = self._rows.pop(number)
             del self._ids[row.key]
+            # Ids are not reused, but the set would grow with every deleted repository.
             self._starred = {pair for pair in self._starred if pair[1] != number}
             self._listing = None
             return row
@@ -165,6 +166,7 @@ class RepositoryStore:
             return self._save_row(row._replace(stars=row.stars + (1 if starred else -1)))
 
     def _save_row(self, row: StoredRepository) -> StoredRepository:
+        # First of all, so that a refused write changes nothing.
         if self._ids.setdefault(row.key, row.id) != row.id:
             raise ValueError(row.name)
         self._rows[row.id] = row

@@ -86,6 +86,7 @@ def format_request_errors(
         return [{"locations": [], "message": _TOO_LARGE}]
     if first.startswith(_SYNTAX_PREFIX):
         return [_format_syntax_error(errors[0], text)]
+    # Refused documents are parsed and walked again, so that others pay nothing for this.
     collector = _PlaceCollector(TypeInfo(_load_schema()))
     visit(parse_source(text), TypeInfoVisitor(collector.type_info, collector))
     formatted: list[ErrorDict] = []
@@ -117,7 +118,7 @@ def _make_locations(position: Position) -> list[dict[str, int]]:
 
 
 def _format_operation_error(error: Mapping[str, Any]) -> ErrorDict | None:
-    """Return the error of a request whose operation is not named, or unknown."""
+    """Return the error of a missing or unknown operation name."""
     message = str(error.get("message"))
     unknown = re.match(r"Unknown operation named '(?P<name>.*?)'", message)
     if unknown is not None:
@@ -173,6 +174,8 @@ def _format_syntax_error(error: Mapping[str, Any], text: str) -> ErrorDict:
         name = {"PUNCTUATION": _PUNCTUATION.get(token, ""), "KEYWORD": token.upper()}.get(
             name, name
         )
+    # Where graphql-core names no expected token, graphql-ruby expects a value, a name, or a
+    # definition, which the text before tells apart.
     expected = _EXPECTED_TOKEN.search(str(error["message"]))
     before = _IGNORED.sub("", text[:offset])
     if expected is not None:
@@ -384,6 +387,7 @@ def _format_variable_error(match: re.Match[str], values: list[_GivenValue]) -> E
 
 # ---------------------------------------------------------------- validation
 
+# The messages of graphql-core 3.2 and 3.3 differ.
 _COERCION_ERROR = re.compile(
     r"Variable '\$\w+' (?:got|has) invalid value|Variable .* (?:was not provided|must not be null)"
 )
@@ -499,7 +503,7 @@ def _format_validation_error(
 def _format_coercion_error(
     place: _ErrorPlace, node: VariableDefinitionNode, variables: Mapping[str, Any]
 ) -> ErrorDict:
-    """Return the error of a variable whose value does not fit its type."""
+    """Return the error of a value that does not fit the type of its variable."""
     name, kind = node.variable.name.value, print_ast(node.type)
     value = variables.get(name)
     problem = f"Could not coerce value {dump_json(value).decode()} to {kind.strip('[]!')}"

@@ -79,6 +79,7 @@ class StandIn(Schema):
         self.source = population.source
         self.synthetic = population.synthetic
         self.simulation = simulation
+        # These resolvers need graphql-core's ``info``, which the map of resolvers does not give.
         for place, resolve in resolvers.build_connection_resolvers().items():
             kind, name = place.split(".")
             owner = cast(GraphQLObjectType, self.graphql.type_map[kind])

@@ -229,6 +229,7 @@ class StandInApp(App):
         if request is None or (request.method == "GET" and is_page_request(request, rules)):
             await super().__call__(scope, receive, send)
             return
+        # In GitHub's order: User-Agent, path, token; then limits and faults; then the body.
         began, body = read_clocks(), b""
         refusal = self._check_request(request)
         if refusal is not None:
@@ -285,6 +286,7 @@ class StandInApp(App):
         if isinstance(members, Response):
             return members
         chance = self.simulation.make_random("spelling", counted.number)
+        # An empty budget refuses free queries too; the execution checks the cost of the others.
         if meter.remaining < 1:
             return make_budget_reply(chance, meter)
         # GitHub reads JSON and answers JSON, whatever the headers say.
@@ -331,6 +333,7 @@ def format_answer(
         return reply
     if is_stopped_by_limits(errors):
         return None
+    # GitHub writes the data before the errors, we write the errors first.
     if "data" in answer:
         return replace(reply, body=dump_json({"data": answer["data"]} | answer))
     errors = (

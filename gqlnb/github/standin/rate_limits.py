@@ -162,7 +162,7 @@ class TokenBudgets:
         now = self._simulation.clock()
         with self._lock:
             self._requests += 1
-            account.running += 1
+            account.running += 1  # before the check, which counts this request too
             wait = self._compute_wait(account, now)
             budget = self._simulation.budget
             limit = HOURLY_LIMIT if budget is None else budget
@@ -180,6 +180,7 @@ class TokenBudgets:
         with self._lock:
             meter.used, meter.reset = account.used, account.reset
             left = max(0, meter.limit - account.used)
+            # A query over the budget is refused as a whole and charged nothing.
             if meter.charged > left and not forced:
                 return False
             account.used += min(left, meter.charged)
@@ -194,6 +195,7 @@ class TokenBudgets:
         scheme, _, credential = caller.partition(" ")
         # One token has one account, whether it is sent as bearer or as token.
         named = credential.strip() if scheme.lower() in ACCEPTED_SCHEMES else caller
+        # A digest, so that the memory of the process holds no tokens.
         key = sha256(named.encode("utf-8", "replace")).digest()
         with self._lock:
             if key not in self._usages and len(self._usages) >= _MAX_TOKENS:
@@ -204,7 +206,7 @@ class TokenBudgets:
             return account
 
     def _drop_expired(self, now: float) -> None:
-        """Drop the accounts whose hour is over, or else the oldest tenth."""
+        """Drop expired accounts, or else the oldest tenth."""
         idle = [key for key, account in self._usages.items() if not account.running]
         expired = [key for key in idle if self._usages[key].reset <= now]
         for key in expired or idle[: max(1, _MAX_TOKENS // 10)]:

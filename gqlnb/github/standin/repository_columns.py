@@ -1,8 +1,8 @@
 """Repositories in columns, and searches in them: tens of bytes for each of millions.
 
-The rows are in the order of a search: most starred first, those of equal stars by owner and name, so
-that a range of stars is found by two binary searches. Logins are in alphabetical order, so that an
-owner is found without an index.
+The rows are in the order of a search: most starred first, those of equal stars by owner and name,
+so that a range of stars is found by two binary searches. Logins are in alphabetical order, so that
+an owner is found without an index.
 """
 
 from __future__ import annotations
@@ -362,6 +362,7 @@ class Population:
 
     def swap_rows(self, one: int, other: int) -> None:
         """Exchange two rows of a writable copy."""
+        # The rows of each owner stay sorted; an exchange within one owner changes no index.
         moves = ((int(self.owner[one]), one, other), (int(self.owner[other]), other, one))
         if moves[0][0] != moves[1][0]:
             for owner, old, new in moves:
@@ -434,6 +435,7 @@ def index_by_owner(
     owner: NDArray[np.int32], owners: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the rows grouped by owner, in their order, and the start of each owner's group."""
+    # Owner and row in one number, so that sorting keeps the order of rows within each owner.
     both = owner.astype(np.int64) * 2**32 + np.arange(len(owner))
     places = np.argsort(both).astype(np.int32)
     starts = np.zeros(owners + 1, dtype=np.int32)
@@ -493,6 +495,7 @@ def select_rows(
     if is_row_order and ties is None:
         return np.asarray(rows[:reach], dtype=np.intp), total
     if is_row_order and reach:
+        # Ties reorder only rows of equal stars, so rows below the last reachable stars are dropped.
         end = population.find_star_range(int(population.stars[rows[reach - 1]]), None)[1]
         rows = rows[: bisect_left(rows, end)]
     rows = np.asarray(rows, dtype=np.intp)
@@ -534,7 +537,7 @@ def sort_rows(population: Population, rows: Rows, column: str, *, descending: bo
 def make_sort_key(population: Population, row: int, column: str) -> tuple[Any, ...]:
     """Return the sort key of a row: the value of a column and its id; for ``"id"`` the id alone.
 
-    An id is unique, rises with the time of creation, as GitHub's do, and does not change with stars.
+    An id is unique, rises with the time of creation, as GitHub's do, and does not depend on stars.
     """
     number = int(_compute_ids(population, np.array([row]))[0])
     if column == "id":
@@ -647,10 +650,10 @@ def group_clauses(clauses: list[Clause]) -> dict[str, list[Clause]]:
 
 
 def _match_ranges(population: Population, selected: RowSelector, clauses: list[Clause]) -> Mask:
-    """Return the rows whose number lies within the ranges of all clauses."""
+    """Return the rows with a number within the ranges of all clauses."""
     column = getattr(population, clauses[0].tests[0].column)[selected]
     spans = _compute_ranges(clauses)
-    if len(spans) != 1:
+    if len(spans) != 1:  # holes of negated clauses: in a span where an odd number of edges precede
         edges = np.array([(low, high + 1) for low, high in spans], dtype=np.int64).ravel()
         return len(edges) > 0 and np.searchsorted(edges, column, side="right") % 2 == 1
     mask: Mask = True
@@ -683,7 +686,7 @@ def _compute_ranges(clauses: list[Clause]) -> list[tuple[int, int]]:
 
 
 def _match_languages(population: Population, selected: RowSelector, clauses: list[Clause]) -> Mask:
-    """Return the rows whose language matches all clauses."""
+    """Return the rows in a language that matches all clauses."""
     names = [language and normalize_language(language.name) for language in population.languages]
     wanted = np.ones(len(names), dtype=bool)
     for clause in clauses:
@@ -727,8 +730,9 @@ _CLAUSE_MATCHERS: dict[str, Callable[[Population, RowSelector, list[Clause]], Ma
 
 
 def _match_names(population: Population, selected: RowSelector, words: WordAlternatives) -> Mask:
-    """Return the rows whose name contains the words of an alternative; each name is read once."""
+    """Return the rows with a name that contains the words of an alternative."""
     codes, known = population.name[selected], population.names
+    # Millions of synthetic rows share at most 65,536 names, so each name is searched once.
     if len(codes) < len(known):
         few, codes = np.unique(codes, return_inverse=True)
         known = tuple(known[code] for code in few.tolist())
@@ -745,6 +749,7 @@ def _match_names(population: Population, selected: RowSelector, words: WordAlter
 
 def _take_first(rows: Rows, keys: NDArray[Any], ties: TieBreaker, reach: int) -> Rows:
     """Return the first `reach` rows by their keys, equal ones by `ties`."""
+    # Partitioning is linear: only the rows that can be among the first are sorted.
     if 0 < reach < len(rows):
         near = keys <= np.partition(keys, reach - 1)[reach - 1]
         rows, keys = rows[near], keys[near]

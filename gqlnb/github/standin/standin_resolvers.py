@@ -80,7 +80,7 @@ class CursorCodec(Protocol):
         """
 
     def find_before(self, text: str) -> int:
-        """Return the place of the item of a cursor, or the place where it would be.
+        """Return the place of a cursor, also if its item is gone.
 
         Raises
         ------
@@ -143,14 +143,14 @@ class KeysetCursors:
         ).decode()
 
     def find_after(self, text: str) -> int:
-        """Return the place behind the item of a cursor, or behind where it would be."""
+        """Return the place behind a cursor, also if its item is gone."""
         key = self._decode_cursor(text)
         if self.descending:
             return self.size - bisect_left(range(self.size), key, key=self._get_ascending_key)
         return bisect_right(range(self.size), key, key=self.get_key)
 
     def find_before(self, text: str) -> int:
-        """Return the place of the item of a cursor, or the place where it would be."""
+        """Return the place of a cursor, also if its item is gone."""
         key = self._decode_cursor(text)
         if self.descending:
             return self.size - bisect_right(range(self.size), key, key=self._get_ascending_key)
@@ -324,7 +324,7 @@ def build_page(
 
 
 def require_boundary(name: str, resolve: Resolver) -> Callable[..., Any]:
-    """Return a resolver that refuses a connection whose items are selected without a boundary.
+    """Return a resolver that refuses to list the items of a connection without a boundary.
 
     Parameters
     ----------
@@ -406,6 +406,7 @@ class StandInResolvers:
         self._faults = DataFaults(population, simulation, viewer.login)
         self._viewer = viewer
         self._simulation = simulation
+        # Drift changes the answer of every search, so it cannot be cached.
         find = self._faults.find_repositories
         self._find_cached = find if simulation.drift else lru_cache(_CACHED_SEARCHES)(find)
 
@@ -526,6 +527,7 @@ class StandInResolvers:
     ) -> ConnectionPage:
         """Resolve the repositories of an account."""
         place = self._population.owners.find_place(root.login)
+        # The viewer may be an account that is not in the population.
         rows = (
             np.empty(0, dtype=np.int32)
             if place is None
@@ -533,6 +535,7 @@ class StandInResolvers:
         )
         if args.get("isArchived") is not None:
             rows = rows[self._population.archived[rows] == args["isArchived"]]
+        # The data hold neither forks nor private repositories, nor other affiliations.
         if (
             args.get("isFork")
             or args.get("privacy") == "PRIVATE"
@@ -617,6 +620,7 @@ def _resolve_type(value: Repository | Owner | Language, _context: object) -> str
 
 _ABSTRACT_TYPES = ("Node", "RepositoryOwner", "SearchResultItem", "Starrable")
 _OTHER_SEARCH_KINDS = ("code", "discussion", "issue", "user", "wiki")
+# Fields that are not listed are read by the default resolver, as attributes of the same name.
 _NODE_FIELDS: dict[str, Resolver] = {"id": lambda root, *_: root.node_id}
 _URL_FIELDS: dict[str, Resolver] = {
     "resourcePath": lambda root, *_: root.path,

@@ -158,6 +158,7 @@ def population(n: int, seed: int = 0, *, year: int = 2023) -> Population:
     places, starts = index_by_owner(owner, len(owners))
     name, names = _draw_names(owner, places, starts)
     times = _draw_times(n, year, rest)
+    # The order of these draws is part of the seed's meaning: a new one is added at the end.
     noise = rest.lognormal(0.0, 0.35, n)
     language = _draw_languages(n, rest)
     rank = np.empty(n, dtype=np.int32)

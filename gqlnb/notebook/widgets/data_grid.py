@@ -389,21 +389,21 @@ def compute_order(
     QueryError
         If a filter cannot be parsed.
     """
-    kept: NDArray[np.intp] | None = None
+    selected: NDArray[np.intp] | None = None
     masks = [_build_mask(columns[at], text.strip()) for at, text in query.filters]
     if query.find:
         masks.append(_find_words(query.find, columns, rows))
     if masks:
-        kept = np.flatnonzero(combine_masks(masks))
+        selected = np.flatnonzero(combine_masks(masks))
     if not query.sort:
-        return kept
+        return selected
     keys = {f"{n}": columns[at].ranks for n, (at, _) in enumerate(query.sort)}
-    table = pa.table(keys) if kept is None else pa.table(keys).take(pa.array(kept))
+    table = pa.table(keys) if selected is None else pa.table(keys).take(pa.array(selected))
     ways = [
         (f"{n}", "descending" if down else "ascending") for n, (_, down) in enumerate(query.sort)
     ]
     found = pc.sort_indices(table, sort_keys=ways).to_numpy()
-    order: NDArray[np.intp] = found.astype(np.intp) if kept is None else kept[found]
+    order: NDArray[np.intp] = found.astype(np.intp) if selected is None else selected[found]
     return order
 
 
@@ -631,19 +631,19 @@ class GridSource:
         order = self.get_order(query)
         count = len(self) if order is None else len(order)
         start, end = clamp_range(rows, count, count)
-        chosen = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
-        if (end - start) * len(chosen) > COPIED:
+        copied = self.columns[slice(*clamp_range(columns, len(self.columns), len(self.columns)))]
+        if (end - start) * len(copied) > COPIED:
             msg = (
-                f"{(end - start) * len(chosen):,} cells are too many to copy; {COPIED:,} is the "
+                f"{(end - start) * len(copied):,} cells are too many to copy; {COPIED:,} is the "
                 "most. Write them to a file instead: frame.to_csv('rows.csv')."
             )
             raise QueryError(msg)
         at = np.arange(start, end) if order is None else order[start:end]
-        texts = [column.format_for_clipboard(at) for column in chosen]
+        texts = [column.format_for_clipboard(at) for column in copied]
         out = io.StringIO()
         writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
         if end - start == count and count > 1:
-            writer.writerow([column.label for column in chosen])
+            writer.writerow([column.label for column in copied])
         writer.writerows(zip(*texts, strict=True))
         return out.getvalue().removesuffix("\n")
 

@@ -197,6 +197,11 @@ class Explorer(Widget):
         operation
             The name of the operation to run; None if there is only one.
 
+        Returns
+        -------
+        Result
+            The result, which is also in :attr:`result`.
+
         Raises
         ------
         GqlnbError

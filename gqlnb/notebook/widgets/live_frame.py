@@ -306,7 +306,12 @@ class LiveFrame:
         return finished
 
     def raise_for_error(self) -> Self:
-        """Raise the error that ended the subscription, else return this live frame.
+        """Raise the error that ended the subscription, if any.
+
+        Returns
+        -------
+        LiveFrame
+            This live frame.
 
         Raises
         ------

@@ -98,6 +98,11 @@ class SchemaView(Widget):
         place
             ``"Type"``, ``"Type.field"`` or ``"@directive"``; None for the whole schema.
 
+        Returns
+        -------
+        SchemaPage
+            Its ``sdl`` is the same in the schema definition language.
+
         Raises
         ------
         TargetError
@@ -114,6 +119,11 @@ class SchemaView(Widget):
             The text that would be typed into the search box.
         limit
             The number of hits to return.
+
+        Returns
+        -------
+        Listing
+            Rows of place, type and description; ``frame()`` makes a DataFrame of them.
         """
         return search_schema(self.schema, [words], limit, "limit=")
 
@@ -126,6 +136,11 @@ class SchemaView(Widget):
             The type.
         limit
             The number of types to return.
+
+        Returns
+        -------
+        Listing
+            Rows of direction, type and the fields that make the link.
 
         Raises
         ------

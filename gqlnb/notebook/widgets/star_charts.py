@@ -142,13 +142,13 @@ def describe_bins(bins: Sequence[Bin]) -> str:
         return "No repositories."
     first, *others = sorted(bins, key=lambda found: -found.count)
     number = sum(found.count for found in bins)
-    said = (
+    text = (
         f"{format_count(number, 'repository', 'repositories')} by stars, on a logarithmic scale in "
         f"{format_count(len(bins), 'range')}"
     )
     if others and first.count == others[0].count:
-        return f"{said}; no range has more than {first.count:,}."
-    return f"{said}; the most, {first.count:,}, have {format_range(first)} stars."
+        return f"{text}; no range has more than {first.count:,}."
+    return f"{text}; the most, {first.count:,}, have {format_range(first)} stars."
 
 
 def format_range(found: Bin) -> str:

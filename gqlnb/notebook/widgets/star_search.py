@@ -221,8 +221,8 @@ class StarSearch(Widget):
         super().close()
 
     def __repr__(self) -> str:
-        asked = format_client(self._client)
-        return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={asked})"
+        client = format_client(self._client)
+        return f"{type(self).__name__}({self.query!r}, limit={self.limit}, client={client})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the view, and display its HTML in an output that later results replace."""
@@ -300,11 +300,11 @@ class StarSearch(Widget):
         try:
             with open_client(self._client) as client:
 
-                def on_page(got: int, wanted: int, _total: int) -> bool:
+                def on_page(received: int, wanted: int, _total: int) -> bool:
                     with self._lock:
                         if run.finished.is_set():
                             return False
-                        run.received, run.wanted, run.pages = got, wanted, run.pages + 1
+                        run.received, run.wanted, run.pages = received, wanted, run.pages + 1
                         run.budget = str(client.budget)
                         self._send_state_soon(run)
                     return True

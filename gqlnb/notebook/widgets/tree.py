@@ -148,11 +148,11 @@ def format_leaf(value: object, limit: int) -> str:
 def find_words(data: object, words: str) -> dict[str, object]:
     """Search keys and values for words in any case; return the first places in order."""
     # A loop with a stack: deeply nested data would exceed the recursion limit.
-    wanted = words.strip().casefold()
+    folded = words.strip().casefold()
     places: list[list[int]] = []
     stack: list[tuple[list[int], Iterator[tuple[object, object]]]] = [([], iterate_children(data))]
     numbers = [0]
-    while stack and wanted:
+    while stack and folded:
         at, left = stack[-1]
         step = next(left, None)
         if step is None:
@@ -161,7 +161,7 @@ def find_words(data: object, words: str) -> dict[str, object]:
             continue
         here = [*at, numbers[-1]]
         numbers[-1] += 1
-        if has_words(step, wanted):
+        if has_words(step, folded):
             if len(places) == FOUND:
                 return {"places": places, "more": True}
             places.append(here)
@@ -171,13 +171,13 @@ def find_words(data: object, words: str) -> dict[str, object]:
     return {"places": places, "more": False}
 
 
-def has_words(step: tuple[object, object], wanted: str) -> bool:
+def has_words(step: tuple[object, object], folded: str) -> bool:
     key, value = step
-    if isinstance(key, str) and wanted in key.casefold():
+    if isinstance(key, str) and folded in key.casefold():
         return True
     if isinstance(value, str):
-        return wanted in value.casefold()
-    return not isinstance(value, (dict, list, tuple)) and wanted in format_line(value).casefold()
+        return folded in value.casefold()
+    return not isinstance(value, (dict, list, tuple)) and folded in format_line(value).casefold()
 
 
 def to_json(value: object) -> str:

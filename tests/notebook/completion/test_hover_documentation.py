@@ -18,7 +18,7 @@ def documented(schema: GraphQLSchema, text: str) -> str:
 
 
 def test_a_default_value_does_not_end_the_code() -> None:
-    """A string of several lines may hold what ends a block of code."""
+    """A multi-line string may contain the end of a code block."""
     value = f'"""\n```\n{ATTACK}\n"""'
     schema = build_schema(f"type Query {{ f(a: String = {value}): Int }}")
     for text in ("{ f", "{ f(a"):
@@ -40,6 +40,6 @@ def test_markup_of_a_description_is_escaped_once(before: str) -> None:
 
 
 def test_a_default_value_without_a_literal_is_left_out() -> None:
-    """What a scalar of its own takes may be anything."""
+    """A custom scalar may have any Python value as its default."""
     schema = build_schema("scalar J type Query { f(a: J = {b: [1]}, c: Int): Int }")
     assert "a: J = " in documented(schema, "{ f")

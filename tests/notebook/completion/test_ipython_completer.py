@@ -34,7 +34,7 @@ def tab(shell):
 
 
 def test_fields_of_a_schema_of_the_namespace(tab):
-    """In the middle of a cell, with what stands behind the cursor, and with their types."""
+    """Proposals have types and replace the text around the cursor."""
     assert tab("%%graphql schema\n{ he|\n  rows { n } }") == ["hello"]
     assert tab.texts("%%graphql schema\n{ he|llo rows { n } }") == [
         "%%graphql schema\n{ hellollo rows { n } }"
@@ -44,7 +44,7 @@ def test_fields_of_a_schema_of_the_namespace(tab):
 
 
 def test_umlauts_before_the_cursor_count_once(tab):
-    """Offsets are characters, whatever stands before them."""
+    """Offsets count characters, not bytes."""
     assert tab('%%graphql schema\n{ say(s: "größe 🎉") sor|') == ["sort"]
 
 
@@ -99,7 +99,7 @@ def test_the_line(tab, shell):
 
 
 def test_subcommands(tab):
-    """They and what they take."""
+    """Subcommands and their arguments are proposed."""
     assert tab("%graphql conne|") == ["connections", "connect"]
     assert "demo" in tab("%graphql use |")
     assert tab("%graphql serve s|") == ["schema"]
@@ -122,7 +122,7 @@ def test_the_stand_in_is_known_soon(tab):
 
 
 def wait_until(true):
-    """Wait for what another thread does."""
+    """Wait for a condition that another thread sets."""
     until = time.monotonic() + 20
     while not true():
         assert time.monotonic() < until
@@ -130,7 +130,7 @@ def wait_until(true):
 
 
 class Silent(BaseHTTPRequestHandler):
-    """An endpoint that does not answer until it is told to."""
+    """An endpoint that answers only after an event."""
 
     asked = threading.Event()
     leave = threading.Event()
@@ -248,7 +248,7 @@ def test_a_name_of_python_is_not_explained_in_an_operation(kernel):
     ],
 )
 def test_options_may_come_first(tab, line):
-    """Whom a cell asks is read as the magic reads it."""
+    """Completion reads the target like the magic."""
     assert tab(f"%%graphql {line}\n{{ he|") == ["hello"]
 
 

@@ -1,4 +1,4 @@
-"""What may stand at a cursor, where a property of all documents does not tell it."""
+"""Proposals at a cursor, for cases that the property tests do not cover."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA = build_schema(
 
 
 def names(marked: str) -> list[str]:
-    """Return what is proposed at `|`."""
+    """Return the proposals at `|`."""
     text = marked.replace("|", "", 1)
     return [found.name for found in complete_at_cursor(SCHEMA, text, marked.index("|")).proposals]
 

@@ -1,4 +1,4 @@
-"""What all widgets share: messages in any thread, words for what went wrong, code by message."""
+"""The base class of widgets: messages in any thread, errors as text, front-end code by message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 20
 
 
 class Counter(Widget):
-    """Counts, and fails where it is told to."""
+    """A widget that counts clicks and can fail."""
 
     _view = "result_view.js"
 
@@ -29,7 +29,7 @@ class Counter(Widget):
         super().__init__()
 
     def send(self, content: Any, buffers: Any = None) -> None:
-        """Keep what would travel, as JSON."""
+        """Record sent messages as JSON."""
         self.sent.append(json.loads(json.dumps(content)))
         self.news.set()
 
@@ -71,7 +71,7 @@ def test_an_answer_goes_to_whoever_asked(counter: Counter) -> None:
     ],
 )
 def test_no_exception_is_lost(counter: Counter, message: dict[str, Any], words: str) -> None:
-    """It is told to the view, in words."""
+    """Exceptions are sent to the view as text."""
     counter._handle_custom_msg({**message, "id": "b"}, [])
     assert counter.sent == [{"kind": "failed", "text": words, "id": "b"}]
 
@@ -91,7 +91,7 @@ def test_long_work_has_a_thread_and_its_failure_is_told_too(counter: Counter) ->
 
 @pytest.mark.parametrize("message", [None, "x", 5, [], {}, {"kind": "other"}, {"id": 5}])
 def test_other_messages_do_nothing(counter: Counter, message: Any) -> None:
-    """Whoever sends them."""
+    """Messages of unknown form are ignored."""
     counter._receive(counter, message, None)
     assert counter.sent == []
 
@@ -149,7 +149,7 @@ def test_a_viewer_without_a_kernel_gets_html_and_text(counter: Counter) -> None:
 
 
 def test_the_front_end_chooses_the_thread() -> None:
-    """What ipykernel noted of the last one is dropped; without a comm there is nothing to drop."""
+    """The thread recorded by ipykernel is removed; without a comm there is nothing to remove."""
 
     class Comm:
         """Has a note."""

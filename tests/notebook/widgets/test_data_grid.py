@@ -1,4 +1,4 @@
-"""What a grid is told of a frame: windows, orders, filters and copies, of whatever columns."""
+"""The data of a grid: windows, orders, filters and copies of any columns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rows(source: GridSource, **query: Any) -> list[str]:
 
 
 def test_a_window_holds_the_rows_and_columns_that_were_asked_for(source: GridSource) -> None:
-    """Texts by column, None for what is missing, numbers as people write them."""
+    """Cells are texts by column, None if missing, with formatted numbers."""
     answer = source.answer({**ALL, "start": 1, "end": 3, "from": 1, "to": 4})
     cells = [["<b>", "Ä"], [None, "5"], [None, "-0.25"]]
     assert answer == {"rows": 4, "start": 1, "from": 1, "cells": cells}
@@ -120,26 +120,26 @@ def test_a_filter_goes_by_the_type_of_its_column(
 def test_words_are_looked_for_in_all_columns(
     source: GridSource, words: str, wanted: list[str]
 ) -> None:
-    """Whatever their type, as they are shown."""
+    """Values of any type are searched in the form that is shown."""
     assert rows(source, find=words) == wanted
 
 
 def test_filters_words_and_sorting_work_together(source: GridSource) -> None:
-    """Each leaves what the others leave."""
+    """Filters, search and sorting are combined."""
     query = {"find": "2", "filters": {"2": ">5"}, "sort": [[2, True]]}
     assert rows(source, **query) == ["3", "0"]
 
 
 @pytest.mark.parametrize("text", ["many", ">", "1 2x", "1..x", "=1=", "1e"])
 def test_a_number_that_is_none_is_said(source: GridSource, text: str) -> None:
-    """With what could be written instead."""
+    """The error lists the valid forms."""
     with pytest.raises(QueryError, match=r"of column 'stars' is not a number\. Write N, >N"):
         rows(source, filters={"2": text})
 
 
 @pytest.mark.parametrize("text", [">2024-99", "2024-02..9999-99", ">5", "..", "=x"])
 def test_a_date_that_is_none_is_said(source: GridSource, text: str) -> None:
-    """With what could be written instead."""
+    """The error lists the valid forms."""
     with pytest.raises(QueryError, match="in the filter of column 'when' is not a date"):
         rows(source, filters={"4": text})
 
@@ -157,7 +157,7 @@ def test_a_date_that_is_none_is_said(source: GridSource, text: str) -> None:
     ],
 )
 def test_other_messages_are_refused(source: GridSource, message: dict[str, Any]) -> None:
-    """In a sentence, whoever sends them."""
+    """Unknown messages raise an error with a sentence."""
     with pytest.raises(QueryError, match="Run the cell again"):
         source.answer(message)
 
@@ -184,7 +184,7 @@ ODD = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_every_kind_of_column_shows_sorts_and_filters(name: str) -> None:
-    """Without an error, in one line, without an address; what is missing as None."""
+    """Values show on one line without addresses; missing ones are None."""
     source = GridSource(pd.DataFrame({name: pd.Series(ODD[name])}))
     shown = source.answer(ALL)["cells"][1]
     values = pd.Series(ODD[name]).astype(object)
@@ -230,7 +230,7 @@ def test_names_may_be_anything() -> None:
     ],
 )
 def test_an_empty_frame_is_a_grid_too(frame: pd.DataFrame | pa.Table) -> None:
-    """With an answer to whatever is asked of it."""
+    """Every message gets an answer."""
     source = GridSource(frame)
     about = source.answer({"ask": "about"})
     assert about["rows"] == len(frame)
@@ -254,14 +254,14 @@ def test_an_arrow_table_is_a_grid_without_becoming_a_frame() -> None:
 
 
 def test_numbers_below_each_other_have_as_many_decimals() -> None:
-    """Except those that would be shown as what they are not; ids and years are no amounts."""
+    """Very small numbers are exempt; ids and years have no separators."""
     frame = pd.DataFrame({"x": [1.25, 1e-9, 3.0, 1e20], "year": [2024, 1, 2, 3]})
     cells = GridSource(frame).answer(ALL)["cells"]
     assert cells[1:] == [["1.25", "1e-09", "3.00", "1e+20"], ["2024", "1", "2", "3"]]
 
 
 def test_a_long_cell_is_cut_and_its_whole_is_told() -> None:
-    """In lines, with indents, and cut where it would be a book."""
+    """The full value is indented, and cut at a limit."""
     long = "line\n" * 100
     source = GridSource(pd.DataFrame({"a": [long, {"k": [1]}, "x" * 30_000]}))
     shown = source.answer(ALL)["cells"][1]
@@ -288,7 +288,7 @@ def test_a_copy_is_what_other_programs_paste() -> None:
 
 
 def test_too_much_to_copy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what to do instead."""
+    """The error suggests a file."""
     monkeypatch.setattr(module, "COPIED", 5)
     source = GridSource(pd.DataFrame({"a": range(3)}))
     with pytest.raises(QueryError, match=r"6 cells are too many to copy; 5 .*to_csv"):
@@ -311,7 +311,7 @@ def test_threads_share_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_a_few_orders_are_kept(source: GridSource) -> None:
-    """A person who types a word makes one with each key."""
+    """Each key press of a search creates a query."""
     for at in range(50):
         rows(source, find=str(at))
     assert len(source._orders) == module.ORDERS

@@ -1,4 +1,4 @@
-"""The explorer without a browser: what a view asks, and what it is told."""
+"""The explorer without a browser: its messages in both directions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 class View:
-    """Stands for a view: sends what it sends, keeps what it is told."""
+    """A stand-in for a view that records received messages."""
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
@@ -67,13 +67,13 @@ class View:
 
     @property
     def answers(self) -> list[Any]:
-        """What came back."""
+        """The received answers."""
         return [json.loads(buffers[0]) for _, buffers in self.told if buffers]
 
 
 @pytest.fixture
 def waiting() -> Iterator[Event]:
-    """Return what the field `wait` waits for; it is let go at the end."""
+    """Return a schema whose field `wait` blocks until the end of the test."""
     event = Event()
     yield event
     event.set()
@@ -118,7 +118,7 @@ def test_an_answer_is_the_widgets_result_too(view: View) -> None:
 
 
 def test_variables_are_json(view: View) -> None:
-    """As they are typed; what is none is an answer in words."""
+    """Variables are JSON text; anything else is an error in the answer."""
     query = "query ($name: String) { hello(name: $name) }"
     assert view.ask(query, '{"name": "you"}') == [{"data": {"hello": "Hello you!"}}]
     answers = view.ask(query, "{name: 1}")
@@ -165,7 +165,7 @@ def test_a_subscription_comes_event_by_event(view: View) -> None:
 
 
 def test_an_answer_in_parts_grows() -> None:
-    """What came last is all of it, and the result."""
+    """The last message has the whole answer, which is also the result."""
     app = Speaker("mixed", FIRST, LAST)
     explorer = Explorer(gqlnb.Client(app, schema=IN_PARTS))
     view = View(explorer)
@@ -217,7 +217,7 @@ def test_a_query_that_was_stopped_changes_nothing(view: View, waiting: Event) ->
 
 
 def test_the_schema_is_the_clients(view: View, schema: Schema) -> None:
-    """Introspection is answered from what the client knows."""
+    """Introspection is answered from the client's schema."""
     (answer,) = view.ask("query IntrospectionQuery { ignored }", introspection=True)
     told = build_client_schema(answer["data"])
     assert print_schema(told) == print_schema(schema.graphql)
@@ -225,7 +225,7 @@ def test_the_schema_is_the_clients(view: View, schema: Schema) -> None:
 
 
 def test_introspection_asks_the_endpoint_again_when_told_to(schema: Schema) -> None:
-    """The first time what is known will do."""
+    """The first introspection uses the known schema."""
     with gqlnb.serve(gqlnb.reference_schema(), port=0) as server:
         view = View(Explorer(server))
         assert "countdown" not in str(view.ask("", introspection=True))
@@ -235,7 +235,7 @@ def test_introspection_asks_the_endpoint_again_when_told_to(schema: Schema) -> N
 
 
 def test_a_view_begins_where_the_last_one_was(view: View) -> None:
-    """What is typed is known to the kernel, and a view opened later shows it."""
+    """The kernel has the edited text, which a later view shows."""
     view.say(kind="edited", query="{ many { id } }", variables='{"a": 1}')
     view.say(kind="hello")
     state = view.told[-1][0]
@@ -293,7 +293,7 @@ def test_the_cell_asks_the_same(variables: dict[str, Any]) -> None:
 
 
 def test_the_cell_names_what_is_asked(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection, an object of the notebook, or an address; else it says what to do."""
+    """The cell names a connection, an object or an address; else it has advice."""
     assert Explorer("demo", query="{ hello }").cell_text == "%%graphql demo\n{ hello }"
     url = "http://127.0.0.1:1/graphql"
     assert Explorer(url, query="{ hello }").cell_text == f"%%graphql {url}\n{{ hello }}"
@@ -305,7 +305,7 @@ def test_the_cell_names_what_is_asked(schema: Schema, monkeypatch: pytest.Monkey
 
 
 def test_the_magic_that_the_cell_needs_is_loaded(shell: InteractiveShell) -> None:
-    """Where nobody had loaded it, and the view is told so once."""
+    """The extension is loaded once, and the view is notified."""
     shell.run_line_magic("unload_ext", "gqlnb")
     view = View(Explorer("demo"))
     for entered in (True, False):
@@ -346,7 +346,7 @@ def test_the_clients_token_is_nowhere(spelled: Callable[[str], list[bytes]]) -> 
 
 
 def test_the_static_twin_is_text(schema: Schema) -> None:
-    """What was typed and what came shows as text where no kernel is."""
+    """Without a kernel, the query and the result are shown as text."""
     explorer = Explorer(schema, query=f'{{ hello(name: "{EVIL}") }}')
     explorer.run()
     shown = explorer._build_html()
@@ -356,7 +356,7 @@ def test_the_static_twin_is_text(schema: Schema) -> None:
 
 
 def test_state_is_small(schema: Schema) -> None:
-    """A notebook that stores it grows by a few kilobytes, whatever was asked."""
+    """Widget state has a few kilobytes after any operation."""
     explorer = Explorer(schema, query="{ hello }" + 9_000 * " ")
     explorer.run()
     assert len(json.dumps(explorer.get_state(), default=str)) < 20_000

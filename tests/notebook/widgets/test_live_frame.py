@@ -1,4 +1,4 @@
-"""A live frame: what it keeps, how it ends, what it shows; on every road of subscriptions."""
+"""Live frames: kept rows, end and display, on every transport of subscriptions."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ TOKEN = "canary-l1veframe"
 
 
 class Ticker:
-    """A schema whose events the test makes."""
+    """A schema whose events are sent by the test."""
 
     def __init__(self, events=range(5), *, ends=True):
         self.events, self.ends = events, ends
@@ -61,7 +61,7 @@ def ticker():
 
 @contextmanager
 def asked(way, schema):
-    """Give a client that takes one of the ways, and what to tell it."""
+    """Yield a client for a transport, and the arguments to select it."""
     if way in ("in process", "asgi"):
         yield Client(schema if way == "in process" else App(schema)), {}
         return
@@ -186,7 +186,7 @@ def test_what_waits_for_ever_is_left_where_it_waits():
 
 
 def test_an_error_ends_it_in_words_and_the_rows_stay():
-    """Of the endpoint, or of whatever is iterated over."""
+    """Errors of endpoints and of iterators are shown as text."""
     live = LiveFrame(Client(Ticker().schema).subscribe("subscription { broken }"))
     assert live.wait(SECONDS)
     assert live.frame["broken"].tolist() == [1]
@@ -263,7 +263,7 @@ def test_what_is_no_subscription_is_refused(given, message):
 
 
 def test_a_path_that_is_none_is_an_error_of_the_live_frame():
-    """Which says what lists there are."""
+    """The error lists the available lists."""
     live = LiveFrame(Client(Ticker().schema).subscribe(QUERY), path="items", max_results=3)
     assert live.wait(SECONDS)
     assert "no list at 'items'" in live.error
@@ -283,7 +283,7 @@ def test_threads_may_read_it_while_it_grows():
 
 
 def test_a_token_that_an_endpoint_repeats_is_shown_nowhere(spelled):
-    """Neither in an error nor in what is saved."""
+    """The token is neither in the error nor in the output."""
 
     async def repeating(root, args, context):
         yield 1
@@ -301,7 +301,7 @@ def test_a_token_that_an_endpoint_repeats_is_shown_nowhere(spelled):
 
 
 def test_a_cell_that_is_run_again_stops_what_it_made_before(shell, monkeypatch):
-    """Nobody sees that any more; what other cells made goes on."""
+    """Live frames of other cells continue."""
     monkeypatch.setattr(shell.compile, "get_code_name", lambda raw, *_: f"cell {hash(raw)}")
     shell.user_ns["made"] = made = []
     cell = "import gqlnb, itertools\n"
@@ -353,7 +353,7 @@ def test_its_value_may_be_of_another_kind_and_go_to_a_name(ticking):
 
 
 def test_it_is_written_and_measured_like_others(ticking, tmp_path):
-    """The rows that were kept, and a line on what it took."""
+    """The file has the kept rows; a line has the statistics."""
     said = beside(ticking, f"%%graphql ticks --stats --export-to rows.csv\n{QUERY}")
     text = "\n".join(bundle["text/plain"] for bundle in said)
     assert "Wrote 3 rows to rows.csv." in text

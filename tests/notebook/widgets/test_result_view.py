@@ -1,4 +1,4 @@
-"""The kernel's side of the view of results: its tabs, its frames, what is left without a kernel."""
+"""The kernel side of the result view: tabs, frames, and the output without a kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL = "{ me { login } search { id stars bad topics { name } } }"
 
 @pytest.fixture
 def schema() -> Schema:
-    """Return a schema whose eighth row has an error."""
+    """Return a schema in which the eighth row has an error."""
     return Schema(SDL, RESOLVERS)
 
 
@@ -45,12 +45,12 @@ class Listener:
         view.send = self.hear
 
     def hear(self, content: Any, buffers: Any = None) -> None:
-        """Keep what would travel."""
+        """Record sent messages."""
         self.sent.append(json.loads(json.dumps(content, allow_nan=False)))
         self.news.set()
 
     def ask(self, **message: Any) -> Any:
-        """Send a message and return what comes."""
+        """Send a message and return the answer."""
         self.news.clear()
         self.view._handle_custom_msg(message, [])
         assert self.news.wait(SECONDS)
@@ -83,7 +83,7 @@ def test_a_result_has_a_tab_for_each_frame_its_errors_and_its_data(schema: Schem
 
 
 def test_each_tab_answers_for_itself(schema: Schema) -> None:
-    """Grids by their number, the tree for the data; what there is not is no answer."""
+    """Grids are addressed by number, the tree has the data; unknown tabs get no answer."""
     listener = Listener(ResultView(schema.execute(ALL)))
     query = {"sort": [[2, True]]}
     rows = listener.ask(kind="grid", tab=0, query=query, id="x", **ROWS)
@@ -162,6 +162,6 @@ def test_what_is_left_without_a_kernel_is_escaped(schema: Schema) -> None:
 
 @pytest.mark.parametrize("shown", [None, 5, "text", [{"n": 1}], {"n": 1}])
 def test_what_is_no_frame_is_refused(shown: Any) -> None:
-    """With what to do instead."""
+    """The error suggests a conversion."""
     with pytest.raises(OptionError, match=f"of type {type(shown).__name__}. Of rows make one"):
         ResultView(shown)

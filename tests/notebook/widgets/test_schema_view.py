@@ -1,4 +1,4 @@
-"""A schema indexed, in sheets, and as a widget: what is found, what leads where, what is saved."""
+"""Schema index, documentation pages, and the schema view."""
 
 import gc
 import json
@@ -91,7 +91,7 @@ def test_the_likeliest_comes_first(words, first):
 
 
 def test_a_field_written_with_its_type_comes_before_others_that_tell_both():
-    """Whatever they are described as."""
+    """Type.field ranks first, before descriptions with both words."""
     schema = build_schema('type User { name: ID } type Query { "One user by name." user: User }')
     assert places("User.name", schema) == ["User.name", "Query.user"]
     assert places("name user", schema) == ["User.name", "Query.user"]
@@ -103,7 +103,7 @@ def test_a_schema_counts_what_it_has():
 
 
 def test_hits_come_in_portions_and_are_counted():
-    """Portions are what all at once would be."""
+    """Joined portions equal the full list of hits."""
     index = SchemaIndex(SCHEMA)
     all_of, total = index.search(["i"], 1000)
     assert len(all_of) == total > 10
@@ -117,7 +117,7 @@ def test_hits_come_in_portions_and_are_counted():
 
 @given(st.text("aeinorst _.", max_size=8), st.integers(1, 60))
 def test_a_cut_search_is_the_beginning_of_the_whole(words, limit):
-    """Whatever is typed, however much is shown."""
+    """A limit returns the first hits, for any text."""
     index = get_index(SCHEMA)
     whole, total = index.search(split_search_words(words), 10_000)
     assert len(whole) == total
@@ -175,7 +175,7 @@ def test_a_field_tells_its_arguments_with_defaults_and_what_is_below_it():
 
 
 def test_enums_inputs_scalars_unions_and_directives_have_sheets():
-    """Each with what is its own."""
+    """Pages show the members of each kind of type."""
     enum = sheet("By.AGE")
     assert (enum["title"], enum["mark"]) == ("By", "By.AGE")
     assert rows(enum, "Values")["By.AGE"]["deprecated"] == "No longer supported"
@@ -205,7 +205,7 @@ def test_the_first_sheet_tells_all_there_is():
 
 
 def test_what_is_long_comes_in_portions():
-    """Of rows and of types beside a type; what was searched for is there at once."""
+    """Rows and links come in portions; a highlighted row comes at once."""
     values = " ".join(f"V{number}" for number in range(1000))
     users = " ".join(f"type T{number} {{ big: Big }}" for number in range(300))
     schema = build_schema(f"type Query {{ big: Big }} enum Big {{ {values} }} {users}")
@@ -258,7 +258,7 @@ class Front:
 
 
 def test_it_answers_its_views():
-    """Pages, portions, hits; what is wrong, in words; nonsense not at all."""
+    """Pages, portions, hits and errors are answered; other messages are ignored."""
     front = Front(SchemaView(SCHEMA, "User"))
     assert front.ask(kind="hello")["sheet"]["title"] == "User"
     assert front.ask(kind="open", place="Query.users")["sheet"]["place"] == "Query.users"
@@ -290,7 +290,7 @@ def test_it_takes_what_a_client_takes():
 
 
 def test_what_is_saved_is_small_and_escaped():
-    """The page it begins with as HTML, cut where it is long; a line as text; little state."""
+    """The first page is saved as shortened HTML, with a line of text and little state."""
     for view in (SchemaView(SCHEMA, "Query"), SchemaView(big_sdl())):
         bundle, _ = view._repr_mimebundle_()
         assert len(json.dumps([bundle, view.get_state()])) < 20_000 + 6_000

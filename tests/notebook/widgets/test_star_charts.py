@@ -62,7 +62,7 @@ def test_ranges_are_equally_wide_on_a_logarithmic_scale(counts, lows):
 
 
 def test_the_most_starred_come_first_in_any_order():
-    """Whatever the search was sorted by; repositories of unknown stars have no bar."""
+    """Bars are sorted by stars; repositories without stars have no bar."""
     found = stars(">1000 sort:forks", limit=300)
     bars = find_top(found)
     assert [each.stars for each in bars] == sorted(found["stargazers"], reverse=True)[:20]
@@ -71,7 +71,7 @@ def test_the_most_starred_come_first_in_any_order():
 
 
 def test_each_picture_has_a_sentence():
-    """Who does not see it hears what it shows."""
+    """Each chart has a description for screen readers."""
     said = {name: each["said"] for name, each in build_charts(stars(">100000", limit=50)).items()}
     assert said["top"].startswith(
         "The 20 repositories with the most stars, from codecrafters-io/build-your-own-x with 541,"

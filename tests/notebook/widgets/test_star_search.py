@@ -37,7 +37,7 @@ type Stars { totalCount: Int! }
 
 
 class Front(BaseComm):
-    """The other end of the comm: it keeps what it is told, and says what a view would say."""
+    """A stand-in for the front end that records messages and sends them."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -82,7 +82,7 @@ class Front(BaseComm):
 
     @property
     def states(self) -> list[dict[str, Any]]:
-        """The states told so far."""
+        """The received states."""
         return [told for told in self.told() if told["kind"] == "state"]
 
     def told(self) -> list[dict[str, Any]]:
@@ -354,7 +354,7 @@ def test_the_boxes_take_any_term_of_a_search(show: Callable) -> None:
 
 
 def test_the_grid_sorts_and_filters_in_the_kernel(show: Callable) -> None:
-    """What it shows is the frame's; the frame itself stays as it is."""
+    """The grid shows the frame without changing it."""
     widget, front = show(">50000", limit=None)
     widget.run()
     frame = widget.frame.copy()
@@ -447,7 +447,7 @@ def test_an_error_that_is_not_ours_is_told_too(show: Callable) -> None:
 
 
 def test_progress_is_told_even_if_the_next_page_hangs(show: Callable, service: Callable) -> None:
-    """The last page before a long wait is told, though it came too soon after the one before."""
+    """The last page before a long wait is reported despite the interval."""
     slow = service(hold=300)
     _, front = show(">1", limit=1000, client=slow.schema)
     front.click(">1", "1000")
@@ -478,7 +478,7 @@ def test_progress_is_throttled(show: Callable, service: Callable) -> None:
 
 
 def test_cancel_stops_and_keeps_the_result_before(show: Callable, service: Callable) -> None:
-    """A cancelled search ends at once, and what it still receives is dropped."""
+    """A cancelled search ends at once and discards later pages."""
     slow = service()
     widget, front = show(">1", limit=2, client=slow.schema)
     found = widget.run()
@@ -576,7 +576,7 @@ def test_a_view_opened_later_gets_the_rows(show: Callable) -> None:
 
 @pytest.mark.parametrize("content", [None, "run", {}, {"kind": "run"}, {"kind": 1, "x": []}])
 def test_a_message_of_no_meaning_is_ignored(show: Callable, content: Any) -> None:
-    """What no view of ours sends does nothing."""
+    """Messages of unknown form are ignored."""
     _, front = show()
     front.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
     assert front.states == []
@@ -653,7 +653,7 @@ def test_closing_ends_the_search(show: Callable, service: Callable) -> None:
 
 
 def test_any_thread_may_click(show: Callable) -> None:
-    """Many threads at once leave the result of one of their searches, told last, whole."""
+    """Concurrent searches leave one complete result, reported last."""
     widget, front = show()
 
     def click(number: int) -> None:
@@ -777,7 +777,7 @@ def test_what_a_listener_raises_is_shown(show: Callable) -> None:
 
 
 class Handle:
-    """A place of the notebook that remembers what was put there."""
+    """A display handle that records its updates."""
 
     display_id = "one"
 

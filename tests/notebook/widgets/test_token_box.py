@@ -15,7 +15,7 @@ SECRET = "canary-b0x5"
 
 
 class Wire:
-    """Stands for the comm: keeps what is sent."""
+    """A stand-in for the comm that records messages."""
 
     def __init__(self, box: TokenBox) -> None:
         self.sent: list[Any] = []
@@ -23,7 +23,7 @@ class Wire:
 
 
 def typed(box: TokenBox, text: str) -> None:
-    """Do what the front end does when Enter is pressed."""
+    """Send a token like the front end."""
     box._handle_custom_msg({"kind": "token"}, [memoryview(text.encode())])
 
 
@@ -97,13 +97,13 @@ def test_what_is_no_token_is_said_and_keeps_the_last_one(box: TokenBox, text: st
     ],
 )
 def test_other_messages_do_nothing(box: TokenBox, content: Any, buffers: Any) -> None:
-    """Whoever sends them."""
+    """Messages of unknown form are ignored."""
     box._receive(box, content, buffers)
     assert "empty" in repr(box)
 
 
 def test_no_state_no_view_and_no_repr_has_it(box: TokenBox) -> None:
-    """What a notebook saves of a widget, and what a person prints of it."""
+    """Neither saved widget state nor a repr has the token."""
     typed(box, SECRET)
     held = [box.get_state(), box._repr_mimebundle_(), repr(box), box.keys, vars(box), box.traits()]
     assert SECRET not in repr(held)
@@ -122,7 +122,7 @@ def test_a_viewer_without_a_kernel_gets_a_sentence(box: TokenBox) -> None:
 def test_an_interrupt_while_it_is_read_shows_nothing(
     box: TokenBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not even what the message held."""
+    """The traceback does not show the message."""
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -136,7 +136,7 @@ def test_an_interrupt_while_it_is_read_shows_nothing(
 
 
 def test_a_closed_box_forgets(box: TokenBox) -> None:
-    """Clients keep what they were made with."""
+    """Clients keep the token that they were created with."""
     typed(box, SECRET)
     token = box.token
     box.close()

@@ -1,4 +1,4 @@
-"""What a tree is told of JSON data: the children of one value, and where words are."""
+"""JSON data for a tree view: children and search."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_value_is_copied_as_json(source: TreeSource, monkeypatch: pytest.Monke
     ],
 )
 def test_what_there_is_not_is_said(source: TreeSource, message: dict[str, Any]) -> None:
-    """Whoever asks for it."""
+    """Unknown values and messages are errors."""
     with pytest.raises(QueryError, match="Run the cell again"):
         source.answer(message)
 

@@ -93,6 +93,9 @@ async def _await_result(pending: Awaitable[Result]) -> Result:
     return await pending
 
 
+# A request error (syntax, validation, variables) is an exception; an error of a field is part of
+# the result. The engine, the HTTP responses and the contract tests agree on this line, so that a
+# mistake is the same exception on every transport.
 class Schema:
     """A GraphQL schema and the functions that resolve its fields.
 

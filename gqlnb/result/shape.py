@@ -91,6 +91,9 @@ JSONTypes = frozenset[type]
 ObjectSet = frozenset[tuple[object, str]]  # (branch of the document, name of an object type)
 
 
+# Columns and dtypes come from schema and document, not from values, so that an empty answer has
+# the same dtypes. Without a schema the values give the shape, and the rest of the code is the
+# same.
 @dataclass(slots=True, eq=False)
 class Shape:
     """One field of an answer, or its root.

@@ -41,6 +41,8 @@ from gqlnb.errors import describe_path, find_similar, sanitize_text
 if TYPE_CHECKING:
     from graphql import GraphQLInputField
 
+    from gqlnb.document.json_codec import JSON
+
 __all__ = [
     "BUILT_IN_SCALARS",
     "CoercionError",
@@ -54,7 +56,6 @@ __all__ = [
     "join_names",
 ]
 
-JSON: TypeAlias = Any  # None, bool, int, float, str, and lists and dicts of them
 InputKind: TypeAlias = Any  # an input type of a schema, or a type node where it is not known
 Path = tuple[str | int, ...]
 

@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 from contextlib import suppress
 from decimal import Decimal
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "JSON",
     "JSONError",
     "dump_exact_json",
     "dump_json",
@@ -28,6 +29,7 @@ __all__ = [
     "strip_bom",
 ]
 
+JSON: TypeAlias = Any  # None, bool, int, float, str, and lists and dicts of them
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
 _EXACT_ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -56,7 +58,7 @@ class JSONError(ValueError):
         self.at = at
 
 
-def load_json(body: bytes) -> Any:
+def load_json(body: bytes) -> JSON:
     """Parse JSON bytes; the last of duplicate keys is used, a byte order mark is skipped.
 
     Raises
@@ -71,7 +73,7 @@ def load_json(body: bytes) -> Any:
     raise JSONError(reason, at)
 
 
-def load_exact_json(body: bytes) -> Any:
+def load_exact_json(body: bytes) -> JSON:
     """Parse valid JSON bytes, with decimals for numbers that no float equals."""
     return _EXACT_DECODER.decode(strip_bom(body))
 
@@ -90,7 +92,7 @@ def parse_number(text: str) -> float | Decimal:
 _EXACT_DECODER = msgspec.json.Decoder(float_hook=parse_number)
 
 
-def load_repaired_json(body: bytes) -> Any:
+def load_repaired_json(body: bytes) -> JSON:
     """Parse JSON bytes after replacing invalid UTF-8 and lone surrogates by U+FFFD.
 
     Raises

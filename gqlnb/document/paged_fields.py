@@ -1,22 +1,21 @@
-"""The fields of a document whose lists come in pages.
+"""Recognition of the paged fields of a document.
 
-A connection is recognised by the shape of the "GraphQL Cursor Connections Specification":
-``pageInfo`` beside ``edges`` of ``node``, or ``nodes``, in a field that takes ``after`` or
-``before``. Other lists are recognised by the paging arguments that the schema declares for them
-(:mod:`gqlnb.document.paging_conventions`). Without a schema the names in the text decide.
+A connection is recognised by the fields of the "GraphQL Cursor Connections Specification":
+``pageInfo`` with ``edges`` of ``node``, or ``nodes``, in a field with an argument ``after`` or
+``before``. Other lists are recognised by the paging arguments in the schema
+(:mod:`gqlnb.document.paging_conventions`). Without a schema the names in the document are used.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
     VariableNode,
     get_named_type,
     get_nullable_type,
     is_composite_type,
-    is_list_type,
     print_ast,
     value_from_ast_untyped,
 )
@@ -31,18 +30,21 @@ from gqlnb.document.paging_conventions import (
     find_lookup,
     find_page_arguments,
     find_page_info,
+    is_list,
 )
 from gqlnb.document.selections import (
     EditableSelection,
+    NamedType,
     group_by_key,
     iterate_fields,
     parse_selections,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from gqlnb.document.document import Document
+    from gqlnb.document.json_codec import JSON
     from gqlnb.document.selections import HiddenFields
 
 __all__ = [
@@ -56,28 +58,28 @@ __all__ = [
 
 FORWARD_FIELDS = ("hasNextPage", "endCursor")
 BACKWARD_FIELDS = ("hasPreviousPage", "startCursor")
-PLAIN_LIST_STEP = ""  # the step from a plain list to its items, in the place of `nodes`
+PLAIN_LIST_STEP = ""  # stands for `nodes` if the field itself is a list
 
 
 class ItemList(NamedTuple):
-    """A list of a paged field's items.
+    """A list of items in a paged field.
 
     Attributes
     ----------
     key
-        The response name of ``edges`` or ``nodes``; `PLAIN_LIST_STEP` where the field itself is the list.
+        The response name of ``edges`` or ``nodes``; `PLAIN_LIST_STEP` if the field is the list.
     node
-        That of ``node`` in an edge; None where the items are the nodes.
+        The response name of ``node`` in an edge; None if the items are the nodes.
     ids
-        Those of the node's identifier; empty where there is none.
+        The response names of the node's identifier; empty if it has none.
     cursor
-        That of the edge's cursor; None where it is not selected.
+        The response name of the edge's cursor; None if it is not selected.
     edge_fields
-        Those of the edge's other fields: the same node may stand in edges that differ.
+        The response names of the edge's other fields; edges with the same node may differ in them.
     is_wrapper
-        Whether its name says nothing about its items, as ``edges`` and ``nodes``.
+        Whether the name does not describe the items, such as ``edges`` and ``nodes``.
     typename
-        That of the node's ``__typename``, where nodes of several types may have the same id.
+        The response name of ``__typename``, if nodes of several types may have the same id.
     """
 
     key: str
@@ -91,22 +93,22 @@ class ItemList(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Anchor:
-    """An object that can be asked for again, and the selections on it.
+    """An object around a paged field that can be fetched again by its key.
 
     Attributes
     ----------
     depth
-        How many of the paged field's steps lead to it.
+        The number of the paged field's steps that lead to the object.
     selections
-        The selections on it.
+        The selections on the object.
     on
-        Its type; empty where its ``__typename`` must say.
+        The type of the object; empty if only its ``__typename`` tells.
     lookup
-        The root field that returns it again.
+        The root field that returns the object.
     keys
-        For each argument of the lookup, the response names that may hold its value.
+        For each argument of the lookup, the response names that may have its value.
     typename
-        That of its ``__typename``; empty where `on` is known.
+        The response name of ``__typename``; empty if `on` is known.
     """
 
     depth: int
@@ -119,42 +121,42 @@ class Anchor:
 
 @dataclass(slots=True, eq=False)
 class PagedField:
-    """A field of a document whose list comes in pages.
+    """A field of a document with a paged list.
 
     Attributes
     ----------
     name
-        Its dotted name, as :meth:`gqlnb.Result.frame` takes it.
+        The dotted path, as for :meth:`gqlnb.Result.frame`.
     outer
-        The paged field in whose items it stands; None for the data.
+        The paged field whose items contain this field; None for the data.
     steps
-        Response names from there: from the outer field's page, or the data.
+        The response names from the page of the outer field, or from the data.
     selections
-        The selections of the field; several of one name are merged.
+        The selections of the field; several with one response name are merged.
     arguments
-        How its pages are asked for.
+        The paging arguments.
     items
-        Its lists.
+        The lists of items.
     info
-        Where a page says whether there is more.
+        The paths of the fields that describe a page.
     page_infos
-        The response names of the ``pageInfo`` in the text.
+        The response names of ``pageInfo`` in the document.
     total
-        The path to the count of all items; empty where it is not selected.
+        The path of the total count; empty if it is not selected.
     counted
-        Whether the text itself selects the count.
+        Whether the document itself selects the total count.
     backward
-        Whether its pages go from the last one to the first.
+        Whether the pages are requested from the last one to the first.
     rooted
-        Whether no list stands between the data and it, as far as is known.
+        Whether there is no list between the data and the field, as far as is known.
     anchor
-        The innermost object around it that can be asked for again; None if there is none.
+        The innermost object around the field that can be fetched again; None if there is none.
     hidden
-        The fields of a page that we added.
+        The fields of a page that were added to the document.
     followed
-        Whether its further pages are asked for.
+        Whether further pages are requested.
     is_connection
-        Whether it has the shape of a cursor connection.
+        Whether the field is a cursor connection.
     """
 
     name: str
@@ -176,17 +178,17 @@ class PagedField:
 
     @property
     def kind(self) -> str:
-        """How its pages are asked for: ``"cursor"``, ``"offset"``, ``"page"`` or ``"none"``."""
+        """The kind of paging: ``"cursor"``, ``"offset"``, ``"page"`` or ``"none"``."""
         return self.arguments.kind
 
     @property
     def depth(self) -> int:
-        """How many paged fields it stands in."""
+        """The number of paged fields around this one."""
         return 0 if self.outer is None else self.outer.depth + 1
 
     @property
     def info_names(self) -> tuple[str, str]:
-        """The fields of ``pageInfo`` that say whether there is more, and from where."""
+        """The fields of ``pageInfo`` for the existence and the cursor of the next page."""
         return BACKWARD_FIELDS if self.backward else FORWARD_FIELDS
 
     @property
@@ -196,7 +198,7 @@ class PagedField:
 
 
 class SearchPosition(NamedTuple):
-    """A place in the document while paged fields are searched."""
+    """A position in the document during the search for paged fields."""
 
     outer: PagedField | None
     steps: tuple[str, ...]
@@ -213,32 +215,31 @@ class PagedFieldFinder:
     document
         A query.
     variables
-        Its JSON-like variables.
+        The JSON values of its variables.
 
     Attributes
     ----------
     selections
-        Its selections.
+        The selections of the query.
     fields
-        Its paged fields, outer ones before inner ones.
+        The paged fields, outer ones before inner ones.
     unfollowed
-        For the dotted name of each field that takes paging arguments, while nothing tells how its
-        lists go on: the name of the argument.
+        The paging arguments, by dotted field name, of fields whose lists cannot be continued.
     """
 
-    def __init__(self, document: Document, variables: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, document: Document, variables: Mapping[str, JSON] | None = None) -> None:
         self.document = document
         self.unfollowed: dict[str, str] = {}
         self._variables = dict(variables or {})
         self.schema = document.schema
         self.selections = parse_selections(document)
         self.fields: list[PagedField] = []
-        self._lookups: dict[Any, Lookup | None] = {}
+        self._lookups: dict[NamedType, Lookup | None] = {}
         root = None if self.schema is None else self.schema.query_type
         self._search(self.selections, root, SearchPosition(None, (), ()))
 
-    def get_lookup(self, kind: Any) -> Lookup | None:
-        """Return how objects of a type are asked for again; None if they cannot be."""
+    def get_lookup(self, kind: NamedType) -> Lookup | None:
+        """Return the lookup of objects of a type, or None."""
         if self.schema is None:
             return GUESSED_LOOKUP
         if kind not in self._lookups:
@@ -246,12 +247,12 @@ class PagedFieldFinder:
         return self._lookups[kind]
 
     def _search(
-        self, selections: list[EditableSelection], kind: Any, place: SearchPosition
+        self, selections: list[EditableSelection], kind: NamedType, place: SearchPosition
     ) -> None:
         """Find the paged fields in the selections of an object."""
         for key, pieces in group_by_key(selections).items():
             first = pieces[0]
-            inner = [each for piece in pieces for each in piece.inner or ()]
+            inner = [below for piece in pieces for below in piece.inner or ()]
             if self.schema is not None and first.declared is None:
                 continue  # introspection
             name = place.name if _is_wrapper_step(place, key) else (*place.name, key)
@@ -264,9 +265,9 @@ class PagedFieldFinder:
                 self.fields.append(made)
                 below = SearchPosition(made, (PLAIN_LIST_STEP,) if made.is_plain else (), name)
             else:
-                lists = first.declared is not None and _is_list(first.declared.type)
+                lists = first.declared is not None and is_list(first.declared.type)
                 steps = (*place.steps, key)
-                around = None if lists else anchor  # no object stands above a list alone
+                around = None if lists else anchor  # the items of a list need lookups of their own
                 below = SearchPosition(place.outer, steps, name, place.listed or lists, around)
             if inner:
                 found = len(self.fields)
@@ -281,26 +282,28 @@ class PagedFieldFinder:
         inner: list[EditableSelection],
         found: list[PagedField],
     ) -> None:
-        """Note a field with paging arguments whose lists are not recognised as its pages."""
+        """Record a field with paging arguments whose lists are not recognised as pages."""
         if first.declared is None:
             return
-        inner = [each for each in inner if not _is_beside_edges(first, each)]
-        position = next((way.position for way in self._find_page_arguments(first)), None)
-        paged = {id(each) for field in found for each in field.selections}
+        inner = [below for below in inner if not _is_beside_edges(first, below)]
+        ways = find_page_arguments(first.declared, self._read_arguments(first))
+        position = next((way.position for way in ways), None)
+        paged = {id(selection) for field in found for selection in field.selections}
         if position is not None and _has_other_lists(inner, paged):
             self.unfollowed[name] = ".".join(position)
 
     def _search_below(self, pieces: list[EditableSelection], place: SearchPosition) -> None:
-        """Search a field; several selections of it are one."""
-        whole = pieces[0].inner or []
-        if len(pieces) > 1:
-            whole = [
-                EditableSelection(inner=each.inner, on=get_type_name(each.kind), kind=each.kind)
-                for each in pieces
-            ]
-        self._search(whole, pieces[0].kind if len(pieces) == 1 else None, place)
+        """Search the selections of a field, merged if there are several."""
+        if len(pieces) == 1:
+            self._search(pieces[0].inner or [], pieces[0].kind, place)
+            return
+        merged = [
+            EditableSelection(inner=piece.inner, on=get_type_name(piece.kind), kind=piece.kind)
+            for piece in pieces
+        ]
+        self._search(merged, None, place)
 
-    # -- recognising
+    # -- recognition
 
     def _build_paged_field(
         self,
@@ -310,7 +313,7 @@ class PagedFieldFinder:
         name: str,
         key: str,
     ) -> PagedField | None:
-        """Return a field as a paged field; None if its list, if any, does not come in pages."""
+        """Return a field as a paged field; None if it has no paged list."""
         first = pieces[0]
         connection = self._recognize_connection(first, inner)
         described = connection or self._recognize_other_list(first, inner)
@@ -324,8 +327,8 @@ class PagedFieldFinder:
         by_key = group_by_key(inner)
         made.page_infos = tuple(k for k, p in by_key.items() if p[0].name == "pageInfo")
         counts = {p[0].name: k for k, p in by_key.items() if not p[0].inner}
-        others = [each for each in counts if each.endswith("Count")]
-        total = next((counts[each] for each in (*TOTAL_FIELDS, *others) if each in counts), None)
+        others = [name for name in counts if name.endswith("Count")]
+        total = next((counts[name] for name in (*TOTAL_FIELDS, *others) if name in counts), None)
         made.total = () if total is None or made.is_plain else (total,)
         made.counted = bool(made.total)
         return made
@@ -333,8 +336,8 @@ class PagedFieldFinder:
     def _recognize_connection(
         self, first: EditableSelection, inner: list[EditableSelection]
     ) -> tuple[PageArguments, list[ItemList], PageInfoPaths] | None:
-        """Return how a cursor connection is read; None if the field is none."""
-        if not inner or (first.declared is not None and _is_list(first.declared.type)):
+        """Return the description of a cursor connection; None if the field is not one."""
+        if not inner or (first.declared is not None and is_list(first.declared.type)):
             return None
         by_key = group_by_key(inner)
         items = list(self._iterate_connection_items(first, by_key))
@@ -351,8 +354,9 @@ class PagedFieldFinder:
             sized = size in declared
         else:
             position, size = ("before", "last") if backward else ("after", "first")
-            if isinstance(first.arguments.get(position), VariableNode):
-                node = self.document.variables.get(first.arguments[position].name.value)
+            cursor = first.arguments.get(position)
+            if isinstance(cursor, VariableNode):
+                node = self.document.variables.get(cursor.name.value)
                 cursor_type = "String" if node is None else print_ast(node.type).rstrip("!")
         made = PageArguments("cursor", (position,), cursor_type, (size,) if sized else ())
         return made, items, PageInfoPaths()
@@ -361,7 +365,7 @@ class PagedFieldFinder:
         self, first: EditableSelection, by_key: Mapping[str, list[EditableSelection]]
     ) -> Iterator[ItemList]:
         for key, pieces in by_key.items():
-            below = group_by_key(each for piece in pieces for each in piece.inner or ())
+            below = group_by_key(inner for piece in pieces for inner in piece.inner or ())
             if pieces[0].name == "nodes" or _has_nodes(first, pieces[0]):
                 yield ItemList(key, is_wrapper=pieces[0].name == "nodes")
             elif pieces[0].name == "edges" and (below or self.schema is not None):
@@ -375,15 +379,15 @@ class PagedFieldFinder:
     ) -> bool:
         names = {pieces[0].name for pieces in by_key.values()}
         if first.declared is None:
-            said = {"first", "last", "after", "before"} & first.arguments.keys()
+            given = {"first", "last", "after", "before"} & first.arguments.keys()
             edges = next((p for p in by_key.values() if p[0].name == "edges"), [])
-            within = {each.name for p in edges for each, _ in iterate_fields(p.inner or ())}
-            return bool(said) or "pageInfo" in names or "node" in within
+            within = {below.name for p in edges for below, _ in iterate_fields(p.inner or ())}
+            return bool(given) or "pageInfo" in names or "node" in within
         fields = getattr(first.kind, "fields", {})
         info = fields.get("pageInfo")
         known = getattr(get_named_type(info.type), "fields", {}) if info is not None else {}
         arguments = first.declared.args
-        lists = all(_is_list(fields[name].type) for name in names & {"edges", "nodes"})
+        lists = all(is_list(fields[name].type) for name in names & {"edges", "nodes"})
         forward = "after" in arguments and set(FORWARD_FIELDS) <= known.keys()
         return lists and (
             forward or ("before" in arguments and set(BACKWARD_FIELDS) <= known.keys())
@@ -392,98 +396,96 @@ class PagedFieldFinder:
     def _recognize_other_list(
         self, first: EditableSelection, inner: list[EditableSelection]
     ) -> tuple[PageArguments, list[ItemList], PageInfoPaths] | None:
-        """Return how a list with other paging arguments is read; None if the field is none."""
+        """Return the description of another paged list; None if the field is not one."""
         declared = first.declared
         if declared is None:
             named = find_named_arguments(first.arguments)
             return None if named is None else (named, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
-        ways = self._find_page_arguments(first)
-        bound = find_length_limit(declared, self._read_arguments(first))
-        if _is_list(declared.type):
-            way = next((each for each in ways if each.kind in {"offset", "page"}), bound)
+        given = self._read_arguments(first)
+        ways, bound = find_page_arguments(declared, given), find_length_limit(declared, given)
+        if is_list(declared.type):
+            way = next((way for way in ways if way.kind in {"offset", "page"}), bound)
             return None if way is None else (way, [ItemList(PLAIN_LIST_STEP)], PageInfoPaths())
         paged = is_composite_type(first.kind) and bool(ways or bound)
-        lists = [
-            (key, pieces[0])
+        lists = {
+            key: pieces[0]
             for key, pieces in group_by_key(inner).items()
-            if paged and pieces[0].declared is not None and _is_list(pieces[0].declared.type)
-        ]
-        objects = [each for each in lists if each[1].inner] or lists
-        if len(objects) != 1:
+            if paged and pieces[0].declared is not None and is_list(pieces[0].declared.type)
+        }
+        candidates = {key: piece for key, piece in lists.items() if piece.inner} or lists
+        if len(candidates) != 1:
             return None
-        key = objects[0]
-        if key[1].declared.args.keys() & {"after", "before"} or _is_beside_edges(first, key[1]):
-            return None  # a connection of its own; groups, which are about all items
-        items = [ItemList(key[0], is_wrapper=key[1].name in WRAPPER_NAMES)]
+        [(key, piece)] = candidates.items()
+        own_arguments = piece.declared.args if piece.declared else {}
+        # Not a nested connection, nor groups of a connection, which summarise all items.
+        if own_arguments.keys() & {"after", "before"} or _is_beside_edges(first, piece):
+            return None
+        items = [ItemList(key, is_wrapper=piece.name in WRAPPER_NAMES)]
         for way in ways:
             info = find_page_info(first.kind, way)
             if info is not None:
                 return way, items, info
         return None if bound is None else (bound, items, PageInfoPaths())
 
-    def _find_page_arguments(self, first: EditableSelection) -> list[PageArguments]:
-        """Return the ways to ask for pages that a field's arguments offer."""
-        return list(find_page_arguments(first.declared, self._read_arguments(first)))
-
-    def _read_arguments(self, selection: EditableSelection) -> dict[str, Any]:
-        """Return the JSON-like values of a field's arguments in the text."""
+    def _read_arguments(self, selection: EditableSelection) -> dict[str, JSON]:
+        """Return the values of a field's arguments in the document."""
         return {
             name: value_from_ast_untyped(node, self._variables)
             for name, node in selection.arguments.items()
         }
 
-    # -- objects that can be asked for again
+    # -- objects that can be fetched again
 
     def _find_anchor(
         self,
         selections: list[EditableSelection],
-        kind: Any,
+        kind: NamedType,
         pieces: list[EditableSelection],
         depth: int,
     ) -> Anchor | None:
-        """Return the object around a field as an anchor, if it can be asked for again."""
+        """Return the object around a field if it can be fetched again, or None."""
         if not depth:
             return None
         if self.schema is None:
-            if not all(each.name or each.on or each.directives for each in selections):
-                return None  # several selections of one field
+            if not all(s.name or s.on or s.directives for s in selections):
+                return None  # merged selections of one field
             keys = [k for k, p in group_by_key(selections).items() if p[0].name == k == "id"]
             return Anchor(depth, selections, "", GUESSED_LOOKUP, (tuple(keys),)) if keys else None
-        scopes = list(self.iterate_scopes(selections, kind, pieces))
-        if not scopes or any(each is None for each in scopes):
-            return None
-        lookup = scopes[0][1] if scopes[0] is not None else None
-        if lookup is None or any(each is not None and each[1] != lookup for each in scopes):
-            return None
-        return Anchor(depth, selections, get_type_name(kind), lookup)
+        lookups = {scope and scope[1] for scope in self.iterate_scopes(selections, kind, pieces)}
+        lookup = lookups.pop() if len(lookups) == 1 else None
+        return Anchor(depth, selections, get_type_name(kind), lookup) if lookup else None
 
     def iterate_scopes(
-        self, selections: list[EditableSelection], kind: Any, pieces: Iterable[EditableSelection]
+        self,
+        selections: list[EditableSelection],
+        kind: NamedType,
+        pieces: Iterable[EditableSelection],
     ) -> Iterator[tuple[list[EditableSelection], Lookup] | None]:
-        """Yield for each field the outermost selections around it on a type with a lookup."""
-        wanted = {id(each) for each in pieces}
-        for found, around in iterate_fields(selections):
-            if id(found) in wanted:
-                scopes = [(kind, selections), *((each.kind, each.inner or []) for each in around)]
-                yield next(
-                    (
-                        (inner, lookup)
-                        for type_, inner in scopes
-                        if type_ is not None and (lookup := self.get_lookup(type_)) is not None
-                    ),
-                    None,
-                )
+        """Yield for each piece the outermost selections around it on a type with a lookup."""
+        ids = {id(piece) for piece in pieces}
+        for piece, around in iterate_fields(selections):
+            if id(piece) not in ids:
+                continue
+            scopes = [(kind, selections), *((part.kind, part.inner or []) for part in around)]
+            yield next(
+                (
+                    (inner, lookup)
+                    for type_, inner in scopes
+                    if type_ is not None and (lookup := self.get_lookup(type_)) is not None
+                ),
+                None,
+            )
 
 
-# Names of the list in an object that holds a page.
+# Names of the list of items in a page object.
 WRAPPER_NAMES = frozenset(
     {"items", "results", "data", "nodes", "edges", "entries", "rows", "list", "docs", "records"}
     | {"content", "objects", "values", "hits", "elements"}
 )
 
 
-def find_named_arguments(given: Mapping[str, Any]) -> PageArguments | None:
-    """Return the paging arguments of a field of unknown type, by the names in the text."""
+def find_named_arguments(given: Collection[str]) -> PageArguments | None:
+    """Return the paging arguments of a field of unknown type, by their names."""
     sizes = ("limit", "first", "take", "perPage", "pageSize", "per_page", "page_size")
     size = next(((name,) for name in sizes if name in given), ())
     for name in ("offset", "skip"):
@@ -493,18 +495,18 @@ def find_named_arguments(given: Mapping[str, Any]) -> PageArguments | None:
 
 
 def _is_wrapper_step(place: SearchPosition, key: str) -> bool:
-    """Return whether a response name only leads from a paged field to its rows."""
-    steps = tuple(each for each in place.steps if each != PLAIN_LIST_STEP)
+    """Return whether a response name is ``edges``, ``node`` or the like of a paged field."""
+    steps = tuple(step for step in place.steps if step != PLAIN_LIST_STEP)
     if place.outer is None or len(steps) > 1 or place.outer.is_plain:
         return False
     if not steps:
-        return any(each.key == key and each.is_wrapper for each in place.outer.items)
-    return any((each.key, each.node) == (steps[0], key) for each in place.outer.items)
+        return any(items.key == key and items.is_wrapper for items in place.outer.items)
+    return any((items.key, items.node) == (steps[0], key) for items in place.outer.items)
 
 
 def _has_nodes(connection: EditableSelection, piece: EditableSelection) -> bool:
-    """Return whether a list beside the edges holds their nodes, as SWAPI's `films`."""
-    if piece.declared is None or not _is_list(piece.declared.type):
+    """Return whether a list beside the edges contains their nodes, such as SWAPI's `films`."""
+    if piece.declared is None or not is_list(piece.declared.type):
         return False
     edges = getattr(connection.kind, "fields", {}).get("edges")
     node = getattr(get_named_type(edges.type), "fields", {}).get("node") if edges else None
@@ -512,7 +514,7 @@ def _has_nodes(connection: EditableSelection, piece: EditableSelection) -> bool:
 
 
 def _is_beside_edges(connection: EditableSelection, piece: EditableSelection) -> bool:
-    """Return whether a list stands in a cursor connection, and does not hold its items."""
+    """Return whether a list in a cursor connection does not contain its items."""
     fields = getattr(connection.kind, "fields", {})
     if not {"edges", "pageInfo"} <= fields.keys() or piece.name in {"edges", "nodes", ""}:
         return False
@@ -520,20 +522,16 @@ def _is_beside_edges(connection: EditableSelection, piece: EditableSelection) ->
 
 
 def _has_other_lists(selections: Iterable[EditableSelection], paged: set[int]) -> bool:
-    """Return whether selections have a list of objects that does not come in pages of its own."""
-    for each in selections:
-        if id(each) in paged:
+    """Return whether selections contain a list of objects that is not paged itself."""
+    for selection in selections:
+        if id(selection) in paged:
             continue
-        listed = each.declared is not None and _is_list(each.declared.type)
-        if each.inner and (listed or _has_other_lists(each.inner, paged)):
+        listed = selection.declared is not None and is_list(selection.declared.type)
+        if selection.inner and (listed or _has_other_lists(selection.inner, paged)):
             return True
     return False
 
 
-def _is_list(kind: Any) -> bool:
-    return bool(is_list_type(get_nullable_type(kind)))
-
-
-def get_type_name(kind: Any) -> str:
-    """Return the name of a type; an empty string where it is not known."""
+def get_type_name(kind: NamedType) -> str:
+    """Return the name of a type; "" if it is unknown."""
     return "" if kind is None else str(kind)

@@ -1,6 +1,6 @@
-"""Root fields that return an object again by its key.
+"""Names of arguments and fields by which servers page lists and identify objects.
 
-A list below the items of another list is continued by asking for its parent again: by the
+A list below the items of another list is continued by fetching its parent object again: by
 ``node(id:)`` of Relay's "GraphQL Global Object Identification Specification", by PostGraphile's
 ``node(nodeId:)``, or by a root field that takes the parent's key, such as ``user(id:)``,
 ``users_by_pk(id:)`` or ``membershipByUserIdAndTeamId(userId:, teamId:)``.
@@ -11,27 +11,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from graphql import (
     GraphQLInputObjectType,
-    Undefined,
+    GraphQLList,
+    GraphQLNonNull,
     get_named_type,
     get_nullable_type,
     is_abstract_type,
     is_composite_type,
     is_input_object_type,
     is_leaf_type,
-    is_list_type,
     is_object_type,
     is_required_argument,
     is_scalar_type,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from graphql import GraphQLSchema
+    from graphql import (
+        GraphQLArgument,
+        GraphQLField,
+        GraphQLInputType,
+        GraphQLSchema,
+        GraphQLType,
+    )
 
 __all__ = [
     "END_CURSORS",
@@ -51,6 +57,7 @@ __all__ = [
     "find_page_arguments",
     "find_page_info",
     "get_at_path",
+    "is_list",
     "normalize_name",
 ]
 
@@ -58,21 +65,23 @@ __all__ = [
 # ends in Count comes after them: GitHub's repositoryCount.
 TOTAL_FIELDS = ("totalCount", "total", "count")
 
-# Fields that identify an object, in the order in which they are preferred.
+NamedType: TypeAlias = Any  # a named type of graphql-core, with `fields` or without; or None
+
+# Fields that identify an object, preferred ones first.
 IDENTIFIERS = ("id", "nodeId", "_id", "rowId", "uuid", "guid", "pk")
 MAX_KEYS = 4  # arguments of a composite key
 
 
 @dataclass(frozen=True, slots=True)
 class LookupKey:
-    """An argument of a lookup, its type as a variable, and the field that has its value."""
+    """An argument of a lookup, its type as a variable, and the field with its value."""
 
     argument: str
     type: str
     field: str
 
     def convert(self, value: Any) -> Any:
-        """Return a field's value as the argument takes it: an ID may have to be sent as an Int."""
+        """Convert a field's value for the argument: an ID may have to be sent as an Int."""
         if self.type == "Int!" and isinstance(value, str) and value.lstrip("-").isdigit():
             return int(value)
         return str(value) if self.type == "String!" and isinstance(value, int) else value
@@ -87,12 +96,12 @@ class Lookup:
     field
         The root field.
     keys
-        Its arguments.
+        The arguments.
     fragment
-        Whether the selections must stand in a fragment on the object's type.
+        Whether the selections must be in a fragment on the object's type.
     is_verified
-        Whether the key of the returned object is compared with the one asked for: the meaning of
-        an argument is known by its name alone.
+        Whether the key of the returned object must be compared with the requested one, because the
+        meaning of the argument is only inferred from its name.
     """
 
     field: str
@@ -101,12 +110,12 @@ class Lookup:
     is_verified: bool
 
 
-# Without a schema an object with an `id` is taken to be a node.
+# Without a schema, an object with an `id` is assumed to be a node.
 GUESSED_LOOKUP = Lookup("node", (LookupKey("id", "ID!", "id"),), fragment=True, is_verified=False)
 
 
-def find_identifier(kind: Any) -> str | None:
-    """Return the name of the field that identifies the objects of a type; None if none does."""
+def find_identifier(kind: NamedType) -> str | None:
+    """Return the name of the field that identifies the objects of a type, or None."""
     fields = getattr(kind, "fields", {})
     for name in IDENTIFIERS:
         if name in fields and _is_plain_leaf(fields[name]):
@@ -114,30 +123,32 @@ def find_identifier(kind: Any) -> str | None:
     return None
 
 
-def find_lookup(schema: GraphQLSchema, kind: Any) -> Lookup | None:
-    """Return the best way to ask for objects of a type again; None if there is none."""
+def find_lookup(schema: GraphQLSchema, kind: NamedType) -> Lookup | None:
+    """Return the preferred lookup of objects of a type, or None.
+
+    ``node`` is preferred, then lookups by one identifier, then those with the shortest name.
+    """
     root = schema.query_type
     if root is None or not hasattr(kind, "fields"):
         return None
-    found = [
-        lookup
-        for name, declared in root.fields.items()
-        if (lookup := _build_lookup(schema, name, declared, kind)) is not None
-    ]
-    return min(found, key=_rank_lookup, default=None)
-
-
-def _rank_lookup(lookup: Lookup) -> tuple[Any, ...]:
-    """Return the order of lookups: `node` first, then those by an identifier, then the shortest."""
     order = {name: number for number, name in enumerate(IDENTIFIERS)}
-    keys = [order.get(each.field, len(order)) for each in lookup.keys]
-    return lookup.is_verified, len(keys), keys, len(lookup.field), lookup.field
+
+    def rank(lookup: Lookup) -> tuple[object, ...]:
+        keys = [order.get(key.field, len(order)) for key in lookup.keys]
+        return lookup.is_verified, len(keys), keys, len(lookup.field), lookup.field
+
+    candidates = (
+        _build_lookup(schema, name, declared, kind) for name, declared in root.fields.items()
+    )
+    return min((lookup for lookup in candidates if lookup), key=rank, default=None)
 
 
-def _build_lookup(schema: GraphQLSchema, name: str, declared: Any, kind: Any) -> Lookup | None:
-    """Return a root field as a lookup of objects of a type; None if it is none."""
+def _build_lookup(
+    schema: GraphQLSchema, name: str, declared: GraphQLField, kind: NamedType
+) -> Lookup | None:
+    """Return a root field as a lookup of objects of a type, or None."""
     returned = get_named_type(declared.type)
-    if not is_composite_type(returned) or is_list_type(get_nullable_type(declared.type)):
+    if not is_composite_type(returned) or is_list(declared.type):
         return None
     required = [n for n, argument in declared.args.items() if is_required_argument(argument)]
     if returned is kind:
@@ -157,13 +168,15 @@ def _build_lookup(schema: GraphQLSchema, name: str, declared: Any, kind: Any) ->
     return Lookup(name, (key,), fragment=True, is_verified=False)
 
 
-def _build_key(name: str, argument: Any, kind: Any) -> LookupKey | None:
-    """Return an argument as a key, if the objects have a field of its name and type."""
+def _build_key(name: str, argument: GraphQLArgument, kind: NamedType) -> LookupKey | None:
+    """Return an argument as a key if the objects have a field of its name and type, or None."""
     named = get_named_type(argument.type)
-    if is_input_object_type(named) or is_list_type(get_nullable_type(argument.type)):
+    if is_input_object_type(named) or is_list(argument.type):
         return None
     type_ = f"{str(argument.type).rstrip('!')}!"  # a key is never null
-    for field in _iterate_field_names(name, kind):
+    own = kind.name.lower()
+    fields = [name, "id"] if name.lower() in {f"{own}id", f"{own}_id"} else [name]
+    for field in fields:
         declared = kind.fields.get(field)
         if declared is not None and _is_plain_leaf(declared):
             same = get_named_type(declared.type) is named
@@ -172,22 +185,13 @@ def _build_key(name: str, argument: Any, kind: Any) -> LookupKey | None:
     return None
 
 
-def _iterate_field_names(name: str, kind: Any) -> Iterator[str]:
-    """Yield the field names that an argument may mean: `id` also for `userId` of a `User`."""
-    yield name
-    own = kind.name[:1].lower() + kind.name[1:]
-    if name.lower() in {f"{own}id".lower(), f"{own}_id".lower()}:
-        yield "id"
+def _is_plain_leaf(declared: GraphQLField) -> bool:
+    """Return whether a field is a single leaf that can be selected without arguments."""
+    is_leaf = is_leaf_type(get_named_type(declared.type)) and not is_list(declared.type)
+    return is_leaf and not any(map(is_required_argument, declared.args.values()))
 
 
-def _is_plain_leaf(declared: Any) -> bool:
-    """Return whether a field is a leaf, no list, and can be selected without arguments."""
-    plain = is_leaf_type(get_named_type(declared.type))
-    listed = is_list_type(get_nullable_type(declared.type))
-    return plain and not listed and not any(map(is_required_argument, declared.args.values()))
-
-
-def _get_possible_types(schema: GraphQLSchema, kind: Any) -> set[Any]:
+def _get_possible_types(schema: GraphQLSchema, kind: NamedType) -> set[Any]:
     return {kind} if is_object_type(kind) else set(schema.get_possible_types(kind))
 
 
@@ -200,36 +204,35 @@ ZERO_BASED_NAMES = frozenset({"pageindex"})
 CURSOR_NAMES = frozenset(
     {"after", "cursor", "nexttoken", "pagetoken", "continuationtoken", "startingafter"}
 )
-# The first ones say by themselves that they bound a list; the others do so beside a position only:
-# `size` and `count` may as well be those of a picture or a sample.
+# The first ones limit a list by themselves; the others only together with a position argument,
+# because `size` and `count` may also be those of a picture or a sample.
 LIMIT_NAMES = ("first", "limit", "take", "pagesize", "perpage", "top", "maxresults", "itemsperpage")
 SIZE_NAMES = (*LIMIT_NAMES, "size", "count", "max", "rows", "length", "amount", "n", "num")
-PAGE_SIZE_NAMES = frozenset({"pagesize", "perpage", "itemsperpage", "size"})  # go with page numbers
-# Input objects that hold paging arguments: Strapi, Strawberry's Django library, Neo4j.
+PAGE_SIZE_NAMES = frozenset({"pagesize", "perpage", "itemsperpage", "size"})  # with page numbers
+# Input objects with paging arguments: Strapi, Strawberry's Django library, Neo4j.
 HOLDER_NAMES = frozenset({"pagination", "paging", "pageable", "options", "pageinput", "page"})
 INTEGER_TYPE = re.compile(r"(?:[A-Z]\w*)?Int(?:eger)?\d*|(?:big|small)?int\d*|integer|Long|Short")
 
 
 @dataclass(frozen=True, slots=True)
 class PageArguments:
-    """How the pages of a field are asked for.
+    """The arguments by which the pages of a field are requested.
 
     Attributes
     ----------
     kind
-        ``"cursor"``: behind a cursor that the page before named. ``"offset"``: behind a number of
-        items. ``"page"``: by the number of the page. ``"none"``: the list is bounded, and there is
-        no way to ask for more.
+        ``"cursor"``: after a cursor of the previous page. ``"offset"``: after a number of items.
+        ``"page"``: by page number. ``"none"``: the list is limited and cannot be continued.
     position
-        The argument that says where a page begins; empty for kind ``"none"``.
+        The argument for the start of a page; empty for kind ``"none"``.
     position_type
         Its type as a variable, without the outermost ``!``.
     size
         The argument for the number of items; empty if there is none.
     default_size
-        Items of a page if the argument is not given, as the schema says; None if it does not.
+        The default of the size argument in the schema; None if unknown.
     default_position
-        Where the first page begins if the argument is not given; None if the schema does not say.
+        The default of the position argument; None if unknown.
     """
 
     kind: PagingKind
@@ -240,37 +243,33 @@ class PageArguments:
     default_position: int | None = None
 
 
-def find_page_arguments(declared: Any, given: Mapping[str, Any]) -> Iterator[PageArguments]:
-    """Yield the ways to ask for pages that the arguments of a field offer, preferred ones first.
+def find_page_arguments(declared: GraphQLField, given: Mapping[str, object]) -> list[PageArguments]:
+    """Return the ways to request pages of a field, preferred ones first.
 
     Parameters
     ----------
     declared
-        The field, as the schema declares it.
+        The definition of the field in the schema.
     given
-        The values of the arguments in the text: a way that it uses comes before the others.
+        The argument values in the document; the arguments in use are preferred.
     """
     arguments = list(_flatten_arguments(declared.args))
     sizes = [
-        each
-        for each in arguments
-        if normalize_name(each[0][-1]) in SIZE_NAMES and _is_integer_type(each[1])
+        argument
+        for argument in arguments
+        if normalize_name(argument[0][-1]) in SIZE_NAMES and _is_integer_type(argument[1])
     ]
     found = []
     for path, kind, default in arguments:
-        name = normalize_name(path[-1])
-        way: PagingKind | None = None
-        if (
-            name in OFFSET_NAMES
-            and _is_integer_type(kind)
-            and (sizes or name in {"offset", "skip"})
-        ):
+        name, is_integer = normalize_name(path[-1]), _is_integer_type(kind)
+        way: PagingKind
+        if name in OFFSET_NAMES and is_integer and (sizes or name in {"offset", "skip"}):
             way = "offset"
-        elif name in PAGE_NAMES and _is_integer_type(kind):
+        elif name in PAGE_NAMES and is_integer:
             way = "page"
-        elif name in CURSOR_NAMES and not _is_list(kind):
+        elif name in CURSOR_NAMES and not is_list(kind):
             way = "cursor"
-        if way is None:
+        else:
             continue
         size, default_size = _choose_size(sizes, path, way, given)
         if path != size:
@@ -278,40 +277,41 @@ def find_page_arguments(declared: Any, given: Mapping[str, Any]) -> Iterator[Pag
             type_ = str(get_nullable_type(kind))
             found.append(PageArguments(way, path, type_, size, default_size, start))
     order: tuple[PagingKind, ...] = ("cursor", "offset", "page")
-    found.sort(
-        key=lambda each: (
-            not _is_given(each.position, given),
-            not (each.size and _is_given(each.size, given)),
-            order.index(each.kind),
-        )
+    return sorted(
+        found,
+        key=lambda way: (
+            not _is_given(way.position, given),
+            not (way.size and _is_given(way.size, given)),
+            order.index(way.kind),
+        ),
     )
-    yield from found
 
 
 def _choose_size(
-    sizes: Sequence[tuple[ArgumentPath, Any, Any]],
+    sizes: Sequence[FlatArgument],
     position: ArgumentPath,
     way: PagingKind,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
 ) -> tuple[ArgumentPath, int | None]:
-    """Return the argument for the size that belongs to a position, and its default value.
+    """Return the size argument that belongs to a position argument, and its default.
 
-    Strapi takes ``page`` with ``pageSize`` and ``start`` with ``limit``, and refuses a mixture.
+    Strapi accepts ``page`` with ``pageSize`` and ``start`` with ``limit``, and rejects a mixture.
     """
 
-    def rank_size(each: tuple[ArgumentPath, Any, Any]) -> tuple[Any, ...]:
-        name = normalize_name(each[0][-1])
-        apart = each[0][:-1] != position[:-1]
+    def rank_size(argument: FlatArgument) -> tuple[object, ...]:
+        path = argument[0]
+        name = normalize_name(path[-1])
+        apart = path[:-1] != position[:-1]
         fits = (name in PAGE_SIZE_NAMES) == (way == "page")
-        return apart, not fits, not _is_given(each[0], given), SIZE_NAMES.index(name)
+        return apart, not fits, not _is_given(path, given), SIZE_NAMES.index(name)
 
     chosen = min(sizes, key=rank_size, default=None)
     return ((), None) if chosen is None else (chosen[0], _read_integer_default(chosen[2]))
 
 
-def _is_given(path: ArgumentPath, given: Mapping[str, Any]) -> bool:
-    """Return whether the text gives an argument, or a field of an input object."""
-    value: Any = given
+def _is_given(path: ArgumentPath, given: Mapping[str, object]) -> bool:
+    """Return whether the document sets an argument, or a field of an input object."""
+    value: object = given
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
             return False
@@ -319,18 +319,18 @@ def _is_given(path: ArgumentPath, given: Mapping[str, Any]) -> bool:
     return True
 
 
-def find_length_limit(declared: Any, given: Mapping[str, Any]) -> PageArguments | None:
-    """Return the bound of a list that offers no way to ask for more; None if it has no bound."""
+def find_length_limit(declared: GraphQLField, given: Mapping[str, object]) -> PageArguments | None:
+    """Return the limit argument of a list that cannot be continued, or None."""
     for path, kind, default in _flatten_arguments(declared.args):
         if normalize_name(path[-1]) in (*LIMIT_NAMES, "last") and _is_integer_type(kind):
-            bounded = _is_given(path, given) or not is_required_argument(declared.args[path[0]])
-            if bounded:
+            optional = not is_required_argument(declared.args[path[0]])
+            if optional or _is_given(path, given):
                 return PageArguments("none", size=path, default_size=_read_integer_default(default))
     return None
 
 
-def _flatten_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[ArgumentPath, Any, Any]]:
-    """Yield path, type and default value of the arguments, also of those in input objects."""
+def _flatten_arguments(arguments: Mapping[str, GraphQLArgument]) -> Iterator[FlatArgument]:
+    """Yield the arguments, those in input objects too."""
     for name, argument in arguments.items():
         kind = get_nullable_type(argument.type)
         if is_input_object_type(kind):
@@ -343,7 +343,7 @@ def _flatten_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[ArgumentP
 
 
 def _has_paging_fields(kind: GraphQLInputObjectType) -> bool:
-    """Return whether an input object has a field for the position, and one for the size."""
+    """Return whether an input object has fields for the position and the size of a page."""
     names = {
         normalize_name(name) for name, field in kind.fields.items() if _is_integer_type(field.type)
     }
@@ -351,27 +351,27 @@ def _has_paging_fields(kind: GraphQLInputObjectType) -> bool:
 
 
 def normalize_name(name: str) -> str:
-    """Return a name without the differences of spelling: `page_size` and `pageSize` are one."""
+    """Return a name in lower case without underscores: `page_size` and `pageSize` are equal."""
     return name.replace("_", "").lower()
 
 
-def _is_integer_type(kind: Any) -> bool:
-    """Return whether a type is that of whole numbers, by its name: `Int`, `BigInt`, `Long` ..."""
+def _is_integer_type(kind: GraphQLType) -> bool:
+    """Return whether a type is a scalar with the name of an integer: `Int`, `BigInt`, `Long` ..."""
     named = get_named_type(kind)
-    return not _is_list(kind) and is_scalar_type(named) and bool(INTEGER_TYPE.fullmatch(named.name))
+    return not is_list(kind) and is_scalar_type(named) and bool(INTEGER_TYPE.fullmatch(named.name))
 
 
-def _is_list(kind: Any) -> bool:
-    return is_list_type(get_nullable_type(kind))
+def is_list(kind: GraphQLType) -> bool:
+    """Return whether a type is a list, nullable or not."""
+    return isinstance(kind.of_type if isinstance(kind, GraphQLNonNull) else kind, GraphQLList)
 
 
-def _read_integer_default(default: Any) -> int | None:
-    """Return a default value that is a whole number; None for any other, and for no default."""
-    if default is Undefined or isinstance(default, bool) or not isinstance(default, int):
-        return None
-    return default
+def _read_integer_default(default: object) -> int | None:
+    return default if isinstance(default, int) and not isinstance(default, bool) else None
 
 
+# The path, type and default value of an argument.
+FlatArgument: TypeAlias = "tuple[ArgumentPath, GraphQLInputType, object]"
 Path = tuple[str, ...]
 MoreMeaning = Literal["", "flag", "last", "pointer", "pages"]
 
@@ -391,7 +391,7 @@ NEXT_CURSORS = (
     *("nextToken", "nextCursor", "nextPageToken", "continuationToken", "next_cursor"),
     *("next_token", "next_page_token", "endCursor", "end_cursor", "cursor", "next", "after"),
 )
-END_CURSORS = ("endCursor", "end_cursor", "cursor")  # they may be there on the last page, too
+END_CURSORS = ("endCursor", "end_cursor", "cursor")  # not null on the last page either
 TOTAL_COUNTS = (
     *("totalCount", "total", "totalItems", "totalResults", "totalElements", "totalDocs"),
     *("total_count", "totalRecords", "filteredCount"),
@@ -404,19 +404,19 @@ MAX_INFO_DEPTH = 2  # Strapi has `meta { pagination { ... } }`
 
 @dataclass(frozen=True, slots=True)
 class PageInfoPaths:
-    """Paths of fields in a page, as field names or as response names.
+    """Paths of fields that describe a page, as field names or as response names.
 
     Attributes
     ----------
     more
-        The field that says whether there is more; empty if there is none.
+        The field that tells whether there is a next page; empty if unknown.
     meaning
-        How it says so. ``"flag"``: true if there is. ``"last"``: true if there is not.
-        ``"pointer"``: not null if there is. ``"pages"``: the number of the last page.
+        The meaning of its value. ``"flag"``: true if there is one. ``"last"``: true if there is
+        not. ``"pointer"``: not null if there is one. ``"pages"``: the number of the last page.
     cursor
-        The cursor of the next page; empty for pages that are not asked for by a cursor.
+        The cursor of the next page; empty for pages without cursors.
     current
-        The number of the page; empty if there is none.
+        The number of the page; empty if unknown.
     """
 
     more: Path = ()
@@ -426,16 +426,19 @@ class PageInfoPaths:
 
 
 def get_at_path(page: Any, path: Path) -> Any:
-    """Return the value at a path in a page; None if it is not there."""
+    """Return the value at a path in a page, or None."""
     for step in path:
         page = page.get(step) if isinstance(page, Mapping) else None
     return page
 
 
-def find_page_info(kind: Any, arguments: PageArguments) -> PageInfoPaths | None:
-    """Return where pages of a type say whether there is more.
+def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths | None:
+    """Return the paths of fields that describe pages of a type.
 
-    None if they are asked for by a cursor that no page names.
+    Returns
+    -------
+    PageInfoPaths or None
+        None if the arguments require a cursor that the pages do not have.
     """
     leaves = dict(_iterate_leaves(kind))
     by_name = {path[-1]: path for path in reversed(leaves)}
@@ -464,16 +467,16 @@ def find_page_info(kind: Any, arguments: PageArguments) -> PageInfoPaths | None:
     return PageInfoPaths(current=current)
 
 
-def find_count(kind: Any, arguments: Mapping[str, Any]) -> Path:
-    """Return the path of the count of all items in pages of a type; empty if there is none.
+def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:
+    """Return the path of the total count in pages of a type; empty if there is none.
 
     Parameters
     ----------
     kind
         The type of the page.
     arguments
-        The values of the field's arguments that are enums, by name: GitHub counts the results of
-        each search type apart (``type: ISSUE``, ``issueCount``).
+        The values of enum arguments by name: GitHub has a count for each type of a search (``type:
+        ISSUE``, ``issueCount``).
     """
     leaves = {
         path: name for path, name in _iterate_leaves(kind) if name in {"Int", "BigInt", "Long"}
@@ -485,14 +488,12 @@ def find_count(kind: Any, arguments: Mapping[str, Any]) -> Path:
     return next((by_name[name] for name in TOTAL_COUNTS if name in by_name), ())
 
 
-def _iterate_leaves(kind: Any, above: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield the leaves of a page and of the objects that describe it: path and type name."""
+def _iterate_leaves(kind: NamedType, above: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield path and type name of the leaves of a page and of the objects that describe it."""
     below = []
     for name, declared in getattr(kind, "fields", {}).items():
         named = get_named_type(declared.type)
-        if is_list_type(get_nullable_type(declared.type)):
-            continue
-        if any(map(is_required_argument, declared.args.values())):
+        if is_list(declared.type) or any(map(is_required_argument, declared.args.values())):
             continue
         if is_leaf_type(named):
             yield (*above, name), named.name

@@ -1,13 +1,13 @@
-"""The texts that ask for the pages of a document's paged fields.
+"""The request texts for the pages of a document's paged fields.
 
-The fields needed to follow a list are added where they are absent: ``pageInfo``, the size of a
-page, the count of all items, identifiers of the items and of the objects that lists stand in.
+The fields required to follow a list are added if they are missing: ``pageInfo``, the page size, the
+total count, and identifiers of the items and of the objects around lists.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphql import (
     EnumValueNode,
@@ -39,6 +39,7 @@ from gqlnb.document.paging_conventions import (
 from gqlnb.document.selections import (
     ADDED_PREFIX,
     EditableSelection,
+    NamedType,
     SelectionWriter,
     add_field,
     add_path,
@@ -50,65 +51,68 @@ from gqlnb.document.selections import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from graphql import GraphQLInputType, GraphQLInterfaceType, GraphQLUnionType, ValueNode
+
     from gqlnb.document.document import Document
+    from gqlnb.document.json_codec import JSON
     from gqlnb.document.paged_fields import Anchor, PagedField
 
 __all__ = ["DEFAULT_PAGE_SIZE", "PagingPlan", "PlannedPage"]
 
-DEFAULT_PAGE_SIZE = 100  # items; GitHub and Saleor take no more
+DEFAULT_PAGE_SIZE = 100  # items; the maximum of GitHub and Saleor
 
-ArgumentEdit = dict[str, "str | None"]  # arguments as GraphQL text by name; None leaves one out
+ArgumentEdit = dict[str, "str | None"]  # arguments as GraphQL text by name; None omits one
 
 
 class PlannedPage(NamedTuple):
-    """A page to ask for.
+    """A page to request.
 
     Attributes
     ----------
     field
         The paged field.
     size
-        Items of the page; None where it takes no size.
+        The number of items; None if the field has no size argument.
     on
-        The type of the object it is asked of; None for the data.
+        The type of the object that is fetched for it; None for the data.
     position
-        Where the page begins: written into the text where the argument stands in an input object,
-        else sent as the variable ``gqlnb_c<n>``.
+        The start of the page: part of the text if the argument is in an input object, else sent as
+        the variable ``gqlnb_c<n>``.
     """
 
     field: PagedField
     size: int | None
     on: str | None = None
-    position: Any = None
+    position: JSON = None
 
 
 class PagingPlan:
-    """The paged fields of a document, and the texts that ask for their pages.
+    """The paged fields of a document, and the request texts for their pages.
 
     Parameters
     ----------
     document
-        A query; it is not changed.
+        A query; it is not modified.
     path
-        The name of the list to follow, with those it stands in and those in it; None for all.
+        The name of the list to follow, with the lists around it and in it; None for all.
     variables
-        Its JSON-like variables.
+        The JSON values of its variables.
 
     Attributes
     ----------
     fields
-        Its paged fields, outer ones before inner ones.
+        The paged fields, outer ones before inner ones.
     unfollowed
-        Fields that take paging arguments while nothing tells how they go on, and the argument.
+        The paging arguments, by field name, of lists that cannot be continued.
     hidden
-        The fields of the first answer that we added.
+        The added fields of the first response.
     """
 
     def __init__(
         self,
         document: Document,
         path: str | None = None,
-        variables: Mapping[str, Any] | None = None,
+        variables: Mapping[str, JSON] | None = None,
     ) -> None:
         self.document = document
         self.schema = document.schema
@@ -121,28 +125,27 @@ class PagingPlan:
             for name, argument in self._finder.unfollowed.items()
             if path is None or path == name or _is_nested(path, name)
         }
-        self._added_counts: dict[int, None] = {}  # ids of selections
-        for each in self.fields:
-            each.followed = path is None or path == each.name or _is_nested(path, each.name)
-        for each in self.fields:
-            if each.followed:
-                self._add_needed_fields(each)
+        self._added_counts: set[int] = set()  # ids of selections
+        for field in self.fields:
+            field.followed = path is None or path == field.name or _is_nested(path, field.name)
+            if field.followed:
+                self._add_required_fields(field)
         self.hidden = find_added_fields(self.selections)
-        for each in self.fields:
-            each.hidden = find_added_fields(
-                s for piece in each.selections for s in piece.inner or ()
+        for field in self.fields:
+            field.hidden = find_added_fields(
+                s for piece in field.selections for s in piece.inner or ()
             )
 
-    # -- adding the fields that are needed
+    # -- required fields
 
-    def _add_needed_fields(self, field: PagedField) -> None:
-        """Add the selections that are needed to follow a paged field."""
+    def _add_required_fields(self, field: PagedField) -> None:
+        """Add the selections that are required to follow a paged field."""
         if field.is_connection:
             self._add_page_info(field)
         else:
             self._add_other_info(field)
-        field.items = [self._add_identifiers(field, each) for each in field.items]
-        if field.is_connection and not any(each.ids or each.cursor for each in field.items):
+        field.items = [self._add_identifiers(field, items) for items in field.items]
+        if field.is_connection and not any(items.ids or items.cursor for items in field.items):
             field.items += self._add_cursors(field)
         if self.schema is not None and field.rooted and not field.total and not field.is_plain:
             self._add_count(field)
@@ -159,26 +162,32 @@ class PagingPlan:
         info = ""
         for piece in field.selections:
             info = add_field(piece.inner or [], "pageInfo", field.info_names)
-        if len(field.selections) > 1:  # each has its own, of the same name
+        if len(field.selections) > 1:  # merged selections need the same response name
             info = ADDED_PREFIX + "pageInfo"
             for piece in field.selections:
                 inner = piece.inner or []
                 if info not in group_by_key(inner):
-                    below = [EditableSelection(each, each) for each in field.info_names]
+                    below = [EditableSelection(name, name) for name in field.info_names]
                     inner.append(EditableSelection("pageInfo", info, inner=below, added=True))
         field.info = PageInfoPaths((info, has), "flag", (info, end))
 
     def _add_other_info(self, field: PagedField) -> None:
-        named = field.info
-        made = {"more": named.more, "cursor": named.cursor, "current": named.current}
-        for piece in field.selections:
-            for name, path in made.items():
+        """Select the fields that describe a page; their paths become response names."""
+        info = field.info
+
+        def select(path: tuple[str, ...]) -> tuple[str, ...]:
+            keys = path
+            for piece in field.selections:
                 if path and piece.inner is not None:
-                    made[name] = add_path(piece.inner, getattr(named, name))
-        field.info = PageInfoPaths(made["more"], named.meaning, made["cursor"], made["current"])
+                    keys = add_path(piece.inner, path)
+            return keys
+
+        field.info = PageInfoPaths(
+            select(info.more), info.meaning, select(info.cursor), select(info.current)
+        )
 
     def _add_count(self, field: PagedField) -> None:
-        """Add the count of all items: it proves that all came, and shows how far one is."""
+        """Select the total count, to verify completeness and to show progress."""
         first = field.selections[0]
         enums = {
             name: node.value
@@ -196,11 +205,11 @@ class PagingPlan:
             if piece.inner is not None:
                 field.total = add_path(piece.inner, path)
                 if len(path) == 1:
-                    made = (s for s in piece.inner if s.key == field.total[0] and s.added)
-                    self._added_counts.update(dict.fromkeys(map(id, made)))
+                    added = (s for s in piece.inner if s.key == field.total[0] and s.added)
+                    self._added_counts.update(map(id, added))
 
     def _add_cursors(self, field: PagedField) -> list[ItemList]:
-        """Select the cursors of the edges beside nodes that nothing else identifies."""
+        """Select the cursors of edges, to identify nodes without an identifier."""
         edges = getattr(field.selections[0].kind, "fields", {}).get("edges")
         edge = None if edges is None else get_named_type(edges.type)
         if "cursor" not in getattr(edge, "fields", {}):
@@ -224,7 +233,7 @@ class PagingPlan:
         )
 
     def _add_identifiers(self, field: PagedField, items: ItemList) -> ItemList:
-        """Return items with the names of their identifiers, which are selected."""
+        """Select the identifiers of items, and return the list with their response names."""
         ids: dict[str, None] = {}
         typename = None
         for piece in field.selections:
@@ -260,12 +269,11 @@ class PagingPlan:
             if interface is not None:
                 yield add_field(node.inner, find_identifier(interface) or "id", on=interface.name)
 
-    def _find_common_interface(self, union: Any) -> Any:
-        """Return an interface with an identifier that members of a union implement."""
-        assert self.schema is not None  # noqa: S101 - the caller has looked
+    def _find_common_interface(self, union: GraphQLUnionType) -> GraphQLInterfaceType | None:
+        """Return the interface with an identifier that most members of a union implement."""
         shared = [
             interface
-            for member in self.schema.get_possible_types(union)
+            for member in union.types
             for interface in member.interfaces
             if find_identifier(interface) is not None
         ]
@@ -273,7 +281,7 @@ class PagingPlan:
 
     @property
     def has_added_counts(self) -> bool:
-        """Whether a count is asked for that the text does not select."""
+        """Whether a count was added to the document."""
         return bool(self._added_counts)
 
     def has_inner(self, names: Sequence[str]) -> bool:
@@ -281,13 +289,13 @@ class PagingPlan:
         selections: list[EditableSelection] = self.selections
         for name in names:
             pieces = group_by_key(selections).get(name, [])
-            selections = [each for piece in pieces for each in piece.inner or ()]
+            selections = [below for piece in pieces for below in piece.inner or ()]
         return bool(selections)
 
-    # -- reading the arguments of the text
+    # -- the arguments of the document
 
-    def _read_value(self, node: Any) -> Any:
-        """Return the JSON-like value of an argument; None if it is not given."""
+    def _read_value(self, node: ValueNode | None) -> JSON:
+        """Return the value of an argument; None if it is not set."""
         if isinstance(node, VariableNode):
             name = node.name.value
             declared = self.document.variables.get(name)
@@ -299,8 +307,8 @@ class PagingPlan:
             return int(node.value)
         return value_from_ast_untyped(node, self.variables)
 
-    def read_argument(self, field: PagedField, path: ArgumentPath) -> Any:
-        """Return the value that the text gives an argument; None if it gives none."""
+    def read_argument(self, field: PagedField, path: ArgumentPath) -> JSON:
+        """Return the value of an argument in the document; None if it is not set."""
         if not path:
             return None
         value = self._read_value(field.selections[0].arguments.get(path[0]))
@@ -309,17 +317,17 @@ class PagingPlan:
         return value
 
     def read_size(self, field: PagedField) -> int | None:
-        """Return the page size that the text gives a field; None if it gives none."""
+        """Return the page size of a field in the document; None if it is not set."""
         value = self.read_argument(field, field.arguments.size)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def read_start(self, field: PagedField) -> int | None:
-        """Return the offset or page number that the text begins at; None if it gives none."""
+        """Return the offset or page number of a field in the document; None if it is not set."""
         value = self.read_argument(field, field.arguments.position)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def has_late_start(self, field: PagedField) -> bool:
-        """Return whether the text skips items, so that a count says nothing about the pages."""
+        """Return whether the document skips items, so that the total count includes more."""
         given = field.selections[0].arguments
         for name, node in given.items():
             value = self._read_value(node)
@@ -336,12 +344,12 @@ class PagingPlan:
         )
 
     def has_early_end(self, field: PagedField) -> bool:
-        """Return whether the text says where a connection ends: `before` beside `write_first_request`."""
+        """Return whether the document limits a connection at its end: `before` with `first`."""
         other = "after" if field.backward else "before"
         return field.is_connection and self.read_argument(field, (other,)) is not None
 
     def has_both_sizes(self, field: PagedField) -> bool:
-        """Return whether the text gives a connection `write_first_request` and `last`, which cut each other."""
+        """Return whether the document sets both `first` and `last` of a connection."""
         sizes = (self.read_argument(field, (name,)) for name in ("first", "last"))
         return field.is_connection and None not in sizes
 
@@ -355,9 +363,9 @@ class PagingPlan:
         Parameters
         ----------
         sizes
-            The page sizes of fields that get another than the text says.
+            The page sizes of fields with another size than in the document.
         counts
-            Whether to ask for counts that the text does not select.
+            Whether to request the added counts.
         """
         writer = SelectionWriter(None, () if counts else self._added_counts)
         writer.edits = self._build_size_edits(sizes, writer)
@@ -367,10 +375,17 @@ class PagingPlan:
     def write_next_request(
         self, turns: Sequence[PlannedPage], sizes: Mapping[PagedField, int]
     ) -> tuple[str, set[str]]:
-        """Return a text that asks for further pages, and the names of the document's variables.
+        """Return the text of a request for further pages, and the names of its variables.
 
-        The position of turn n is the variable ``gqlnb_c<n>``; an object is ``gqlnb_<n>``, its keys
-        are ``gqlnb_i<n>``, ``gqlnb_i<n>_1`` and so on.
+        The position of page n is the variable ``gqlnb_c<n>``; a fetched object is ``gqlnb_<n>``,
+        and its keys are the variables ``gqlnb_i<n>``, ``gqlnb_i<n>_1`` and so on.
+
+        Parameters
+        ----------
+        turns
+            The pages.
+        sizes
+            The page sizes of fields in the items, if they differ from the document.
         """
         writer, parts, declared = SelectionWriter(None, self._added_counts), [], []
         inner_edits = self._build_size_edits(sizes, writer)
@@ -402,7 +417,7 @@ class PagingPlan:
     def _write_lookup(
         self, anchor: Anchor, on: str, number: int, inside: str, declared: list[str]
     ) -> str:
-        """Return the selection of an object by its key; declare the variables of the key."""
+        """Return the text of a look-up by key; its variables are added to `declared`."""
         lookup, arguments = anchor.lookup, []
         for index, key in enumerate(lookup.keys):
             name = get_key_variable(number, index)
@@ -416,24 +431,25 @@ class PagingPlan:
         return f"{head} {{ {inside} }}"
 
     def _collect_shared(self, turns: Sequence[PlannedPage]) -> dict[str, EditableSelection]:
-        """Return the selections that several turns ask for, by the fragment each is written as."""
+        """Return the selections of fields with several pages, by the names of their fragments."""
         if self.schema is None:
             return {}
-        asked = [turn.field for turn in turns]
-        several = [e for e in dict.fromkeys(asked) if asked.count(e) > 1]
-        selections = [s for field in several for s in field.selections if s.inner is not None]
-        return {f"{ADDED_PREFIX}f{number}": each for number, each in enumerate(selections)}
+        fields = [turn.field for turn in turns]
+        repeated = [field for field in dict.fromkeys(fields) if fields.count(field) > 1]
+        selections = [s for field in repeated for s in field.selections if s.inner is not None]
+        return {f"{ADDED_PREFIX}f{number}": s for number, s in enumerate(selections)}
 
     def _write_operation(self, body: str, declared: list[str], used: set[str]) -> str:
         operation = self.document.operation
-        used.update(name for each in operation.directives or () for name in iterate_variables(each))
-        own = [print_ast(self.document.variables[n]) for n in self.document.variables if n in used]
-        given = f"({', '.join([*own, *declared])})" if own or declared else ""
+        directives = operation.directives or ()
+        used.update(name for node in directives for name in iterate_variables(node))
+        own = [print_ast(node) for name, node in self.document.variables.items() if name in used]
+        variables = f"({', '.join([*own, *declared])})" if own or declared else ""
         name = f" {self.document.name}" if self.document.name else ""
-        marks = "".join(f" {print_ast(each)}" for each in operation.directives or ())
-        return f"query{name}{given}{marks} {body}"
+        suffix = "".join(f" {print_ast(node)}" for node in directives)
+        return f"query{name}{variables}{suffix} {body}"
 
-    # -- arguments of the texts
+    # -- changed arguments
 
     def _build_size_edits(
         self, sizes: Mapping[PagedField, int], writer: SelectionWriter
@@ -448,7 +464,7 @@ class PagingPlan:
     def _build_page_edit(
         self, selection: EditableSelection, turn: PlannedPage, number: int, writer: SelectionWriter
     ) -> ArgumentEdit:
-        """Return the arguments of a further page: its position and size, and none of the text's."""
+        """Return the arguments of a further page: its position and its size."""
         arguments = turn.field.arguments
         plain = len(arguments.position) == 1
         position = f"${ADDED_PREFIX}c{number}" if plain else str(turn.position)
@@ -458,7 +474,7 @@ class PagingPlan:
         edit = self._build_edit(selection, values, writer)
         for name in selection.arguments:
             if name not in edit and _is_position(name):
-                edit[name] = None  # where the first page began; this one says so itself
+                edit[name] = None  # the start of the first page
         return edit
 
     def _build_edit(
@@ -467,7 +483,7 @@ class PagingPlan:
         values: Mapping[ArgumentPath, str],
         writer: SelectionWriter,
     ) -> ArgumentEdit:
-        """Return argument values as text; those in an input object keep its other fields."""
+        """Return arguments as text; an input object keeps its other fields."""
         edit: ArgumentEdit = {path[0]: text for path, text in values.items() if len(path) == 1}
         nested: dict[str, dict[str, str]] = {}
         for path, text in values.items():
@@ -483,11 +499,11 @@ class PagingPlan:
         return edit
 
     def _write_object_fields(
-        self, node: Any, selection: EditableSelection, name: str
+        self, node: ValueNode | None, selection: EditableSelection, name: str
     ) -> dict[str, str]:
-        """Return the fields of an input object in the text, or in a variable, as GraphQL text."""
+        """Return the fields of an input object, in the document or in a variable, as text."""
         if isinstance(node, ObjectValueNode):
-            return {each.name.value: print_ast(each.value) for each in node.fields}
+            return {field.name.value: print_ast(field.value) for field in node.fields}
         value = self._read_value(node)
         if not value or selection.declared is None:
             return {}
@@ -496,18 +512,18 @@ class PagingPlan:
 
 
 def get_key_variable(number: int, index: int) -> str:
-    """Return the name of the variable for one key of the object that a turn looks up."""
+    """Return the name of the variable for a key of the object that is fetched for a page."""
     return f"{ADDED_PREFIX}i{number}" if index == 0 else f"{ADDED_PREFIX}i{number}_{index}"
 
 
-def write_literal(value: Any, kind: Any) -> str:
-    """Return a JSON-like value as a GraphQL literal of an input type."""
-    nullable = get_nullable_type(kind)
+def write_literal(value: JSON, kind: GraphQLInputType) -> str:
+    """Return a JSON value as a GraphQL literal of an input type."""
+    nullable: NamedType = get_nullable_type(kind)
     if value is None:
         return "null"
     if is_list_type(nullable):
         values = value if isinstance(value, list) else [value]
-        return f"[{', '.join(write_literal(each, nullable.of_type) for each in values)}]"
+        return f"[{', '.join(write_literal(item, nullable.of_type) for item in values)}]"
     if is_input_object_type(nullable):
         fields = nullable.fields
         pairs = (f"{n}: {write_literal(v, fields[n].type)}" for n, v in value.items())
@@ -521,11 +537,11 @@ def _is_position(name: str) -> bool:
     return normalize_name(name) in OFFSET_NAMES | PAGE_NAMES
 
 
-def _is_first(name: str, value: Any) -> bool:
-    """Return whether an argument says that a list begins at its first item, as far as is known."""
+def _is_first(name: str, value: JSON) -> bool:
+    """Return whether an argument selects the first page, as far as is known."""
     return value in (None, 0) or (value == 1 and normalize_name(name) in PAGE_NAMES)
 
 
 def _is_nested(path: str, name: str) -> bool:
-    """Return whether one dotted name stands in the other."""
+    """Return whether one of two dotted names contains the other."""
     return path.startswith(f"{name}.") or name.startswith(f"{path}.")

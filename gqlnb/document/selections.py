@@ -1,23 +1,37 @@
-"""A document's selections as a tree that can be extended, and written again in part.
+"""An editable tree of a document's selections, and its conversion back to text.
 
-graphql-core's nodes cannot be changed, and a fragment may stand in several places that are to be
-asked for differently. Here fragments are written out, so each place has selections of its own.
+graphql-core's nodes are immutable, and a fragment may be spread in several places that need
+different arguments. Here fragments are expanded, so that each place has its own selections.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from graphql import FieldNode, FragmentSpreadNode, Node, VariableNode, get_named_type, print_ast
+from graphql import (
+    FieldNode,
+    FragmentSpreadNode,
+    InlineFragmentNode,
+    Node,
+    VariableNode,
+    get_named_type,
+    print_ast,
+)
 
 from gqlnb.errors import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from graphql import GraphQLSchema, SelectionSetNode
+    from graphql import (
+        FragmentDefinitionNode,
+        GraphQLField,
+        GraphQLSchema,
+        SelectionSetNode,
+        ValueNode,
+    )
 
     from gqlnb.document.document import Document
 
@@ -35,46 +49,47 @@ __all__ = [
     "parse_selections",
 ]
 
-ADDED_PREFIX = "gqlnb_"  # of every name that is added to a text
-MAX_SELECTIONS = 20_000  # a kilobyte of fragments can spell millions
+ADDED_PREFIX = "gqlnb_"  # of every name that is added to a document
+MAX_SELECTIONS = 20_000  # a kilobyte of fragments can expand to millions
+NamedType: TypeAlias = Any  # a named type of graphql-core, with `fields` or without; or None
 
 
 @dataclass(slots=True, eq=False)
 class EditableSelection:
-    """A field, or a fragment written out where it is spread.
+    """A field, or an expanded fragment.
 
     Attributes
     ----------
     name
-        The field's own name; empty for a fragment.
+        The name of the field; empty for a fragment.
     key
-        Its response name; empty for a fragment.
+        The response name of the field; empty for a fragment.
     arguments
         The value nodes by name.
     directives
-        As text, with a blank in front of each.
+        The directives as text, each with a leading space.
     directive_variables
         The variables in the directives.
     inner
         The selections below; None for a leaf.
     kind
-        The named type below: of the field, or the type condition. None without a schema.
+        The named type of the field, or the type condition; None without a schema.
     declared
-        The field as the schema declares it; None for fragments, and without a schema.
+        The definition of the field in the schema; None for a fragment, and without a schema.
     on
-        The type condition of a fragment; empty for none.
+        The type condition of a fragment; empty if there is none.
     added
-        Whether we added it, so that it never shows.
+        Whether the package added the selection, so that it is removed from the result.
     """
 
     name: str = ""
     key: str = ""
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, ValueNode] = field(default_factory=dict)
     directives: str = ""
     directive_variables: frozenset[str] = frozenset()
     inner: list[EditableSelection] | None = None
-    kind: Any = None
-    declared: Any = None
+    kind: NamedType = None
+    declared: GraphQLField | None = None
     on: str = ""
     added: bool = False
 
@@ -85,7 +100,7 @@ def parse_selections(document: Document) -> list[EditableSelection]:
     Raises
     ------
     QueryError
-        If its fragments spell more fields than can be handled, or contain themselves.
+        If its fragments expand to more than 20,000 fields, or contain themselves.
     """
     schema = document.schema
     top = None if schema is None else schema.get_root_type(document.operation.operation)
@@ -96,46 +111,60 @@ def parse_selections(document: Document) -> list[EditableSelection]:
 class _SelectionParser:
     """Builds the tree of a selection set."""
 
-    def __init__(self, schema: GraphQLSchema | None, fragments: Mapping[str, Any]) -> None:
+    def __init__(
+        self, schema: GraphQLSchema | None, fragments: Mapping[str, FragmentDefinitionNode]
+    ) -> None:
         self.schema = schema
         self.fragments = fragments
         self.remaining = MAX_SELECTIONS
 
     def parse_set(
-        self, node: SelectionSetNode, parent: Any, within: tuple[str, ...]
+        self, node: SelectionSetNode, parent: NamedType, within: tuple[str, ...]
     ) -> list[EditableSelection]:
-        """Return a selection set on a type; `within` names the fragments around it."""
-        made = []
-        for each in node.selections:
+        """Return a selection set on a type; `within` names the enclosing fragments."""
+        selections = []
+        for selection in node.selections:
             self.remaining -= 1
             if self.remaining < 0:
-                msg = f"The fragments of the query spell more than {MAX_SELECTIONS:,} fields."
+                msg = f"The fragments of the query expand to more than {MAX_SELECTIONS:,} fields."
                 raise QueryError(msg)
-            is_field = isinstance(each, FieldNode)
-            parse = self.parse_field if is_field else self.parse_fragment
-            made.append(parse(each, parent, within))
-        return made
+            if isinstance(selection, FieldNode):
+                selections.append(self.parse_field(selection, parent, within))
+            elif isinstance(selection, (FragmentSpreadNode, InlineFragmentNode)):
+                selections.append(self.parse_fragment(selection, parent, within))
+        return selections
 
-    def parse_field(self, node: Any, parent: Any, within: tuple[str, ...]) -> EditableSelection:
-        """Return a field with all below it."""
+    def parse_field(
+        self, node: FieldNode, parent: NamedType, within: tuple[str, ...]
+    ) -> EditableSelection:
+        """Return a field with its selections."""
         declared = getattr(parent, "fields", {}).get(node.name.value)
         kind = None if declared is None else get_named_type(declared.type)
-        made = EditableSelection(
+        below = node.selection_set
+        inner = None if below is None else self.parse_set(below, kind, within)
+        directives, variables = _print_directives(node)
+        return EditableSelection(
             node.name.value,
             (node.alias or node.name).value,
-            {each.name.value: each.value for each in node.arguments or ()},
-            *_print_directives(node),
-            kind=kind,
-            declared=declared,
+            {argument.name.value: argument.value for argument in node.arguments or ()},
+            directives,
+            variables,
+            inner,
+            kind,
+            declared,
         )
-        if node.selection_set is not None:
-            made.inner = self.parse_set(node.selection_set, kind, within)
-        return made
 
-    def parse_fragment(self, node: Any, parent: Any, within: tuple[str, ...]) -> EditableSelection:
-        """Return an inline fragment, or the fragment that a spread names."""
-        fragment = node
-        if isinstance(node, FragmentSpreadNode):
+    def parse_fragment(
+        self,
+        node: FragmentSpreadNode | InlineFragmentNode,
+        parent: NamedType,
+        within: tuple[str, ...],
+    ) -> EditableSelection:
+        """Return an inline fragment, or the expanded fragment of a spread."""
+        fragment: InlineFragmentNode | FragmentDefinitionNode
+        if isinstance(node, InlineFragmentNode):
+            fragment = node
+        else:
             name = node.name.value
             if name not in self.fragments or name in within:
                 msg = f"The fragment '{name}' is not defined, or contains itself."
@@ -143,97 +172,100 @@ class _SelectionParser:
             fragment, within = self.fragments[name], (*within, name)
         on = fragment.type_condition.name.value if fragment.type_condition else ""
         kind = self.schema.get_type(on) if on and self.schema is not None else parent
-        text, uses = _print_directives(node)
+        text, variables = _print_directives(node)
         inner = self.parse_set(fragment.selection_set, kind, within)
         return EditableSelection(
-            directives=text, directive_variables=uses, inner=inner, kind=kind, on=on
+            directives=text, directive_variables=variables, inner=inner, kind=kind, on=on
         )
 
 
-def _print_directives(node: Any) -> tuple[str, frozenset[str]]:
+def _print_directives(
+    node: FieldNode | FragmentSpreadNode | InlineFragmentNode,
+) -> tuple[str, frozenset[str]]:
+    """Return the directives of a node as text, and the variables in them."""
     nodes = node.directives or ()
-    text = "".join(f" {print_ast(each)}" for each in nodes)
-    return text, frozenset(name for each in nodes for name in iterate_variables(each))
+    text = "".join(f" {print_ast(directive)}" for directive in nodes)
+    return text, frozenset(name for directive in nodes for name in iterate_variables(directive))
 
 
-def iterate_variables(node: Any) -> Iterator[str]:
+def iterate_variables(node: object) -> Iterator[str]:
     """Yield the names of the variables in a value or a directive."""
     if isinstance(node, VariableNode):
         yield node.name.value
     elif isinstance(node, Node):
         for name in ("arguments", "fields"):
-            for each in getattr(node, name, None) or ():
-                yield from iterate_variables(each.value)
-        for each in getattr(node, "values", None) or ():
-            yield from iterate_variables(each)
+            for member in getattr(node, name, None) or ():
+                yield from iterate_variables(member.value)
+        for value in getattr(node, "values", None) or ():
+            yield from iterate_variables(value)
 
 
 def iterate_fields(
     selections: Iterable[EditableSelection], around: tuple[EditableSelection, ...] = ()
 ) -> Iterator[tuple[EditableSelection, tuple[EditableSelection, ...]]]:
-    """Yield the fields of a selection set with the fragments around each, outermost first."""
-    for each in selections:
-        if each.name:
-            yield each, around
+    """Yield the fields of a selection set, each with its enclosing fragments, outermost first."""
+    for selection in selections:
+        if selection.name:
+            yield selection, around
         else:
-            yield from iterate_fields(each.inner or (), (*around, each))
+            yield from iterate_fields(selection.inner or (), (*around, selection))
 
 
 def group_by_key(selections: Iterable[EditableSelection]) -> dict[str, list[EditableSelection]]:
-    """Return the fields of a selection set by response name: several of one name are merged."""
-    found: dict[str, list[EditableSelection]] = {}
-    for each, _ in iterate_fields(selections):
-        found.setdefault(each.key, []).append(each)
-    return found
+    """Return the fields of a selection set by response name; fields of one name are merged."""
+    by_key: dict[str, list[EditableSelection]] = {}
+    for selection, _ in iterate_fields(selections):
+        by_key.setdefault(selection.key, []).append(selection)
+    return by_key
 
 
 def add_field(
     selections: list[EditableSelection], name: str, below: Sequence[str] = (), on: str = ""
 ) -> str:
-    """Return the response name of a field in a selection set; add the field where it is absent.
+    """Add a field to a selection set unless it is there, and return its response name.
 
     Parameters
     ----------
     selections
         The selection set.
     name
-        The field's own name.
+        The name of the field.
     below
-        The leaves needed in it.
+        The leaves required in it.
     on
-        The type it is selected on, where that is not the type of the selection set.
+        The type condition, if it differs from the type of the selection set.
     """
-    for each in () if on else selections:
-        if each.name != name or each.directives or each.arguments:
+    for selection in () if on else selections:
+        if selection.name != name or selection.directives or selection.arguments:
             continue
-        there = {inner.key for inner in each.inner or () if inner.name == inner.key}
-        if there >= set(below) and not any(inner.directives for inner in each.inner or ()):
-            return each.key
+        inner = selection.inner or ()
+        present = {leaf.key for leaf in inner if leaf.name == leaf.key}
+        if present >= set(below) and not any(leaf.directives for leaf in inner):
+            return selection.key
     key = ADDED_PREFIX + name.strip("_")
-    made = EditableSelection(
-        name, key, inner=[EditableSelection(n, n) for n in below] or None, added=True
-    )
+    leaves = [EditableSelection(leaf, leaf) for leaf in below]
+    added = EditableSelection(name, key, inner=leaves or None, added=True)
     if not on:
-        if not any(each.key == key for each in selections):
-            selections.append(made)
-    elif not any(each.on == on and key in group_by_key(each.inner or ()) for each in selections):
-        selections.append(EditableSelection(inner=[made], on=on))
+        if not any(selection.key == key for selection in selections):
+            selections.append(added)
+    elif not any(s.on == on and key in group_by_key(s.inner or ()) for s in selections):
+        selections.append(EditableSelection(inner=[added], on=on))
     return key
 
 
 def add_path(selections: list[EditableSelection], path: Sequence[str]) -> tuple[str, ...]:
-    """Return the response names of a leaf below a selection set, which is added where absent."""
+    """Add a leaf below a selection set unless it is there, and return its response names."""
     first, *rest = path
     if not rest:
         return (add_field(selections, first),)
     key = ADDED_PREFIX + first.strip("_")
-    outer = next((each for each in selections if each.key == key), None)
+    outer = next((selection for selection in selections if selection.key == key), None)
     if outer is None:
         outer = EditableSelection(first, key, inner=[], added=True)
         selections.append(outer)
     inner = outer.inner if outer.inner is not None else []
     for step in rest:
-        found = next((each for each in inner if each.key == step), None)
+        found = next((selection for selection in inner if selection.key == step), None)
         if found is None:
             found = EditableSelection(step, step, inner=None if step is rest[-1] else [])
             inner.append(found)
@@ -243,13 +275,13 @@ def add_path(selections: list[EditableSelection], path: Sequence[str]) -> tuple[
 
 @dataclass(slots=True)
 class HiddenFields:
-    """The response names to remove from an object, and those below that have some to remove."""
+    """The response names to remove from an object, and from the objects below it."""
 
     names: list[str] = field(default_factory=list)
     below: dict[str, HiddenFields] = field(default_factory=dict)
 
-    def remove_from(self, value: Any) -> None:
-        """Remove them from a value: an object, or lists of objects."""
+    def remove_from(self, value: object) -> None:
+        """Remove the fields from an object, or from lists of objects."""
         if isinstance(value, list):
             for item in value:
                 self.remove_from(item)
@@ -262,32 +294,32 @@ class HiddenFields:
 
 def find_added_fields(selections: Iterable[EditableSelection]) -> HiddenFields | None:
     """Return the fields that were added to a selection set; None if there are none."""
-    made = HiddenFields()
+    hidden = HiddenFields()
     for key, pieces in group_by_key(selections).items():
-        if all(each.added for each in pieces):
-            made.names.append(key)
+        if all(piece.added for piece in pieces):
+            hidden.names.append(key)
             continue
-        inner = find_added_fields(below for each in pieces for below in each.inner or ())
+        inner = find_added_fields(below for piece in pieces for below in piece.inner or ())
         if inner is not None:
-            made.below[key] = inner
-    return made if made.names or made.below else None
+            hidden.below[key] = inner
+    return hidden if hidden.names or hidden.below else None
 
 
 class SelectionWriter:
-    """Writes selections as text, some of them with other arguments.
+    """Converts selections to text, with changed arguments.
 
     Parameters
     ----------
     edits
-        By the `id` of a selection: arguments that replace its own, as GraphQL text by name; None
-        leaves an argument out.
+        The changed arguments by the `id` of a selection: GraphQL text by name; None omits an
+        argument.
     omitted
-        The `id` of selections to leave out.
+        The `id` of the selections to omit.
 
     Attributes
     ----------
     used_variables
-        The variables of the operation that were written.
+        The variables of the operation that occur in the text.
     """
 
     def __init__(
@@ -300,19 +332,17 @@ class SelectionWriter:
         self.used_variables: set[str] = set()
 
     def write_set(self, selections: Iterable[EditableSelection]) -> str:
-        """Return a selection set."""
-        written = (
-            self.write_selection(each) for each in selections if id(each) not in self.omitted
-        )
+        """Return the text of a selection set."""
+        written = (self.write_selection(s) for s in selections if id(s) not in self.omitted)
         return f"{{ {' '.join(written)} }}"
 
     def write_selection(self, selection: EditableSelection) -> str:
-        """Return a selection with all that is below it."""
+        """Return the text of a selection."""
         below = "" if selection.inner is None else f" {self.write_set(selection.inner)}"
         return self.write_head(selection) + below
 
     def write_head(self, selection: EditableSelection) -> str:
-        """Return the part of a selection before its braces."""
+        """Return the text of a selection without its selection set."""
         self.used_variables |= selection.directive_variables
         if not selection.name:
             condition = f" on {selection.on}" if selection.on else ""
@@ -335,21 +365,29 @@ class SelectionWriter:
         steps: Sequence[str],
         shared: Mapping[int, str],
     ) -> str:
-        """Return the selections along response names, the last of them whole.
+        """Return the text of the selections along a path, the last of them completely.
 
-        `shared` names the fragments that hold the selections below some of them, by their `id`.
+        Parameters
+        ----------
+        selections
+            The selections at the start of the path.
+        steps
+            The response names.
+        shared
+            The names of fragments for the selection sets of some selections, by `id`.
         """
         written = []
-        for each in selections:
-            if each.name and each.key == steps[0]:
+        for selection in selections:
+            inner = selection.inner or ()
+            if selection.name and selection.key == steps[0]:
                 if len(steps) == 1:
-                    spread = shared.get(id(each))
-                    head = f"{self.write_head(each)} {{ ...{spread} }}"
-                    written.append(self.write_selection(each) if spread is None else head)
+                    fragment = shared.get(id(selection))
+                    spread = f"{self.write_head(selection)} {{ ...{fragment} }}"
+                    written.append(spread if fragment else self.write_selection(selection))
                     continue
-                below = self.write_path(each.inner or (), steps[1:], shared)
+                below = self.write_path(inner, steps[1:], shared)
             else:
-                below = "" if each.name else self.write_path(each.inner or (), steps, shared)
+                below = "" if selection.name else self.write_path(inner, steps, shared)
             if below:
-                written.append(f"{self.write_head(each)} {{ {below} }}")
+                written.append(f"{self.write_head(selection)} {{ {below} }}")
         return " ".join(written)

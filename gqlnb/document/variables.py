@@ -25,7 +25,6 @@ from gqlnb.document import scalars
 from gqlnb.document.document import Document, build_problems, format_variable_type
 from gqlnb.document.input_coercion import (
     BUILT_IN_SCALARS,
-    JSON,
     CoercionError,
     InputKind,
     coerce_input,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from graphql import VariableDefinitionNode
 
     from gqlnb.document.input_coercion import Path
+    from gqlnb.document.json_codec import JSON
 
 __all__ = [
     "HIDES_VALUES",

@@ -213,7 +213,8 @@ def _parse_order(value: str, text: str) -> str:
     """Return the value of ``sort:``, without ``-desc``."""
     order = value.strip('"').lower().removesuffix("-desc")
     if f"sort:{order}" not in _ORDER_TERMS:
-        msg = f"Search term {quote_term(text)} is not an order. Write one of {', '.join(_ORDER_TERMS)}."
+        known = ", ".join(_ORDER_TERMS)
+        msg = f"Search term {quote_term(text)} is not an order. Write one of {known}."
         raise QueryError(msg)
     return order
 

@@ -453,7 +453,7 @@ def _check_expected_data(result: Result, asked: ResponseContext) -> None:
     raise AnswerError(msg, result=result)
 
 
-def _build_excuse_test(errors: Sequence[Mapping[str, Any]]) -> Callable[[Misfit], bool]:
+def _build_excuse_test(errors: Sequence[Mapping[str, object]]) -> Callable[[Misfit], bool]:
     """Return a test of whether errors explain a misfit: null or missing at the path of an error."""
     # Endpoints leave a null where it should have propagated to the next nullable field, so an error
     # at or below the place counts; an error without a path may concern any place.
@@ -482,7 +482,7 @@ def _build_transport_error(
 def _raise_if_refused(
     response: Response,
     asked: ResponseContext,
-    errors: Sequence[Mapping[str, Any]],
+    errors: Sequence[Mapping[str, object]],
     result: Result | None,
 ) -> None:
     """Raise if the endpoint refused the token or demands to wait."""
@@ -510,7 +510,7 @@ def _raise_if_refused(
 
 
 def _is_rate_limited(
-    response: Response, errors: Sequence[Mapping[str, Any]], reason: str, wait: float | None
+    response: Response, errors: Sequence[Mapping[str, object]], reason: str, wait: float | None
 ) -> bool:
     """Return whether a response without an error code for it means a rate limit."""
     has_words = bool(RATE_LIMIT_WORDS.search(reason))
@@ -521,7 +521,7 @@ def _is_rate_limited(
     return has_words and response.status == 200 and not is_placed
 
 
-def _get_error_codes(error: Mapping[str, Any]) -> set[str]:
+def _get_error_codes(error: Mapping[str, object]) -> set[str]:
     """Return the codes of an error: GitHub has a `type`, others `extensions.code`."""
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, Mapping) else None

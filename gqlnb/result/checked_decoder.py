@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gqlnb.result.shape import Shape
 
     # Takes a field of objects by its number and name; msgspec.UNSET where it is missing.
-    TakeField = Callable[[Sequence[Any], int, str], list[Any]]
+    TakeField = Callable[[Sequence[Any], int, str], list[object]]
 
 __all__ = ["LARGE_BODY", "CheckedDecoder", "DecoderSelector", "LazyAnswer", "read_lazily"]
 
@@ -66,7 +66,7 @@ class DecoderSelector:
         self._document = document
         self._untyped_shapes: dict[tuple[tuple[str, bool], ...], Shape] = {}
 
-    def get_decoder(self, variables: Mapping[str, Any]) -> CheckedDecoder:
+    def get_decoder(self, variables: Mapping[str, object]) -> CheckedDecoder:
         """Return the decoder for an execution with these variables."""
         shape = build_shape(self._document, variables)
         if shape is None:
@@ -163,11 +163,11 @@ def _find_fragment_shapes(shape: Shape) -> set[Shape]:
     return found | {shape} if found or shape.fragments else found
 
 
-def _take_from_dicts(objects: Sequence[Any], _number: int, name: str) -> list[Any]:
+def _take_from_dicts(objects: Sequence[Any], _number: int, name: str) -> list[object]:
     return [found.get(name, _UNSET) for found in objects]
 
 
-def _take_from_structs(objects: Sequence[Any], number: int, _name: str) -> list[Any]:
+def _take_from_structs(objects: Sequence[Any], number: int, _name: str) -> list[object]:
     return [*map(attrgetter(f"g{number}"), objects)]
 
 
@@ -248,7 +248,7 @@ def read_lazily(body: bytes, decoder: CheckedDecoder, document: Document) -> Laz
 
 
 def _iter_outermost_lists(
-    envelope: Envelope, value: Any, shape: Shape, path: tuple[str, ...]
+    envelope: Envelope, value: object, shape: Shape, path: tuple[str, ...]
 ) -> Iterator[_OutermostList]:
     """Yield the outermost lists of an outline that have items."""
     if shape.lists:

@@ -222,25 +222,25 @@ class ColumnBuilder:
             self._values = [value for array in self._arrays for value in array.to_pylist()]
             self._arrays = []
             return
-        made = ARROW_TYPES[self.kind.arrow or ""]
+        arrow_type = ARROW_TYPES[self.kind.arrow or ""]
         row = 0
         for number, array in enumerate(self._arrays):
             try:
-                self._arrays[number] = array.cast(made)
+                self._arrays[number] = array.cast(arrow_type)
             except CONVERSION_ERRORS:
-                row += _find_first_misfit(array, lambda value: value.cast(made))
+                row += _find_first_misfit(array, lambda value: value.cast(arrow_type))
                 break
             row += len(array)
         else:
             return
         value = array[row - sum(map(len, self._arrays[:number]))]
-        reason = f"in row {start:,} or a later one, {cause}, and {made} does not hold both"
+        reason = f"in row {start:,} or a later one, {cause}, and {arrow_type} does not hold both"
         fault = f"is {sanitize_text(str(value), VALUE_SHOWN)} ({reason})"
         raise self._build_error(fault, row)
 
     def _build_array(self, values: list[object], start: int, *, checked: bool) -> pa.Array:
         kind = self.kind
-        made = ARROW_TYPES[kind.arrow or ""]
+        arrow_type = ARROW_TYPES[kind.arrow or ""]
         try:
             if kind.exact_types and (checked or kind.exact_types.issuperset(_get_types(values))):
                 if (
@@ -249,41 +249,41 @@ class ColumnBuilder:
                 ):
                     return numbers
                 if kind.stored is None:
-                    return pa.array(values, made, from_pandas=True)
-                return pa.array(values, ARROW_TYPES[kind.stored]).cast(made)
+                    return pa.array(values, arrow_type, from_pandas=True)
+                return pa.array(values, ARROW_TYPES[kind.stored]).cast(arrow_type)
         except CONVERSION_ERRORS:
             pass  # converted one by one below, to fix them or to find the first that does not fit
         right = _replace_missing(values)
         right = right if kind.convert is None else self._fix_values(right, kind.convert, start)
         try:
-            return pa.array(right, made)
+            return pa.array(right, arrow_type)
         except CONVERSION_ERRORS as error:
             reason = sanitize_text(error, 120)
-        place = _find_first_misfit(right, lambda value: pa.array([value], made))
+        place = _find_first_misfit(right, lambda value: pa.array([value], arrow_type))
         fault = f"is {_format_value(values[place])} ({reason})"
         raise self._build_error(fault, start + place)
 
     def _fix_values(
         self, values: list[object], fix: Callable[[Any], Any], start: int
     ) -> list[object]:
-        made: list[object] = []
+        fixed: list[object] = []
         try:
             for value in values:
                 # Its length is the number of the failing value, unlike with a comprehension.
-                made.append(None if value is None else fix(value))  # noqa: PERF401
+                fixed.append(None if value is None else fix(value))  # noqa: PERF401
         except Exception as error:  # a registered parser may raise anything
             if isinstance(error, WiderError) and self.kind.wider is not None:
                 raise
             reason = sanitize_text(error, 160)
             if isinstance(error, OtherFormError):
-                if error.form in self.kind.other_forms and self._is_null(values[: len(made)]):
+                if error.form in self.kind.other_forms and self._is_null(values[: len(fixed)]):
                     raise
-                reason += ", unlike values before it" * (not self._is_null(values[: len(made)]))
+                reason += ", unlike values before it" * (not self._is_null(values[: len(fixed)]))
         else:
-            return made
+            return fixed
         because = f" ({reason})" if reason else ""
-        fault = f"is {_format_value(values[len(made)])}{because}"
-        raise self._build_error(fault, start + len(made))
+        fault = f"is {_format_value(values[len(fixed)])}{because}"
+        raise self._build_error(fault, start + len(fixed))
 
     def _is_null(self, values: list[object]) -> bool:
         """Return whether these values and all values before are null."""
@@ -292,23 +292,23 @@ class ColumnBuilder:
 
     def _build_cells(self, values: list[object], start: int) -> list[list[object] | None]:
         """Return lists as cells; of a connection, the nodes of its edges."""
-        made: list[list[object] | None] = []
+        cells: list[list[object] | None] = []
         node = self.column.node
         drops = self.column.in_connection and self.column.shape.composite
         for value in values:
             if value is None:
-                made.append(None)
+                cells.append(None)
             elif not isinstance(value, (list, tuple)):
                 fault = f"is {_format_value(value)}, not a list"
-                raise self._build_error(fault, start + len(made))
+                raise self._build_error(fault, start + len(cells))
             elif node is not None:
                 edges = [edge for edge in value if has_node(edge, node)]
-                made.append([merge_edge(edge, self.column) for edge in edges])
+                cells.append([merge_edge(edge, self.column) for edge in edges])
             elif drops:
-                made.append([item for item in value if item is not None])
+                cells.append([item for item in value if item is not None])
             else:
-                made.append(list(value))
-        return made
+                cells.append(list(value))
+        return cells
 
     def _build_error(self, reason: str, row: int | None = None) -> ColumnValueError:
         return ColumnValueError(self.column, self.table, reason, row)
@@ -370,8 +370,8 @@ class ColumnBuilder:
         else:
             self.remark = self.remark or column.remark
             self._item_column = column
-            made = iter(column.to_list())
-            self._values = [nest_items(value, shape.lists, made) for value in self._values]
+            converted = iter(column.to_list())
+            self._values = [nest_items(value, shape.lists, converted) for value in self._values]
             return
         raise self._build_error(reason, bisect_right(ends, number))
 
@@ -386,11 +386,11 @@ class ColumnBuilder:
 
     def _find_refusal(self, values: list[object]) -> str | None:
         """Convert values by pandas; return its error message, or None on success."""
-        made = np.empty(len(values), dtype=object)
-        made[:] = values
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
         dtype: Any = self.kind.dtype
         try:
-            self._pandas_array = pd.array(made, dtype=dtype)
+            self._pandas_array = pd.array(array, dtype=dtype)
         except CONVERSION_ERRORS as error:
             return sanitize_text(error, 120)
         return None
@@ -398,11 +398,11 @@ class ColumnBuilder:
     def to_arrow(self) -> pa.Array:
         """Return the column as an Arrow array."""
         if not self.holds_objects:
-            made = self._join_arrays()
-            return self._encode_enum(made) if self.column.shape.values else made
+            array = self._join_arrays()
+            return self._encode_enum(array) if self.column.shape.values else array
         if self._item_column is not None:
-            made = self._item_column.to_arrow()
-            return build_list_array(self._values, get_cell_shape(self.column).lists, made)
+            array = self._item_column.to_arrow()
+            return build_list_array(self._values, get_cell_shape(self.column).lists, array)
         if self._durations is not None:
             return self._durations
         if self.kind.arrow in {"zoned time", "json"}:
@@ -434,11 +434,11 @@ class ColumnBuilder:
         """Return Python values as an array of a type, or as text if they do not fit."""
         for values in self._list_candidates(kind):
             try:
-                made = pa.array(values(), kind)
+                array = pa.array(values(), kind)
             except CONVERSION_ERRORS:
                 continue
-            text = made.type in {pa.string(), pa.null()}  # always large_string, as elsewhere
-            return made.cast(ARROW_TYPES["large_string"]) if text else made
+            text = array.type in {pa.string(), pa.null()}  # always large_string, as elsewhere
+            return array.cast(ARROW_TYPES["large_string"]) if text else array
         return pa.array(_convert_to_texts(self._values), ARROW_TYPES["large_string"])
 
     def _list_candidates(self, kind: pa.DataType | None) -> list[Callable[[], list[object]]]:
@@ -446,8 +446,8 @@ class ColumnBuilder:
         if self.has_list_cells and not self.keeps_values:
             shape = get_cell_shape(self.column)
             fit = build_text_converter(shape, _convert_to_text, _encode_json)
-            made = [lambda: self._values, lambda: [*map(fit, self._values)]]
-            return made[has_json(shape) :]  # JSON values are always text
+            candidates = [lambda: self._values, lambda: [*map(fit, self._values)]]
+            return candidates[has_json(shape) :]  # JSON values are always text
         if kind is None and any(map(_is_nested, self._values)):
             return []  # a struct type would add the keys of other objects to each object
         return [lambda: self._values]
@@ -460,9 +460,9 @@ class ColumnBuilder:
             return self._pandas_array
         if self._durations is not None:
             return pd.array(self._durations.to_numpy(zero_copy_only=False))
-        made = np.empty(len(self._values), dtype=object)
-        made[:] = self._values
-        return made
+        array = np.empty(len(self._values), dtype=object)
+        array[:] = self._values
+        return array
 
     def _convert_durations(self) -> None:
         """Convert durations; keep the values if one has no fixed length, such as a month.
@@ -471,15 +471,15 @@ class ColumnBuilder:
         """
         name = self.column.shape.type
         values: list[Any] = self._values
-        count = (
+        convert = (
             duration.convert_seconds if self.kind.arrow == "seconds" else duration.to_nanoseconds
         )
         try:
-            counts = [None if value is None else count(value) for value in values]
-            fine = any(each is not None and each % 1000 for each in counts)
-            step, unit = (1, "ns") if fine else (1000, "us")
-            made = [None if each is None else each // step for each in counts]
-            self._durations = pa.array(made, pa.duration(unit))
+            counts = [None if value is None else convert(value) for value in values]
+            is_fine = any(count is not None and count % 1000 for count in counts)
+            step, unit = (1, "ns") if is_fine else (1000, "us")
+            scaled = [None if count is None else count // step for count in counts]
+            self._durations = pa.array(scaled, pa.duration(unit))
         except CONVERSION_ERRORS:
             pass
         else:
@@ -494,12 +494,12 @@ class ColumnBuilder:
     def to_text_array(self) -> Any:
         """Return the column as an array for a text file, with JSON values and lists as JSON."""
         if self.kind.arrow == "json" or (self.has_list_cells and not self.keeps_values):
-            made = [None if value is None else _encode_json(value) for value in self._values]
+            texts = [None if value is None else _encode_json(value) for value in self._values]
         elif any(map(_is_nested, self._values)):
-            made = _convert_to_texts(self._values)
+            texts = _convert_to_texts(self._values)
         else:
             return self.to_pandas()
-        return np.array(made, dtype=object)
+        return np.array(texts, dtype=object)
 
     def _join_arrays(self) -> pa.Array:
         if len(self._arrays) != 1:

@@ -377,22 +377,22 @@ def build_struct_type(shape: Shape) -> MsgspecType:
 def _build_checked_type(
     shape: Shape, build_object: Callable[[list[ObjectField]], MsgspecType]
 ) -> MsgspecType:
-    made: MsgspecType = Any
+    kind: MsgspecType = Any
     if shape.composite:
-        made = single = build_object(
+        kind = single = build_object(
             [
                 (name, _build_checked_type(child, build_object), child.is_required)
                 for name, child in shape.children.items()
             ]
         )
         for _ in range(UNTYPED_LIST_LEVELS if shape.may_be_lists else 0):
-            made = single | _list_of(Optional[made])  # noqa: UP045 - `made` may be Any
+            kind = single | _list_of(Optional[kind])  # noqa: UP045 - the type may be Any
     elif shape.json_types is not None:
-        made = Union[*shape.json_types]
+        kind = Union[*shape.json_types]
     for level in range(shape.lists, -1, -1):
-        made = Optional[made] if shape.is_nullable_at(level) else made  # noqa: UP045
-        made = _list_of(made) if level else made
-    return made
+        kind = Optional[kind] if shape.is_nullable_at(level) else kind  # noqa: UP045
+        kind = _list_of(kind) if level else kind
+    return kind
 
 
 def _list_of(item: MsgspecType) -> MsgspecType:
@@ -435,11 +435,16 @@ def _build_decimal_type(shape: Shape) -> MsgspecType:
     """Return the type of an object reduced to the members that lead to exact scalars."""
     members: dict[str, MsgspecType] = {}
     for name, child in _get_exact_children(shape).items():
-        made: MsgspecType = _build_decimal_type(child) | None if child.composite else Any
-        for _ in range(child.lists if child.composite else 0):
-            made = list[made] | None
-        members[name] = made
+        members[name] = Any
+        if child.composite:
+            members[name] = _wrap_in_lists(_build_decimal_type(child) | None, child.lists)
     return _make_typed_dict("Object", members, total=False)
+
+
+def _wrap_in_lists(item: MsgspecType, levels: int) -> MsgspecType:
+    for _ in range(levels):
+        item = list[item] | None
+    return item
 
 
 class RowDecoders:
@@ -545,10 +550,7 @@ class RowDecoders:
         if column.shape.lists:
             if Decimal not in wire or column.shape.children:
                 return Any
-            made: MsgspecType = Decimal | None
-            for _ in range(column.shape.lists):
-                made = list[made] | None
-            return made
+            return _wrap_in_lists(Decimal | None, column.shape.lists)
         return Union[*wire, None] if wire else Any
 
     def _add_null(self, made: MsgspecType, shape: Shape, level: int) -> MsgspecType:

@@ -76,7 +76,7 @@ class _ListRead(NamedTuple):
     """The frame of a list, before its columns are assembled."""
 
     columns: dict[str, FrameColumn]
-    attrs: dict[str, Any]
+    attrs: dict[str, object]
     rows: TableRows
     tables: Mapping[str, TableRows]
 
@@ -140,7 +140,7 @@ def build_arrow_table(
 
 def read_columns(
     answer: AnswerData, path: str | None = None, *, strict: bool = True
-) -> tuple[dict[str, FrameColumn], dict[str, Any]]:
+) -> tuple[dict[str, FrameColumn], dict[str, object]]:
     """Return the columns of a list by name, and the ``attrs`` of its frame.
 
     Parameters and errors are those of :func:`build_list_frame`.
@@ -304,7 +304,9 @@ def _find_list_chain(chosen: ResultTable, explode: str) -> list[str]:
 # -- values beside the rows
 
 
-def _collect_values_beside(answer: AnswerData, outline: Any, table: ResultTable) -> dict[str, Any]:
+def _collect_values_beside(
+    answer: AnswerData, outline: object, table: ResultTable
+) -> dict[str, object]:
     """Return the values selected beside the rows of a frame, by dotted response name.
 
     JSON values in the order of selection: the scalars beside a list, and everything in a connection
@@ -317,13 +319,13 @@ def _collect_values_beside(answer: AnswerData, outline: Any, table: ResultTable)
         ".".join(name): value
         for name, value in _iter_values_beside(outline, answer.shape, (), place)
     }
-    values: dict[str, Any] = json.loads(json.dumps(found, default=answer.convert_to_json))
+    values: dict[str, object] = json.loads(json.dumps(found, default=answer.convert_to_json))
     return values
 
 
 def _iter_values_beside(
-    value: Any, shape: Shape, path: tuple[str, ...], place: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Any]]:
+    value: object, shape: Shape, path: tuple[str, ...], place: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the values below `path` that are not in lists or beside the rows of another list."""
     for name, child in shape.children.items():
         here = (*path, name)
@@ -342,8 +344,8 @@ def _iter_values_beside(
 
 
 def _build_attrs(
-    answer: AnswerData, outline: Any, table: ResultTable, rows: TableRows
-) -> dict[str, Any]:
+    answer: AnswerData, outline: object, table: ResultTable, rows: TableRows
+) -> dict[str, object]:
     beside = _collect_values_beside(answer, outline, table)
     total = None
     if table.total_name is not None and table.outermost is table:
@@ -504,7 +506,7 @@ def _take_elements(array: PandasArray, rows: NDArray[np.int64]) -> PandasArray:
 
 
 def write_parquet(
-    columns: Mapping[str, FrameColumn], attrs: Mapping[str, Any], file: Any, **options: Any
+    columns: Mapping[str, FrameColumn], attrs: Mapping[str, object], file: Any, **options: Any
 ) -> None:
     """Write columns as Parquet with their Arrow types, and metadata for pandas.
 
@@ -561,7 +563,7 @@ ERROR_DTYPES = {
 }
 
 
-def build_errors_frame(errors: Sequence[Mapping[str, Any]], answer: AnswerData) -> pd.DataFrame:
+def build_errors_frame(errors: Sequence[Mapping[str, object]], answer: AnswerData) -> pd.DataFrame:
     """Return errors as a DataFrame: message, path, list and row, line and column."""
     paths = [_get_error_path(error) for error in errors]
     found = _find_error_rows(answer, {path for path in paths if path}) if any(paths) else {}
@@ -584,7 +586,7 @@ def build_errors_frame(errors: Sequence[Mapping[str, Any]], answer: AnswerData) 
     return pd.DataFrame(rows, columns=list(ERROR_DTYPES)).astype(ERROR_DTYPES)
 
 
-def _get_error_path(error: Mapping[str, Any]) -> ErrorPath:
+def _get_error_path(error: Mapping[str, object]) -> ErrorPath:
     path = error.get("path")
     if isinstance(path, (list, tuple)) and all(isinstance(part, (str, int)) for part in path):
         return tuple(path)

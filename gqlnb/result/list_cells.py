@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from gqlnb.document import scalars
 from gqlnb.result.shape import Shape
 
+Converter: TypeAlias = "Callable[[Any], object]"
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from gqlnb.result.tables import ResultColumn
 
@@ -51,12 +53,12 @@ def get_cell_shape(column: ResultColumn) -> Shape:
     return Shape(lists=shape.lists, children=beside | node.children)
 
 
-def has_node(edge: Any, node: str) -> bool:
+def has_node(edge: object, node: str) -> bool:
     """Return whether a value is an edge with a node."""
     return isinstance(edge, dict) and edge.get(node) is not None
 
 
-def merge_edge(edge: dict[str, Any], column: ResultColumn) -> Any:
+def merge_edge(edge: dict[str, object], column: ResultColumn) -> object:
     """Return a node with the fields beside it in its edge, such as the size of a language."""
     node = column.node or ""
     row = edge[node]
@@ -67,11 +69,11 @@ def merge_edge(edge: dict[str, Any], column: ResultColumn) -> Any:
     return beside | row
 
 
-def _name_edge_field(name: str, taken: Any) -> str:
+def _name_edge_field(name: str, taken: Container[str]) -> str:
     return f"edge.{name}" if name in taken else name
 
 
-def flatten_lists(value: Any, levels: int) -> Iterable[Any]:
+def flatten_lists(value: Any, levels: int) -> Iterable[object]:
     """Return the items of a list of that many levels; a null list has no items.
 
     Raises
@@ -88,7 +90,7 @@ def flatten_lists(value: Any, levels: int) -> Iterable[Any]:
     return chain.from_iterable(flatten_lists(item, levels - 1) for item in value)
 
 
-def nest_items(value: Any, levels: int, items: Iterator[Any]) -> Any:
+def nest_items(value: Any, levels: int, items: Iterator[object]) -> object:
     """Return a list with the next of `items` in place of those of :func:`flatten_lists`."""
     if value is None:
         return None
@@ -119,12 +121,14 @@ def build_list_array(values: Sequence[Any], levels: int, items: pa.Array) -> pa.
 
 def get_cell_type(shape: Shape) -> pa.DataType:
     """Return the type of values in a cell, which are JSON values: timestamps are text."""
-    made = CELL_TYPES.get(_get_leaf_type(shape), pa.large_string())
+    cell_type = CELL_TYPES.get(_get_leaf_type(shape), pa.large_string())
     if shape.children:
-        made = pa.struct([(name, get_cell_type(child)) for name, child in shape.children.items()])
+        cell_type = pa.struct(
+            [(name, get_cell_type(child)) for name, child in shape.children.items()]
+        )
     for _ in range(shape.lists):
-        made = pa.list_(made)
-    return made
+        cell_type = pa.list_(cell_type)
+    return cell_type
 
 
 def _get_leaf_type(shape: Shape) -> str:
@@ -142,7 +146,7 @@ def has_json(shape: Shape) -> bool:
 
 def build_text_converter(
     shape: Shape, written: Callable[[Any], str], json: Callable[[Any], str]
-) -> Any:
+) -> Converter:
     """Return a converter from cell values to the values stored in Arrow, mostly text.
 
     Parameters
@@ -152,7 +156,7 @@ def build_text_converter(
     written, json
         Functions that convert any value to text, and a value of a JSON scalar.
     """
-    fit: Callable[[Any], Any]
+    fit: Converter
     if shape.children:
         fit = _build_object_converter(
             {
@@ -167,10 +171,10 @@ def build_text_converter(
     return _build_list_converter(fit, shape.lists)
 
 
-def _build_object_converter(below: Mapping[str, Callable[[Any], Any]]) -> Callable[[Any], Any]:
+def _build_object_converter(below: Mapping[str, Converter]) -> Converter:
     """Return a converter of objects, given one for each member."""
 
-    def convert_object(value: Any) -> Any:
+    def convert_object(value: object) -> object:
         if not isinstance(value, dict):
             raise TypeError
         return {name: below[name](value.get(name)) for name in below}
@@ -178,15 +182,15 @@ def _build_object_converter(below: Mapping[str, Callable[[Any], Any]]) -> Callab
     return convert_object
 
 
-def _keep_value(value: Any) -> Any:
+def _keep_value(value: object) -> object:
     return value
 
 
-def _build_list_converter(fit: Callable[[Any], Any], lists: int) -> Callable[[Any], Any]:
+def _build_list_converter(fit: Converter, lists: int) -> Converter:
     """Return a converter of the values in that many levels of lists, given one of a value."""
     below = _build_list_converter(fit, lists - 1) if lists else fit
 
-    def convert_lists(value: Any) -> Any:
+    def convert_lists(value: object) -> object:
         if value is None:
             return None
         if not lists:

@@ -101,7 +101,7 @@ def iter_misfits(shape: Shape, value: Any, path: Path = (), level: int = 0) -> I
         yield from _iter_field_misfits(shape, value, path)
 
 
-def _iter_field_misfits(shape: Shape, value: dict[str, Any], path: Path) -> Iterator[Misfit]:
+def _iter_field_misfits(shape: Shape, value: dict[str, object], path: Path) -> Iterator[Misfit]:
     fragment_fields: set[str] = set()
     if shape.fragments:
         named = shape.children.get("__typename")

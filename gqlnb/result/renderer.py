@@ -189,7 +189,8 @@ def build_grid(frame: pd.DataFrame, limit: int = IN_TEXT) -> Grid:
 
     shown = frame.iloc[:ROWS_SHOWN, :COLUMNS_SHOWN]
     series = [shown.iloc[:, at] for at in range(len(shown.columns))]
-    numeric = [is_numeric_dtype(it.dtype) and not is_bool_dtype(it.dtype) for it in series]
+    dtypes = [column.dtype for column in series]
+    numeric = [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in dtypes]
     names = [sanitize_text(name, limit) for name in shown.columns]
     cells = [[format_cell(value, limit) for value in column] for column in series]
     numbers = [at for at, is_number in enumerate(numeric) if is_number]

@@ -390,7 +390,7 @@ class Result:
 
     def _read_columns(
         self, path: str | None, *, strict: bool
-    ) -> tuple[dict[str, FrameColumn], dict[str, Any]]:
+    ) -> tuple[dict[str, FrameColumn], dict[str, object]]:
         from gqlnb.result.frames import read_columns
 
         answer = _load_schema(self)
@@ -524,10 +524,10 @@ class Result:
         forms = self._forms or NO_FORMS
         return AnswerData(shape or infer_shape(self.data), lambda: self.data, source, forms)
 
-    def _build_marks(self) -> dict[str, Any]:
+    def _build_marks(self) -> dict[str, object]:
         report = self.report
         partial = bool(self.errors) or (report is not None and not report.complete)
-        marks: dict[str, Any] = {"source": self.source, "partial": partial}
+        marks: dict[str, object] = {"source": self.source, "partial": partial}
         return marks if report is None else marks | {"report": report.to_dict()}
 
     def _finish_frame(self, answer: AnswerData, quiet: bool, frame: pd.DataFrame) -> None:

@@ -233,7 +233,7 @@ class _Field(NamedTuple):
 _SHAPE_CACHE: WeakKeyDictionary[GraphQLSchema, dict[Any, Shape]] = WeakKeyDictionary()
 
 
-def build_shape(document: Document, variables: Mapping[str, Any] | None = None) -> Shape | None:
+def build_shape(document: Document, variables: Mapping[str, object] | None = None) -> Shape | None:
     """Return the shape given by schema and document; None without a schema.
 
     Parameters
@@ -265,7 +265,7 @@ def build_shape(document: Document, variables: Mapping[str, Any] | None = None) 
 
 
 def get_conditions(
-    document: Document, variables: Mapping[str, Any] | None
+    document: Document, variables: Mapping[str, object] | None
 ) -> dict[str, bool] | None:
     """Return the Boolean variables of an execution, defaults included; None if unknown."""
     if not document.variables:
@@ -485,7 +485,7 @@ def find_connection_path(shape: Shape) -> ConnectionPath | None:
 # -- without a schema
 
 
-def infer_shape(data: Any) -> Shape:
+def infer_shape(data: object) -> Shape:
     """Return the shape inferred from values.
 
     Types are those of GraphQL where all values of a place agree. A place that is null or empty

@@ -79,7 +79,7 @@ class TableRows:
     @cached_property
     def key(self) -> ColumnBuilder | None:
         """The key column; None if its values are not unique within each list."""
-        found = next((each for each in self.columns if each.column is self.table.key), None)
+        found = next((found for found in self.columns if found.column is self.table.key), None)
         if found is None:
             return None
         try:

@@ -341,7 +341,7 @@ def _find_total(shape: Shape) -> str | None:
 # -- rows in decoded data
 
 
-def iter_rows_with_paths(table: ResultTable, data: Any) -> Iterator[tuple[Path, Any]]:
+def iter_rows_with_paths(table: ResultTable, data: object) -> Iterator[tuple[Path, Any]]:
     """Yield the rows of a list with the response path of their item, in the order of the frame."""
     for path, row in _iter_parent_rows(table, data):
         found = follow_path(row, table.path)
@@ -356,7 +356,7 @@ def iter_rows_with_paths(table: ResultTable, data: Any) -> Iterator[tuple[Path, 
                 yield (*here, number), node
 
 
-def _iter_parent_rows(table: ResultTable, data: Any) -> Iterator[tuple[Path, Any]]:
+def _iter_parent_rows(table: ResultTable, data: object) -> Iterator[tuple[Path, Any]]:
     parent = table.parent
     if parent is None or parent.parent is None:
         yield (), data
@@ -372,14 +372,16 @@ def follow_path(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-def list_rows(data: Any, table: ResultTable) -> list[Any]:
+def list_rows(data: object, table: ResultTable) -> list[Any]:
     """Return the rows of a list unchanged, without null edges, nodes and objects."""
     if table.parent is None:
         return [data] if data is not None else []
     return [row for _, row in iter_rows_with_paths(table, data)]
 
 
-def find_value_path(table: ResultTable, column: ResultColumn, row: int, data: Any) -> Path | None:
+def find_value_path(
+    table: ResultTable, column: ResultColumn, row: int, data: object
+) -> Path | None:
     """Return the response path of a column's value in a row; None if there is no such row."""
     path: Path = ()
     if table.parent is not None:

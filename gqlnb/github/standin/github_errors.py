@@ -86,7 +86,7 @@ def format_request_errors(
         return [{"locations": [], "message": _TOO_LARGE}]
     if first.startswith(_SYNTAX_PREFIX):
         return [_format_syntax_error(errors[0], text)]
-    # The document is parsed and walked again only when it was refused, which costs nothing otherwise.
+    # Refused documents are parsed and walked again, so that others pay nothing for this.
     collector = _PlaceCollector(TypeInfo(_load_schema()))
     visit(parse_source(text), TypeInfoVisitor(collector.type_info, collector))
     formatted: list[ErrorDict] = []

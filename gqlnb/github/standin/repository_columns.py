@@ -1,8 +1,8 @@
 """Repositories in columns, and searches in them: tens of bytes for each of millions.
 
-The rows are in the order of a search: most starred first, those of equal stars by owner and name, so
-that a range of stars is found by two binary searches. Logins are in alphabetical order, so that an
-owner is found without an index.
+The rows are in the order of a search: most starred first, those of equal stars by owner and name,
+so that a range of stars is found by two binary searches. Logins are in alphabetical order, so that
+an owner is found without an index.
 """
 
 from __future__ import annotations
@@ -362,7 +362,7 @@ class Population:
 
     def swap_rows(self, one: int, other: int) -> None:
         """Exchange two rows of a writable copy."""
-        # The rows of each owner have to stay sorted; two rows of one owner exchange without a trace.
+        # The rows of each owner stay sorted; an exchange within one owner changes no index.
         moves = ((int(self.owner[one]), one, other), (int(self.owner[other]), other, one))
         if moves[0][0] != moves[1][0]:
             for owner, old, new in moves:
@@ -537,7 +537,7 @@ def sort_rows(population: Population, rows: Rows, column: str, *, descending: bo
 def make_sort_key(population: Population, row: int, column: str) -> tuple[Any, ...]:
     """Return the sort key of a row: the value of a column and its id; for ``"id"`` the id alone.
 
-    An id is unique, rises with the time of creation, as GitHub's do, and does not change with stars.
+    An id is unique, rises with the time of creation, as GitHub's do, and does not depend on stars.
     """
     number = int(_compute_ids(population, np.array([row]))[0])
     if column == "id":

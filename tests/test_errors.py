@@ -2,7 +2,17 @@
 
 import pytest
 
-from gqlnb.errors import Problem, QueryError, RateLimited, SchemaError, sanitize_text
+from gqlnb.errors import (
+    Problem,
+    QueryError,
+    RateLimited,
+    SchemaError,
+    clean_text,
+    describe_path,
+    format_path,
+    sanitize_text,
+    suggest,
+)
 
 
 def test_a_problem_is_shown_with_a_caret_under_its_column():
@@ -119,3 +129,30 @@ def test_a_problem_is_an_error_of_a_response():
         "locations": [{"line": 2, "column": 3}],
         "extensions": {"hint": "Yes."},
     }
+
+
+@pytest.mark.parametrize(
+    ("word", "candidates", "expected"),
+    [
+        ("helo", ["hello", "world"], " Did you mean 'hello'?"),
+        ("xyz", ["hello", "world"], ""),
+        ("helo", [], ""),
+        ("a" * 200, ["a" * 200], ""),  # comparing long names takes too long
+    ],
+)
+def test_a_misspelled_word_is_answered_with_the_most_similar_one(word, candidates, expected):
+    """Only with one that is similar."""
+    assert suggest(word, candidates) == expected
+
+
+def test_a_path_is_written_with_dots_and_indices():
+    """As in Python; the root has an empty path."""
+    assert format_path(("a", "b", 0, "c")) == "a.b[0].c"
+    assert describe_path(("a", 1)) == " at a[1]"
+    assert describe_path(()) == ""
+
+
+def test_cleaned_text_keeps_its_lines():
+    """Control characters become spaces, and long text is cut."""
+    assert clean_text("a\x1b[31m\nb\u202e", 20) == "a [31m\nb "
+    assert clean_text("abcdef", 4) == "abc…"

@@ -7,7 +7,15 @@ from urllib.parse import quote
 
 import pytest
 
-from gqlnb.redact import abbreviate_secret, find_secrets, has_secret, redact_text, replace_secrets
+from gqlnb.redact import (
+    CONTEXT_PATTERNS,
+    TOKEN_PATTERNS,
+    abbreviate_secret,
+    find_secrets,
+    has_secret,
+    redact_text,
+    replace_secrets,
+)
 
 WORD = "cAn/ary+91=ab_Zq"  # every spelling of it differs from it
 
@@ -145,3 +153,10 @@ def test_overlapping_secrets_become_one_mask():
     """A known token may have a shape, too."""
     text = "x ghp_abcdefgh1234-more y"
     assert replace_secrets(text, find_secrets(text, ["abcdefgh1234-more"]))[0] == "x *** y"
+
+
+def test_no_prefix_hides_a_longer_one():
+    """The search stops at the first prefix that matches."""
+    for table in (TOKEN_PATTERNS, CONTEXT_PATTERNS):
+        prefixes = {prefix for pattern in table for prefix in pattern.prefixes}
+        assert not [(a, b) for a in prefixes for b in prefixes if a != b and a.startswith(b)]

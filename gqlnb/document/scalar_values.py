@@ -52,7 +52,7 @@ class OtherFormError(ValueError):
         self.form = form
 
 
-def unwrap(value: Any) -> Any:
+def unwrap(value: object) -> Any:
     """Convert a NumPy scalar to a Python value; return any other value unchanged."""
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 
@@ -62,7 +62,7 @@ def unwrap(value: Any) -> Any:
 
 def build_integer_reader(
     bits: int | None, *, texts: bool, signed: bool = True, wider: bool = False
-) -> Callable[[Any], int]:
+) -> Callable[[object], int]:
     """Return a function that converts a value to an integer.
 
     Parameters
@@ -98,7 +98,7 @@ def build_integer_reader(
     return read_integer
 
 
-def read_byte(value: Any) -> int:
+def read_byte(value: object) -> int:
     """Convert a number; text is in another form, such as Base64."""
     if isinstance(value, str):
         raise OtherFormError(ValueForm.TEXT)
@@ -108,7 +108,7 @@ def read_byte(value: Any) -> int:
 _read_long = build_integer_reader(64, texts=True)
 
 
-def read_number(value: Any) -> float:
+def read_number(value: object) -> float:
     """Convert a number to a float."""
     value = unwrap(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
@@ -116,7 +116,7 @@ def read_number(value: Any) -> float:
     return float(value)
 
 
-def read_number_text(value: Any) -> float:
+def read_number_text(value: object) -> float:
     """Convert a number or text to a float; servers on PostgreSQL send either.
 
     PostgreSQL's NaN is sent as text, because JSON cannot represent it, and is rejected: a column of
@@ -134,7 +134,7 @@ def read_number_text(value: Any) -> float:
     return found
 
 
-def read_decimal(value: Any) -> Decimal:
+def read_decimal(value: object) -> Decimal:
     """Convert a number or text to an exact decimal."""
     if type(value) is Decimal:  # from the JSON decoder
         return value
@@ -148,7 +148,7 @@ def read_decimal(value: Any) -> Decimal:
     raise ValueError
 
 
-def read_money(value: Any) -> Decimal:
+def read_money(value: object) -> Decimal:
     """Convert an amount; PostgreSQL's type ``money`` is formatted for a locale: ``$1,234.50``."""
     try:
         return read_decimal(value)
@@ -157,7 +157,7 @@ def read_money(value: Any) -> Decimal:
     raise OtherFormError(ValueForm.AMOUNT)
 
 
-def read_boolean(value: Any) -> bool:
+def read_boolean(value: object) -> bool:
     """Return a Boolean."""
     value = unwrap(value)
     if not isinstance(value, bool):
@@ -168,7 +168,7 @@ def read_boolean(value: Any) -> bool:
 # -- text
 
 
-def read_text(value: Any) -> str:
+def read_text(value: object) -> str:
     """Return text without lone surrogates."""
     if not isinstance(value, str):
         raise TypeError
@@ -176,7 +176,7 @@ def read_text(value: Any) -> str:
     return str(value)
 
 
-def read_id(value: Any) -> str:
+def read_id(value: object) -> str:
     """Convert an ID to text; some endpoints send a number."""
     value = unwrap(value)
     return (
@@ -184,7 +184,7 @@ def read_id(value: Any) -> str:
     )
 
 
-def read_object_text(value: Any) -> str:
+def read_object_text(value: object) -> str:
     """Convert text, or an object with a text form such as a UUID or a path, to text."""
     if isinstance(value, (bool, int, float, bytes, Mapping, list, tuple)):
         raise TypeError
@@ -236,26 +236,26 @@ def _parse_nanoseconds(text: str) -> int:
     return int(digits.ljust(3, "0"))
 
 
-def _parse_zoned(value: Any) -> tuple[datetime, int]:
+def _parse_zoned(value: object) -> tuple[datetime, int]:
     found, rest = _parse_datetime(value)
     if found.tzinfo is None:
         raise OtherFormError(ValueForm.LOCAL)
     return found, rest
 
 
-def _parse_local(value: Any) -> tuple[datetime, int]:
+def _parse_local(value: object) -> tuple[datetime, int]:
     found, rest = _parse_datetime(value)
     if found.tzinfo is not None:
         raise OtherFormError(ValueForm.ZONED)
     return found, rest
 
 
-def read_zoned_datetime(value: Any) -> datetime:
+def read_zoned_datetime(value: object) -> datetime:
     """Convert a value to a datetime with a time zone."""
     return _require_microseconds(*_parse_zoned(value))
 
 
-def read_local_datetime(value: Any) -> datetime:
+def read_local_datetime(value: object) -> datetime:
     """Convert a value to a datetime without a time zone."""
     return _require_microseconds(*_parse_local(value))
 
@@ -267,13 +267,13 @@ def _require_microseconds(found: datetime, rest: int) -> datetime:
     return found
 
 
-def read_zoned_nanoseconds(value: Any) -> int:
+def read_zoned_nanoseconds(value: object) -> int:
     """Convert a value with a time zone to nanoseconds since 1970 in UTC."""
     found, rest = _parse_zoned(value)
     return _count_nanoseconds(found.astimezone(UTC).replace(tzinfo=None), rest)
 
 
-def read_local_nanoseconds(value: Any) -> int:
+def read_local_nanoseconds(value: object) -> int:
     """Convert a value without a time zone to nanoseconds since 1970."""
     return _count_nanoseconds(*_parse_local(value))
 
@@ -286,7 +286,7 @@ def _count_nanoseconds(found: datetime, rest: int) -> int:
     return count
 
 
-def read_timestamp(value: Any) -> datetime:
+def read_timestamp(value: object) -> datetime:
     """Convert text to a datetime with a time zone; the unit of a number is unknown."""
     number = unwrap(value)
     if isinstance(number, (int, float)) and not isinstance(number, bool):
@@ -296,7 +296,7 @@ def read_timestamp(value: Any) -> datetime:
     return read_zoned_datetime(value)
 
 
-def build_epoch_reader(unit: str) -> Callable[[Any], datetime]:
+def build_epoch_reader(unit: str) -> Callable[[object], datetime]:
     """Return a function that converts a number of `unit` since 1970, or ISO 8601 text.
 
     Parameters
@@ -307,7 +307,7 @@ def build_epoch_reader(unit: str) -> Callable[[Any], datetime]:
     return partial(_read_epoch, 1_000_000 if unit == "seconds" else 1_000)
 
 
-def _read_epoch(step: int, value: Any) -> datetime:
+def _read_epoch(step: int, value: object) -> datetime:
     value = unwrap(value)
     if isinstance(value, str) and re.fullmatch(r"[+-]?\d+(\.\d+)?", value):
         value = Decimal(value)
@@ -323,7 +323,7 @@ def _read_epoch(step: int, value: Any) -> datetime:
 # -- dates and times of day
 
 
-def read_date(value: Any) -> date:
+def read_date(value: object) -> date:
     """Convert a value to a date."""
     if isinstance(value, str):
         return _parse_iso(date.fromisoformat, value, "date")
@@ -334,7 +334,7 @@ def read_date(value: Any) -> date:
     return value.date() if isinstance(value, datetime) else value
 
 
-def _parse_clock(value: Any) -> time:
+def _parse_clock(value: object) -> time:
     if isinstance(value, str):
         if _parse_nanoseconds(value):
             message = "it has nanoseconds, which a time of Python cannot represent"
@@ -355,7 +355,7 @@ def _parse_time(text: str) -> time:
     raise OtherFormError(ValueForm.ZONED_TIMESTAMP if found.tzinfo else ValueForm.LOCAL_TIMESTAMP)
 
 
-def read_time(value: Any) -> time:
+def read_time(value: object) -> time:
     """Convert a value to a time of day without a time zone."""
     found = _parse_clock(value)
     if found.tzinfo is not None:
@@ -363,7 +363,7 @@ def read_time(value: Any) -> time:
     return found
 
 
-def read_zoned_time(value: Any) -> time:
+def read_zoned_time(value: object) -> time:
     """Convert a value to a time of day with a time zone."""
     found = _parse_clock(value)
     if found.tzinfo is None:
@@ -374,7 +374,7 @@ def read_zoned_time(value: Any) -> time:
 # -- values to send
 
 
-def send_datetime(value: Any) -> Any:
+def send_datetime(value: object) -> object:
     """Convert a date to its midnight in UTC; return any other value unchanged.
 
     A datetime without a time zone is not converted, because it may be a local time.
@@ -384,21 +384,21 @@ def send_datetime(value: Any) -> Any:
     return value
 
 
-def send_local_datetime(value: Any) -> Any:
+def send_local_datetime(value: object) -> object:
     """Convert a date to its midnight; return any other value unchanged."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day)
     return value
 
 
-def build_epoch_sender(unit: str) -> Callable[[Any], Any]:
+def build_epoch_sender(unit: str) -> Callable[[object], object]:
     """Return a function that converts datetimes with a time zone to integers since 1970.
 
     It returns other values unchanged; `unit` is as for :func:`build_epoch_reader`.
     """
     step = timedelta(seconds=1) if unit == "seconds" else timedelta(milliseconds=1)
 
-    def send_count(value: Any) -> Any:
+    def send_count(value: object) -> object:
         if not isinstance(value, datetime) or value.tzinfo is None:
             return value
         return (value - EPOCH.replace(tzinfo=UTC)) // step
@@ -406,7 +406,7 @@ def build_epoch_sender(unit: str) -> Callable[[Any], Any]:
     return send_count
 
 
-def send_date(value: Any) -> Any:
+def send_date(value: object) -> object:
     """Convert a datetime at midnight to its date; return any other value unchanged."""
     if not isinstance(value, datetime):
         return value
@@ -416,6 +416,6 @@ def send_date(value: Any) -> Any:
     return value.date()
 
 
-def send_number(value: Any) -> Any:
+def send_number(value: object) -> object:
     """Convert a decimal to a float; return any other value unchanged."""
     return float(value) if isinstance(value, Decimal) else value

@@ -58,6 +58,7 @@ class CachedRefusal(NamedTuple):
 def cache_documents(parse: DocumentParser) -> DocumentParser:
     """Return a caching version of `parse`; errors are cached too."""
 
+    # lru_cache does not cache exceptions, so that an error is returned as a value.
     @lru_cache(MAX_DOCUMENTS)
     def parse_or_refuse(
         text: str, operation: str | None, limits: Limits | None, introspection: bool
@@ -263,6 +264,7 @@ class Schema:
                 return schema
             schema = schema.graphql
 
+        # Only without arguments: a remembered Schema can't know another context or other options.
         def make() -> Schema:
             self = cls.__new__(cls)
             self._set_adapter(build_adapter(schema, context, options))

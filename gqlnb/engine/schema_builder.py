@@ -93,6 +93,7 @@ def _build_schema(sdl: str, *, strict: bool) -> tuple[GraphQLSchema | None, list
     try:
         with nullcontext() if strict else pause_collector():
             ast = parse(sdl, no_location=not strict)
+            # An operation in the place of a schema is reported by this error alone.
             if errors := find_operation_errors(ast):
                 return None, errors
             errors = validate_sdl(ast)
@@ -240,6 +241,7 @@ def load_introspection(data: Any, whence: str) -> LoadedSchema:
     if repeated := [sanitize_text(name, 40) for name, count in counts.items() if count > 1]:
         notes.append(f"{whence} describes types more than once: {join_first(repeated)}.")
     schema, reason = build_introspected(data)
+    # Repaired only after a failure, since this copies the whole result.
     if schema is None:
         mended, dropped = remove_wrong_defaults(data)
         if dropped:

@@ -77,7 +77,7 @@ def worlds(draw: st.DrawFn, *, plain: bool = False) -> World:
     )
 
 
-# -- what is right
+# -- expectations
 
 
 def shorten(world: World, rows: list[Any]) -> list[Any]:

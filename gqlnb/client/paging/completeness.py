@@ -26,7 +26,7 @@ __all__ = [
 MAX_EQUAL_PAGES = 40  # equal pages in a row, of rows without an identifier
 MAX_BARREN_NUMBERED_PAGES = 2  # pages in a row without new rows, of lists paged by numbers
 LAST_PAGE_FIELDS = ("lastPage", "last_page")  # a page number; other fields count the pages
-MAY_CONTINUE = "the list may go on, and the object it stands in cannot be asked for again."
+MAY_CONTINUE = "the list may have more items, but its object cannot be requested again."
 SMALLEST_SERVICE_LIMIT = 5  # items; no service is known that cuts lists to fewer
 MAX_ITEMS_INSPECTED = 20  # items of each list that are searched for further lists
 
@@ -129,7 +129,7 @@ def _follow_number(
     if more is False or (more is None and over):
         return COMPLETE
     if cursor.last_length == 0:
-        return "there is more, but an empty page came"
+        return "there are more items, but an empty page came"
     if cut:
         return "max_results"
     if (
@@ -138,7 +138,7 @@ def _follow_number(
         or cursor.equal_pages >= MAX_EQUAL_PAGES
     ):
         name = ".".join(cursor.field.arguments.position)
-        return f"the same page came again: the endpoint does not look at `{name}:`."
+        return f"the same page came again: the endpoint ignores `{name}:`."
     cursor.is_probing = more is None and (left == 0 or not full)
     cursor.advance(page)
     undecided = cursor.is_probing and not cursor.reachable

@@ -305,7 +305,7 @@ class Crawler:
     def _find_null_pages(
         self, request: PageRequest, result: Result
     ) -> list[tuple[ListCursor, int | None]]:
-        """Return the lists, with the sizes requested, whose page came as null."""
+        """Return the lists with a null page, and the sizes requested."""
         return [
             (cursor, size)
             for number, (cursor, size) in enumerate(
@@ -315,7 +315,7 @@ class Crawler:
         ]
 
     def _add_pages(self, request: PageRequest, result: Result) -> None:
-        """Process the pages whose turn it is, and keep those that came early."""
+        """Process the pages of an answer in their order; keep those that came early."""
         self._sizes.note_batch(len(request.cursors), self._batch)
         self._errors += [error for error in result.errors if not error.get("path")]
         entries = zip(request.cursors, request.positions, request.sizes, strict=True)
@@ -362,11 +362,13 @@ class Crawler:
             self._unknown_lists = tuple(find_unknown_lists(self.data, self._plan.fields))
         for field, size in self._sizes.list_unrequested():
             name = ".".join(field.arguments.size)
-            self._doubts[field.name, f"the query asks for `{name}: {size}`."] += 1
+            self._doubts[field.name, f"the query has `{name}: {size}`."] += 1
         for field in filter(self._plan.has_both_sizes, self._sizes.base_sizes):
             self._doubts[field.name, "`first:` and `last:` together leave items out."] += 1
         for name, argument in self._plan.unfollowed.items():
-            self._doubts[name, f"it takes `{argument}:`, and nothing tells how it goes on."] += 1
+            self._doubts[
+                name, f"it takes `{argument}:`, and its pages do not say whether more follow."
+            ] += 1
         self._add_lists(None, self.data)
         self._note_unanswered(self.data, self._errors)
         if self._plan.hidden is not None and not self._is_plain:
@@ -451,7 +453,7 @@ class Crawler:
         trimmed = [{**e, "path": list(e.get("path") or ())[len(steps) :]} for e in within]
         self._note_unanswered(page.get(PLAIN_LIST_STEP, page), trimmed, cursor.path)
         if lookup is not None and lookup.is_verified and not has_keys(result.data, number, cursor):
-            self._end_list(cursor, "another object came than the one asked for")
+            self._end_list(cursor, "another object came than the one requested")
             return
         if field.kind == "page" and cursor.check_numbering(page):
             self._open.append(cursor)  # pages are counted from 1, so page 1 was the first one
@@ -628,7 +630,7 @@ class Crawler:
         lookups = [cursor for cursor in self._open if cursor.type_name is not None]
         self._open = [cursor for cursor in self._open if cursor.type_name is None]
         for cursor in dict.fromkeys([*request.cursors, *lookups]):
-            self._end_list(cursor, f"its objects cannot be asked for again: {message}")
+            self._end_list(cursor, f"its objects cannot be requested again: {message}")
 
     def recall_requests(self) -> None:
         """Reopen the lists of all requests without an answer."""
@@ -790,15 +792,15 @@ class Crawler:
             yield f"{self.got:,} items came, and the endpoint counts {expected:,}."
         if self._unknown_lists:
             names = ", ".join(self._unknown_lists[:3])
-            yield f"{names}: may go on; no schema is known that would say so."
+            yield f"{names}: may have more items, which is unknown without a schema."
 
     def _list_notes(self) -> Iterator[str]:
         """Yield further sentences for the report."""
         if self.begun and not self._sizes.base_sizes and not self._is_plain:
-            yield "The query has no list that comes in pages."
+            yield "The query has no list with pages."
         yield from self._remarks
         if self._sizes.base_sizes and self._plan.schema is None:
-            yield "Lists were found by their names: no schema is known."
+            yield "Lists were found by their names, as no schema is available."
 
 
 def list_messages(error: GqlnbError) -> list[str]:

@@ -358,7 +358,7 @@ class ListCursor:
     def move_to(self, cursor: object) -> str | None:
         """Move to the next page by its cursor; return the reason if it cannot be requested."""
         if not isinstance(cursor, str | int) or cursor == "":
-            return "there is more, without a cursor"
+            return "there are more items, but no cursor"
         if cursor in self.seen:
             return "the same cursor came twice"
         if self.barren_pages >= MAX_BARREN_PAGES:
@@ -396,7 +396,7 @@ class ListCursor:
         """The reason why further pages cannot be requested; None if they can."""
         if self.reachable:
             return None
-        return "there is more, of an object that cannot be asked for again"
+        return "there are more items, but their object cannot be requested again"
 
     def release(self) -> None:
         """Free the memory that is needed only for further pages."""

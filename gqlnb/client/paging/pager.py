@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["ADVICE", "Pager"]
 
 FAILED, INTERRUPTED = "failed", "interrupted"
-ADVICE = "They are in error.result; client.resume() goes on from there."
+ADVICE = "They are in error.result; client.resume() continues from there."
 GITHUB_PAGE = 100  # items; GitHub documentation, "Rate limits and query limits", node limit
 
 
@@ -120,7 +120,7 @@ class Pager:
         """
         crawler = self._unfinished if failure is None else getattr(failure, "_crawler", None)
         if not isinstance(crawler, Crawler) or not crawler.is_open:
-            msg = "There is nothing to go on with: no paging of this client failed or was stopped."
+            msg = "There is nothing to resume: no paging of this client failed or was interrupted."
             raise QueryError(msg)
         check_options({"max_requests": max_requests})
         most = None if max_requests is None else crawler.requests + max_requests
@@ -326,4 +326,4 @@ def attach_partial_result(error: BaseException, crawler: Crawler, ended: str) ->
     if ended == FAILED and error.args and not getattr(error, "problems", ()):
         error.args = (f"{error.args[0]} {crawler.got:,} items came before. {ADVICE}",)
     if ended == INTERRUPTED:
-        error.add_note(f"{crawler.build_report(ended)}. Go on with client.resume().")
+        error.add_note(f"{crawler.build_report(ended)}. Continue with client.resume().")

@@ -372,8 +372,8 @@ def build_unrecordable_error(recording: Recording, what: str, why: str) -> Repla
     else:
         way = "ask a client that has no recording="
     return ReplayError(
-        f"{recording.display_path} counts here, and recordings hold no {what}: {why} To have them, "
-        f"{way}. A cell that nbval is not to run has the tag nbval-skip."
+        f"{recording.display_path} is active, and recordings cannot hold {what}: {why} "
+        f"To have them, {way}. A cell that nbval should not run has the tag nbval-skip."
     )
 
 

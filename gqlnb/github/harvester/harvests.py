@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Harvest", "harvest", "harvest_frame"]
 
 DEFAULT_WIDTH = 16  # requests at once, if the executor does not say how many workers it has
-RESUME_HINT = "What came is kept: run the same again, and it goes on from there."
+RESUME_HINT = "The rows so far are kept: run the same call again to continue."
 
 
 class HarvestOptions(TypedDict, total=False):

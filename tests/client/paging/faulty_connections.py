@@ -221,7 +221,7 @@ def no_count(_items: Items, good: Page, _begin: int, _first: int) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One way to serve a connection wrongly, and what can be got of it with pages of five.
+    """A fault of a connection, and the result that is possible with pages of five.
 
     Attributes
     ----------
@@ -309,12 +309,12 @@ class Failing:
     schema
         Where to execute.
     fails
-        By the number of a request, from 1: what is raised instead of its answer; or, if it is a
+        By the number of a request, from 1: the error to raise instead of its answer; or, if it is a
         mapping, the members of the answer.
     heavy
         Most rows of all connections of an answer together; beyond them it is a 502.
     refused
-        The same, but what comes is null, with an error RESOURCE_LIMITS_EXCEEDED.
+        The same, but with null and an error RESOURCE_LIMITS_EXCEEDED.
 
     Attributes
     ----------

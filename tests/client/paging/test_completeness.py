@@ -217,7 +217,9 @@ def test_a_page_with_two_lists_is_not_proved_complete() -> None:
     resolvers = serve_items(lambda _: {"media": ITEMS[:5], "users": ITEMS[:5]})
     result, _ = execute_all(sdl, resolvers, "{ items { media { name } users { name } } }")
     assert result.report is not None
-    assert result.report.doubts == ("items: it takes `page:`, and nothing tells how it goes on.",)
+    assert result.report.doubts == (
+        "items: it takes `page:`, and its pages do not say whether more follow.",
+    )
 
 
 def test_a_list_that_an_error_made_null_is_reported() -> None:

@@ -106,7 +106,7 @@ def test_faults_give_the_same_result_as_single_requests(name: str) -> None:
         assert items.asked <= fault.most + WIDTH - 1
 
 
-# Their items change with each request: what comes depends on the order in which they are answered.
+# Their items change with each request, so the result depends on the order of the answers.
 CHANGING = {"shrinks", "grows", "grows in front", "reordered", "empty pages"}
 
 

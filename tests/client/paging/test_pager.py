@@ -176,7 +176,7 @@ def world() -> World:
 ALL = [f"item {number}" for number in range(25)]
 
 
-# -- what comes
+# -- results
 
 
 def test_all_pages_come_as_one_result(world: World) -> None:
@@ -309,7 +309,7 @@ def test_a_query_without_connections_is_one_page(world: World) -> None:
     result = world.client().execute_all("{ plain }")
     assert result.data == {"plain": "text"}
     assert result.report is not None
-    assert result.report.notes == ("The query has no list that comes in pages.",)
+    assert result.report.notes == ("The query has no list with pages.",)
 
 
 def test_a_path_selects_the_list_to_follow(world: World) -> None:
@@ -380,7 +380,7 @@ def test_progress_is_called_for_each_answer(world: World) -> None:
     assert heard == [(10, 25, 1), (20, 25, 2), (25, 25, 3)]
 
 
-# -- what is refused
+# -- refusals
 
 
 @pytest.mark.parametrize("kind", ["mutation", "subscription"])
@@ -456,7 +456,7 @@ def test_a_missing_cursor_ends_paging(world: World, cursor: str | None) -> None:
     world.fault = lambda made, _: {"pageInfo": {**made["pageInfo"], "endCursor": cursor}}
     names, report = ended(world)
     assert names == ALL[:10]
-    assert report.ended == "there is more, without a cursor"
+    assert report.ended == "there are more items, but no cursor"
 
 
 def test_empty_pages_end_paging(world: World) -> None:
@@ -571,7 +571,7 @@ def test_objects_without_identifiers_are_reported(world: World) -> None:
     result = world.client().execute_all(text)
     assert len(result.frame("loose.parts")) == 6 * 3
     assert result.report is not None
-    assert result.report.ended == "there is more, of an object that cannot be asked for again"
+    assert result.report.ended == "there are more items, but their object cannot be requested again"
     assert result.report.notes[0].startswith("loose.parts: ")
     assert result.report.notes[0].endswith("(6 times)")
 
@@ -663,7 +663,7 @@ def test_an_interrupt_keeps_the_pages(world: World) -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
         client.execute_all(ITEMS)
     assert world.names(caught.value.result) == ALL[:20]  # type: ignore[attr-defined]
-    assert "Go on with client.resume()." in caught.value.__notes__[0]
+    assert "Continue with client.resume()." in caught.value.__notes__[0]
     assert world.names(client.resume()) == ALL
 
 
@@ -693,7 +693,7 @@ def test_resuming_without_unfinished_paging_raises(world: World) -> None:
     """Without an interrupt before, and with a complete result."""
     client = world.client()
     for failure in (None, client.execute_all(ITEMS), GqlnbError("another")):
-        with pytest.raises(QueryError, match="nothing to go on with"):
+        with pytest.raises(QueryError, match="nothing to resume"):
             client.resume(failure)
 
 
@@ -788,7 +788,7 @@ def test_without_a_schema_connections_are_found_by_names(secretive: str) -> None
     assert result.report is not None
     assert result.report.complete
     assert result.report.notes[0].startswith("No schema could be loaded: ")
-    assert result.report.notes[1] == "Lists were found by their names: no schema is known."
+    assert result.report.notes[1] == "Lists were found by their names, as no schema is available."
     assert [len(row["parts"]["nodes"]) for row in bare.data["items"]["nodes"]] == [3] * 25
     assert bare.report is not None
     assert not bare.report.complete
@@ -798,7 +798,7 @@ def test_a_plain_list_without_a_schema_is_not_complete(secretive: str) -> None:
     """Only a schema tells whether the list has arguments for further pages."""
     with (
         Client(secretive) as client,
-        pytest.warns(UserWarning, match="all: may go on; no schema is known"),
+        pytest.warns(UserWarning, match="all: may have more items, which is unknown"),
     ):
         result = client.execute_all("{ all { name } }")
     assert result.report is not None

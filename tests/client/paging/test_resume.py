@@ -52,7 +52,7 @@ def test_ctrl_c_at_any_point_loses_no_items(
 def test_ctrl_c_is_raised_after_the_block() -> None:
     """Once, and afterwards as usual."""
     done = []
-    with pytest.raises(KeyboardInterrupt), defer_interrupt():  # noqa: PT012 - what is tested
+    with pytest.raises(KeyboardInterrupt), defer_interrupt():  # noqa: PT012 - the block is under test
         signal.raise_signal(signal.SIGINT)
         done.append("the rest")
     assert done == ["the rest"]
@@ -102,7 +102,7 @@ def test_a_copied_result_cannot_be_resumed() -> None:
     again = copy.deepcopy(some)
     assert again.data == some.data
     assert again.report == some.report
-    with pytest.raises(QueryError, match="nothing to go on with"):
+    with pytest.raises(QueryError, match="nothing to resume"):
         client.resume(again)
     assert ids(client.resume(some).data) == WHOLE
     assert ids(again.data) == WHOLE[: 2 * SIZE]
@@ -112,7 +112,7 @@ def test_finished_paging_cannot_be_resumed() -> None:
     """There is no unfinished paging."""
     client, _, _ = faulty("right")
     assert len(list(client.pages(QUERY))) == TOTAL // SIZE
-    with pytest.raises(QueryError, match="nothing to go on with"):
+    with pytest.raises(QueryError, match="nothing to resume"):
         client.resume()
 
 

@@ -74,9 +74,9 @@ def test_subscriptions_and_files_are_refused(
     with serve(schema, port=0) as server, ExitStack() as stack:
         options = within(stack, monkeypatch, kind, path, mode)
         client = Client(schema if where == "in process" else server.url, **options)
-        with pytest.raises(ReplayError, match=f"hold no subscriptions: .*{way_out}"):
+        with pytest.raises(ReplayError, match=f"cannot hold subscriptions: .*{way_out}"):
             client.subscribe(COUNT)
-        with pytest.raises(ReplayError, match=f"hold no requests with files: .*{way_out}"):
+        with pytest.raises(ReplayError, match=f"cannot hold requests with files: .*{way_out}"):
             client.execute(SIZE, {"file": io.BytesIO(b"x")})
         assert begun == []
         assert len(server.log) == 0

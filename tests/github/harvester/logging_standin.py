@@ -16,7 +16,7 @@ KEYS = ["owner", "name", "stargazers"]
 
 
 class Listening(StandIn):
-    """A stand-in that counts what it is asked, and may fail from some request on.
+    """A stand-in that counts its requests, and may fail from a given request on.
 
     Attributes
     ----------

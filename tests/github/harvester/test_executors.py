@@ -92,7 +92,7 @@ def test_an_endpoint_that_needs_it_gets_one_request_at_a_time(people, truth):
     assert most == [1]
 
 
-# ---------------------------------------------------------------- what travels
+# ---------------------------------------------------------------- pickling
 
 
 def test_the_pickle_has_no_secret(guarded, spelled):

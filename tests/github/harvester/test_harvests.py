@@ -135,7 +135,7 @@ def test_the_next_budget_is_waited_for(people, truth, monkeypatch):
     assert any(seconds > 3000 for seconds in clock.slept)
 
 
-# ---------------------------------------------------------------- what it says
+# ---------------------------------------------------------------- reports
 
 
 def test_a_dry_run_only_counts(client, standin, truth):

@@ -23,7 +23,7 @@ def broken(tmp_path, people):
     """Return a folder with a harvest that failed midway."""
     standin = Listening(people)
     standin.fails = FAILS
-    with pytest.raises(GqlnbError, match="run the same again"):
+    with pytest.raises(GqlnbError, match="run the same call again"):
         github.harvest(EVERYTHING, client=Client(standin), out=tmp_path / "out", part=PART)
     return tmp_path / "out"
 

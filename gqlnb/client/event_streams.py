@@ -80,7 +80,7 @@ class EventDecoder:
     def may_end(self) -> bool:
         """Return whether the stream is complete at the end of the bytes.
 
-        Servers that do not name their events have no other way to say so.
+        Servers that do not name their events end a stream in this way alone.
         """
         return self.ended or self._has_unnamed
 
@@ -119,7 +119,7 @@ def make_stream_decoder(
     Parameters
     ----------
     content_type
-        What the body says it is.
+        The ``Content-Type`` of the response.
     most
         Bytes that an answer may have; None for any number.
     """

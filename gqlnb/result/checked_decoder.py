@@ -233,6 +233,7 @@ def read_lazily(body: bytes, decoder: CheckedDecoder, document: Document) -> Laz
         lists = list(_iter_outermost_lists(envelope, envelope.outline, decoder.shape, ()))
     except (ValueError, RecursionError):
         return None
+    # Also rejects answers without items, whose data are not worth postponing.
     count = sum(len(found.pieces) for found in lists)
     if len(body) > MAX_ITEM_BYTES * count:
         return None

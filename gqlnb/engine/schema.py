@@ -58,6 +58,7 @@ class CachedRefusal(NamedTuple):
 def cache_documents(parse: DocumentParser) -> DocumentParser:
     """Return a caching version of `parse`; errors are cached too."""
 
+    # lru_cache does not cache exceptions, so that an error is returned as a value.
     @lru_cache(MAX_DOCUMENTS)
     def parse_or_refuse(
         text: str, operation: str | None, limits: Limits | None, introspection: bool
@@ -92,6 +93,9 @@ async def _await_result(pending: Awaitable[Result]) -> Result:
     return await pending
 
 
+# A request error (syntax, validation, variables) is an exception; an error of a field is part of
+# the result. The engine, the HTTP responses and the contract tests agree on this line, so that a
+# mistake is the same exception on every transport.
 class Schema:
     """A GraphQL schema and the functions that resolve its fields.
 
@@ -267,6 +271,7 @@ class Schema:
                 return schema
             schema = schema.graphql
 
+        # Only without arguments: a remembered Schema can't know another context or other options.
         def make() -> Schema:
             self = cls.__new__(cls)
             self._set_adapter(build_adapter(schema, context, options))

@@ -234,7 +234,7 @@ def prepare_files(
         uploads: dict[int, Upload] = {}
         return {name: wrap_files(name, value, uploads) for name, value in values.items()}
     name = next(name for name, value in values.items() if has_file(value))
-    where = "a transport of one's own"
+    where = "a custom transport"
     if isinstance(transport, (AsgiTransport, HttpTransport)):
         where = transport.source if isinstance(transport, AsgiTransport) else "a subscription"
     msg = (

@@ -15,7 +15,7 @@ from gqlnb.http.sse import EVENT_STREAM
 from gqlnb.redact import strip_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
     from gqlnb.client.transports import AsgiTransport
     from gqlnb.http.messages import Request
@@ -28,18 +28,18 @@ Message = dict[str, Any]
 class AsgiCall:
     """An application that runs with one scope, and the messages to and from it.
 
-    It waits with its next message until we have taken the last one.
+    Its next message waits until the last one was received here.
 
     Parameters
     ----------
     asgi
         The application.
     scope
-        What it is asked for.
+        The ASGI scope.
     first
         The first message to it.
     last
-        What it hears when we leave.
+        The message that disconnects.
     """
 
     def __init__(self, asgi: AsgiTransport, scope: Message, first: Message, last: Message) -> None:
@@ -130,8 +130,8 @@ async def open_asgi_link(
         async with asyncio.timeout(seconds):
             message = await running.receive_message()
     except (TransportError, TimeoutError) as error:
-        said = str(error) or "nobody answered in time"
-        fault = NotOfferedError(f"{asgi.source}: it opens no WebSocket ({said}).")
+        reason = str(error) or "no answer in time"
+        fault = NotOfferedError(f"{asgi.source}: it opens no WebSocket ({reason}).")
     except BaseException:
         await running.close()
         raise
@@ -167,9 +167,9 @@ async def stream_asgi_events(
         If the application fails, or its stream breaks off.
     """
     body = request.encode()
-    said = {"accept": accept, "content-length": str(len(body))}
+    headers = {"accept": accept, "content-length": str(len(body))}
     first = {"type": "http.request", "body": body, "more_body": False}
-    running = AsgiCall(asgi, asgi.build_scope("http", said), first, {"type": "http.disconnect"})
+    running = AsgiCall(asgi, asgi.build_scope("http", headers), first, {"type": "http.disconnect"})
     try:
         head: Message | None = None
         try:
@@ -222,9 +222,11 @@ async def read_pieces(running: AsgiCall, encoding: str, source: str) -> AsyncGen
     raise TransportError(msg)
 
 
-async def read_bodies(hear: Callable[[], Any]) -> AsyncGenerator[bytes, None]:
+async def read_bodies(
+    receive: Callable[[], Awaitable[Message | None]],
+) -> AsyncGenerator[bytes, None]:
     """Yield the parts of a body."""
-    while (message := await hear()) is not None:
+    while (message := await receive()) is not None:
         yield message.get("body", b"")
         if not message.get("more_body"):
             return

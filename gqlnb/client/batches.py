@@ -94,6 +94,7 @@ async def arun_batch(
     items = check_items(documents, concurrency)
     outcomes: list[BatchOutcome | None] = []
 
+    # Workers and not a task per document: the iterable may be endless, or make documents lazily.
     async def run_worker() -> None:
         for item in items:  # shared by the workers
             place = len(outcomes)

@@ -161,6 +161,8 @@ class Client:
         self._endpoint: Endpoint = replace(
             endpoint, description=description, explicit_schema=explicit_schema
         )
+        # Every part has its own state and knows the parts below alone: endpoint, limiter, sender,
+        # store, preparer, pager.
         self._rate_limiter = RateLimiter(
             get_queue(endpoint.transport), endpoint.source, endpoint.limits.wait
         )
@@ -549,7 +551,7 @@ class Client:
         Yields
         ------
         Result
-            ``.report`` tells what has come so far.
+            ``.report`` counts the items so far.
 
         Raises
         ------
@@ -628,7 +630,7 @@ class Client:
         Returns
         -------
         Result
-            In the shape of the query; ``.report`` tells how many items came of how many, in how
+            In the shape of the query; ``.report`` says how many items came of how many, in how
             many requests, why it ended, and whether it is proved that everything came.
 
         Raises
@@ -649,7 +651,7 @@ class Client:
         -----
         Lists nested in others are followed where the object they stand in can be asked for again by
         its key: ``node(id:)``, ``node(nodeId:)`` or a root field such as ``user(id:)``; up to ten
-        objects in a request. Items are told from each other by their identifier, else by the
+        objects in a request. Items are distinguished by their identifier, else by the
         cursor of their edge.
 
         Examples
@@ -1085,7 +1087,7 @@ def connect(
     given: dict[str, Any] = {name: it for name, it in first.items() if it is not None} | options
     if isinstance(target, Client) and given:
         msg = (
-            f"This client is made already, so {', '.join(f'{name}=' for name in given)} would have "
+            f"This client exists already, so {', '.join(f'{name}=' for name in given)} would have "
             "no effect. Make another one from its address or name."
         )
         raise TargetError(msg)

@@ -94,7 +94,7 @@ class NamedConnection:
     description
         One line without secrets.
     location
-        Where it was registered: a file and line, or ``"this process"``.
+        The file and line of its registration, or ``"this process"``.
     """
 
     name: str
@@ -114,9 +114,12 @@ _registered: dict[str, NamedConnection] = {}
 _builtin: dict[str, NamedConnection] = {}
 _clients: dict[str, tuple[NamedConnection, NamedClient]] = {}
 _current_names: list[str] = []
-_open_locks: dict[str, Any] = {}  # held while a connection is opened, by its name
+# Held while a connection is opened, by its name.
+_open_locks: dict[str, threading.RLock] = {}
 
 
+# Connections are registered instead of imported, because this module is below the packages that
+# define them: `gqlnb.github` registers `demo` and `github`, the client registers its factory.
 def register_connection(
     name: str, make: ClientFactory, about: str, client: NamedClient | None = None
 ) -> None:
@@ -277,11 +280,12 @@ def reopen_client(name: str) -> Any:
         _find_connection(name)
         opened = _clients.pop(name, None)
     client = get_client(name)
-    if opened is not None:
+    if opened is not None:  # only now: if opening fails, the error is raised and nothing is closed
         client.replace_client(opened[1])
     return client
 
 
+# Closing may take long, and other threads list the names meanwhile.
 def _pop_client(name: str) -> Callable[[], None]:
     """Remove the client of a connection, and return its `close`, to be called without the lock."""
     opened = _clients.pop(name, None)

@@ -1,7 +1,7 @@
 """Connections that end: every wait of a call is bounded by its one deadline, and so are its bytes.
 
 A timeout of requests is a limit for the next byte, so an endpoint that sends one every second keeps
-a caller for ever. Here each receive waits no longer than what is left of the call. The classes
+a caller for ever. Here each receive waits no longer than the rest of the call. The classes
 below have urllib3's connections keep that rule; its pools, TLS and proxies stay as they are.
 """
 
@@ -104,10 +104,12 @@ class Call:
             self.socket.wake_reader(self)
 
 
+# Each receive waits for the rest of its call's time. A watchdog thread instead could close a
+# socket that meanwhile belongs to another call.
 class DeadlineSocket:
     """A socket that waits no longer than its present call allows.
 
-    It stands where urllib3 expects the socket, and hands on what it does not change.
+    It takes the place of urllib3's socket, and delegates all other attributes to it.
     """
 
     def __init__(self, sock: socket.socket, owner: DeadlineConnection) -> None:
@@ -218,7 +220,7 @@ class IncomingBytes(io.RawIOBase):
     ended : bool
         Whether the other side has closed.
     is_held : bool
-        Whether to give nothing more: only what is buffered already counts.
+        Whether to return no further bytes than those in the buffer.
     """
 
     def __init__(self, line: DeadlineSocket, raw: Any) -> None:
@@ -366,7 +368,7 @@ class DeadlineAdapter(HTTPAdapter):
     Parameters
     ----------
     context
-        What checks certificates of endpoints and holds that of the client; None for requests' own.
+        Checks certificates of endpoints and holds that of the client; None for requests' own.
     **options
         Those of :class:`requests.adapters.HTTPAdapter`.
     """

@@ -33,7 +33,7 @@ IN_PROCESS_HINT = (
     "a schema of this process is executed without HTTP, so there are no headers. Leave them out, "
     "or serve the schema and ask its address."
 )
-OWN_TRANSPORT_HINT = "a transport of one's own sends its own headers. Give them to it."
+OWN_TRANSPORT_HINT = "a custom transport sends its own headers. Give them to it."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +84,7 @@ class EndpointOptions:
 
 @dataclass(slots=True, eq=False)
 class Endpoint:
-    """Where the requests of a client go, and with what.
+    """The destination of a client's requests, with credentials and limits.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Endpoint:
     explicit_schema
         The value of ``schema=``; None if there was none.
     description
-        How the endpoint was chosen, where the caller named none.
+        The source of a default endpoint, such as ``GQLNB_URL``; "" if the caller named it.
     """
 
     transport: Transport

@@ -43,6 +43,8 @@ STREAM_CUT = "the stream breaks off before the end."
 KEEPALIVE_PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
+# urllib3 reads by blocking, so a stream of server-sent events has one thread for as long as it
+# lasts.
 class EventDecoder:
     """Decodes server-sent events to responses.
 
@@ -78,7 +80,7 @@ class EventDecoder:
     def may_end(self) -> bool:
         """Return whether the stream is complete at the end of the bytes.
 
-        Servers that do not name their events have no other way to say so.
+        Servers that do not name their events end a stream in this way alone.
         """
         return self.ended or self._has_unnamed
 
@@ -117,7 +119,7 @@ def make_stream_decoder(
     Parameters
     ----------
     content_type
-        What the body says it is.
+        The ``Content-Type`` of the response.
     most
         Bytes that an answer may have; None for any number.
     """

@@ -31,7 +31,7 @@ from gqlnb.result.result import Result
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
-    from graphql import GraphQLSchema
+    from graphql import DocumentNode, GraphQLSchema
 
     from gqlnb.client.batches import BatchItem, BatchOutcome
     from gqlnb.engine.subscription import Stream
@@ -151,6 +151,21 @@ class GqlClientTransport:
         """Do nothing: gql closes after each request."""
 
 
+class GqlRequest(Protocol):
+    """The members of gql's ``GraphQLRequest`` that are read."""
+
+    variable_values: dict[str, Any] | None
+    operation_name: str | None
+
+    @property
+    def document(self) -> DocumentNode:
+        """The parsed document."""
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """The JSON of the request."""
+
+
 class GqlnbClient(Protocol):
     """The methods of :class:`gqlnb.Client` that gql's transports need."""
 
@@ -218,6 +233,8 @@ def return_or_raise(failure: Response | GqlnbError) -> Response:
     raise failure
 
 
+# gql checks for its two abstract base classes. Registering as a virtual subclass avoids importing
+# gql.
 class GqlTransport:
     """A client as a transport of gql.
 
@@ -240,7 +257,7 @@ class GqlTransport:
 
     def execute(
         self,
-        request: Any,
+        request: GqlRequest,
         *,
         upload_files: bool = False,  # noqa: ARG002 - the signature of gql
     ) -> ExecutionResult:
@@ -266,7 +283,7 @@ class GqlTransport:
             outcome = strip_traceback(error)
         return convert_outcome(outcome)
 
-    def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
+    def execute_batch(self, requests: Sequence[GqlRequest]) -> list[ExecutionResult]:
         """Execute requests of gql concurrently, and return their results in order."""
         items = [isolate_operation(request) for request in requests]
         return [
@@ -297,7 +314,7 @@ class AsyncGqlTransport:
 
     async def execute(
         self,
-        request: Any,
+        request: GqlRequest,
         *,
         upload_files: bool = False,  # noqa: ARG002 - as above
     ) -> ExecutionResult:
@@ -321,7 +338,7 @@ class AsyncGqlTransport:
             outcome = strip_traceback(error)
         return convert_outcome(outcome)
 
-    async def execute_batch(self, requests: Sequence[Any]) -> list[ExecutionResult]:
+    async def execute_batch(self, requests: Sequence[GqlRequest]) -> list[ExecutionResult]:
         """Asynchronous version of :meth:`GqlTransport.execute_batch`."""
         items = [isolate_operation(request) for request in requests]
         return [
@@ -329,7 +346,7 @@ class AsyncGqlTransport:
             for each in await self._client.aexecute_many(items, return_errors=True)
         ]
 
-    async def subscribe(self, request: Any) -> AsyncGenerator[ExecutionResult, None]:
+    async def subscribe(self, request: GqlRequest) -> AsyncGenerator[ExecutionResult, None]:
         """Yield the events of a subscription, with reconnects.
 
         Raises
@@ -371,7 +388,7 @@ def make_gql_transport(
     return GqlTransport(client)
 
 
-def read_gql_request(request: Any) -> tuple[str, dict[str, Any] | None]:
+def read_gql_request(request: GqlRequest) -> tuple[str, dict[str, Any] | None]:
     """Return text and variables of a request of gql; raise OptionError if it has extensions."""
     if getattr(request, "extensions", None):
         msg = "extensions= of a GraphQLRequest are not sent by a gqlnb client. Leave them out."
@@ -380,7 +397,7 @@ def read_gql_request(request: Any) -> tuple[str, dict[str, Any] | None]:
     return request.payload["query"], None if variables is None else replace_file_vars(variables)
 
 
-def isolate_operation(request: Any) -> BatchItem:
+def isolate_operation(request: GqlRequest) -> BatchItem:
     """Return a request of gql as an item of a batch, with its one operation."""
     text, variables = read_gql_request(request)
     if request.operation_name is None:

@@ -54,7 +54,14 @@ if TYPE_CHECKING:
 
     Body = bytes | MultipartBody  # the latter is read while it is sent
 
-__all__ = ["CHUNK_BYTES", "CONNECT_SECONDS", "MAX_CONNECTIONS", "HttpTransport", "read_head"]
+__all__ = [
+    "CHUNK_BYTES",
+    "CONNECT_SECONDS",
+    "MAX_CONNECTIONS",
+    "HttpTransport",
+    "find_proxies",
+    "read_head",
+]
 
 FOLLOWED_STATUSES = frozenset({307, 308})  # the two that keep method and body
 MAX_REDIRECTS = 5
@@ -338,9 +345,14 @@ class HttpTransport:
         )
 
 
+def find_proxies(url: str) -> dict[str, str]:
+    """Return the proxies in the environment for an address, by scheme; none for this machine."""
+    return {} if is_loopback(url) else get_environ_proxies(url)
+
+
 def open_route(url: str, verify: bool | str | ssl.SSLContext) -> Route:
     """Return the route to an address, through the proxy of the environment if there is one."""
-    proxies = {} if is_loopback(url) else get_environ_proxies(url)
+    proxies = find_proxies(url)
     context = verify if isinstance(verify, ssl.SSLContext) else None
     adapter = DeadlineAdapter(context, pool_connections=1, pool_maxsize=MAX_CONNECTIONS)
     if isinstance(verify, ssl.SSLContext):  # urllib3 would overwrite its mode

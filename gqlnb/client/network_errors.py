@@ -65,6 +65,8 @@ class InvalidLengthError(Exception):
     """The Content-Length of a response is not valid, or there are several."""
 
 
+# An exception of the HTTP library holds the request with its headers, and thus the token. Ours is
+# raised outside the `except` block, so that it has neither cause nor context.
 def explain_failure(
     error: BaseException, host: str, connect: float, read: float, *, begun: bool = False
 ) -> str:
@@ -123,15 +125,15 @@ def iterate_causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _explain_certificate(error: BaseException) -> str:
-    said = getattr(error, "verify_message", None) or getattr(error, "reason", None)
-    why = f": {sanitize_text(said, 120).rstrip('.')}" if isinstance(said, str) else ""
+    detail = getattr(error, "verify_message", None) or getattr(error, "reason", None)
+    why = f": {sanitize_text(detail, 120).rstrip('.')}" if isinstance(detail, str) else ""
     advice = CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), BUNDLE_ADVICE)
     return f"the TLS certificate was not accepted{escape_braces(why)}. {advice}"
 
 
 def _explain_handshake(error: BaseException) -> str:
-    said = getattr(error, "reason", None)
-    reason = said if isinstance(said, str) else ""
+    detail = getattr(error, "reason", None)
+    reason = detail if isinstance(detail, str) else ""
     why = f" ({sanitize_text(reason, 60)})" if reason else ""
     if "CERTIFICATE_REQUIRED" in reason:
         return (
@@ -168,8 +170,8 @@ def _explain_socks(error: BaseException) -> str:
             "the environment names a SOCKS proxy, and the library for that is not installed. "
             f"Install it with: pip install '{package}'"
         )
-    said = sanitize_text(getattr(error, "msg", None) or error, 120).rstrip(".")
-    return f"the SOCKS proxy did not lead there: {escape_braces(said)}. {PROXY_ADVICE}"
+    detail = sanitize_text(getattr(error, "msg", None) or error, 120).rstrip(".")
+    return f"the SOCKS proxy did not lead there: {escape_braces(detail)}. {PROXY_ADVICE}"
 
 
 def is_about_socks(error: BaseException) -> bool:
@@ -180,8 +182,8 @@ def is_about_socks(error: BaseException) -> bool:
 
 
 def _explain_os_error(error: BaseException) -> str:
-    said = getattr(error, "strerror", None)
-    why = sanitize_text(said, 120) if isinstance(said, str) else type(error).__name__
+    detail = getattr(error, "strerror", None)
+    why = sanitize_text(detail, 120) if isinstance(detail, str) else type(error).__name__
     return f"the connection failed: {escape_braces(why)}."
 
 

@@ -36,7 +36,7 @@ class ClientRecipe:
     target
         An address, or the name of a connection that every process has.
     token
-        Where the token is, such as ``"env:NAME"``, and its scheme; None for no token.
+        The source of the token, such as ``"env:NAME"``, and its scheme; None for no token.
     headers
         Names and values, the secret ones as where they are.
     timeout, limits, verify
@@ -87,6 +87,7 @@ class ClientRecipe:
         }
 
 
+# The process is part of the key: a forked child must not use the connections of its parent.
 @lru_cache(MAX_CLIENTS)
 def _open_cached(recipe: ClientRecipe, make: Callable[..., Any], _process: int) -> Any:
     return make(recipe.target, **recipe.resolve_options())
@@ -101,7 +102,7 @@ def make_recipe(endpoint: Endpoint) -> ClientRecipe:
         If the endpoint is in this process, a secret was given by value, or a recording is used.
     """
     if endpoint.get_recording() is not None:
-        reason = "it records, or replays what was recorded. Ask without a recording."
+        reason = "it records or replays. Use it without a recording."
     elif endpoint.local_schema is not None and endpoint.name is not None:
         reason = ""
     else:

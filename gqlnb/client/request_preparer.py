@@ -56,6 +56,7 @@ class RequestPreparer:
     def __init__(self, endpoint: Endpoint, store: SchemaStore) -> None:
         self._endpoint, self._store = endpoint, store
         self._is_suspended = False
+        # Caches of the client, not of the module: a document keeps its schema alive.
         self._parse_cached = lru_cache(MAX_DOCUMENTS)(parse_text)
         self._get_decoders = lru_cache(MAX_DOCUMENTS)(DecoderSelector)
 
@@ -182,6 +183,7 @@ class RequestPreparer:
         except QueryError:
             if not self._store.is_doubtful:
                 raise
+        # The cached schema may be up to a week old, and have gained a field since.
         self._store.revalidate()
         return check()
 

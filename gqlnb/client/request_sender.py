@@ -143,7 +143,7 @@ class RequestSender:
             )
         except TransportError as error:
             outcome = strip_traceback(error)
-        finally:
+        finally:  # also after an interrupt: the request was sent and may have cost points
             if on_attempt is not None:
                 on_attempt(outcome, time.monotonic() - started)
         return self._limiter.record_outcome(outcome, time.monotonic() - started)

@@ -139,6 +139,7 @@ class RetryLoop:
         if failure is None:
             raise error
         attempt = Attempt(self.kind, failure, self._attempt_number, self._wait_left, error.wait)
+        # A replayed error would be replayed again.
         over = error.replayed or monotonic() >= self.deadline
         wait = None if over else compute_retry_delay(attempt, self._fraction())
         if wait is None:

@@ -153,8 +153,8 @@ class SchemaChanges:
         touching = sum(bool(change.touches) for change in self.changes)
         used = f"{touching} of them" if touching else "None of them"
         end = "s" if touching == 1 else ""
-        said = f"{' and '.join(parts)} in the schema of {self.source}."
-        return f"{said} {used} touch{'es' if end else ''} what was asked."
+        sentence = f"{' and '.join(parts)} in the schema of {self.source}."
+        return f"{sentence} {used} touch{'es' if end else ''} operations of this session."
 
     def _list_broken(self) -> list[str]:
         return [f"{name} is wrong now: {why}" for name, why in self.broken.items()][:MAX_SHOWN]
@@ -207,30 +207,30 @@ def compare_schemas(
     for text in texts if found else ():
         name = label_operation(text)
         used[name] = used.get(name, frozenset()) | find_used_places(text, before)
-    changes = [build_change(severity, kind.name, said, used) for severity, kind, said in found]
+    changes = [build_change(level, kind.name, sentence, used) for level, kind, sentence in found]
     changes.sort(key=lambda change: not change.touches)  # stable: breaking ones first in each part
     return SchemaChanges(tuple(changes), dict(find_broken(before, now, texts)), source)
 
 
 def build_change(
-    severity: str, kind: str, said: str, used: dict[str, frozenset[str]]
+    severity: str, kind: str, sentence: str, used: dict[str, frozenset[str]]
 ) -> SchemaChange:
     """Return a change of graphql-core with its place and the operations that it touches."""
-    parent, member, arg = locate_change(kind, said)
+    parent, member, arg = locate_change(kind, sentence)
     keys = {parent} if not member else {f"{parent}.{member}"}
     if kind.endswith(("_ENUM", "INPUT_FIELD_ADDED")):
         keys = {parent}  # every use of the type may send or receive the new value
     touches = tuple(name for name, places in used.items() if not keys.isdisjoint(places))
     place = f"{parent}.{member}" if member else parent
-    return SchemaChange(severity, kind, f"{place}({arg}:)" if arg else place, said, touches)
+    return SchemaChange(severity, kind, f"{place}({arg}:)" if arg else place, sentence, touches)
 
 
-def locate_change(kind: str, said: str) -> tuple[str, str, str]:
+def locate_change(kind: str, sentence: str) -> tuple[str, str, str]:
     """Return the place of a change: type or ``@directive``, its member, and its argument."""
     if "DIRECTIVE" in kind:
-        found = (match for each in OF_DIRECTIVE if (match := re.search(each, said)))
+        found = (match for each in OF_DIRECTIVE if (match := re.search(each, sentence)))
         match = next(found, None)
-        return (f"@{match[1]}" if match else said), "", ""
+        return (f"@{match[1]}" if match else sentence), "", ""
     if kind in ("TYPE_REMOVED", "TYPE_CHANGED_KIND"):
         patterns = []
     elif "UNION" in kind or "INTERFACE" in kind:
@@ -238,12 +238,12 @@ def locate_change(kind: str, said: str) -> tuple[str, str, str]:
     else:
         patterns = [OF_FIELD, OF_INPUT, OF_ENUM, OF_TYPE]
     for each in patterns:
-        if match := each.search(said):
+        if match := each.search(sentence):
             groups = match.groupdict()
             arg = groups.get("arg") or groups.get("other") or ""
             return groups["type"], groups.get("member") or "", arg
-    match = FIRST_WORD.match(said)
-    return (match["type"] if match else said), "", ""
+    match = FIRST_WORD.match(sentence)
+    return (match["type"] if match else sentence), "", ""
 
 
 def label_operation(text: str) -> str:

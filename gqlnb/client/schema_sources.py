@@ -142,7 +142,7 @@ def read_introspection(body: bytes) -> dict[str, Any]:
         with pause_collector():
             return load_object(body)
     try:
-        body.decode()  # msgspec does not look at the UTF-8 of what it skips
+        body.decode()  # msgspec does not validate the UTF-8 of skipped members
         with pause_collector():
             members = _MEMBERS_DECODER.decode(strip_bom(body))
             inner = _MEMBERS_DECODER.decode(members.pop("data")) if "data" in members else members

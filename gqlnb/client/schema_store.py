@@ -196,7 +196,7 @@ def write_cache(path: Path, entry: CachedSchema, source: str) -> None:
     entry
         The entry.
     source
-        The address as it is shown, for a person who looks at the file.
+        The address as it is shown, for readers of the file.
     """
     head = {
         "gqlnb": "schema",
@@ -237,6 +237,9 @@ UNCHECKED_HINT = (
 UNCHANGED_HINT = "The schema that was known is used as before."
 
 
+# A cached schema completes and types at once. Before a text is rejected because of it, the
+# endpoint is asked again, once: so one entry may serve two tokens, and nothing derived from a
+# token is stored.
 class SchemaStore:
     """The schema of one endpoint, its history, and the texts that were sent.
 
@@ -267,8 +270,8 @@ class SchemaStore:
         self._has_tried = False  # whether a result without schema has led to an attempt
         self._loaded_through: Recording | None = None
         self._texts: dict[str, None] = {}
-        self._lock = threading.RLock()  # held while loading
-        self._start_lock = threading.Lock()
+        self._lock = threading.RLock()  # held while loading; reentrant for nested loads
+        self._start_lock = threading.Lock()  # another one, as `peek_schema` must not wait
 
     def set_schema(self, schema: Any) -> None:
         """Use a schema in any form of ``schema=``; raise SchemaError if it is not valid."""
@@ -305,7 +308,7 @@ class SchemaStore:
             warning, self._pending_warning = self._pending_warning, ""
             schema = self.schema
         if warning:
-            warnings.warn(warning, stacklevel=4)  # the property, and who asked it
+            warnings.warn(warning, stacklevel=4)  # the caller of the property
         assert schema is not None  # noqa: S101 - _load raises otherwise
         return schema
 
@@ -316,6 +319,7 @@ class SchemaStore:
         """
         if self.schema is not None or not self._is_direct():
             return self.schema
+        # A daemon thread: the schema must not delay the end of the process.
         with self._start_lock:
             first, self._is_loading = not self._is_loading, True
         if first:
@@ -392,7 +396,7 @@ class SchemaStore:
         Raises
         ------
         SchemaError, TransportError, AuthError, AnswerError
-            As :meth:`get_schema`, or if `since` is no schema.
+            As :meth:`get_schema`, or if `since` is not a schema.
         """
         before = None if since is None else read_schema(since).graphql
         with self._lock:

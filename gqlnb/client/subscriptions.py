@@ -88,6 +88,8 @@ ConnectionInit = Mapping[str, Any] | bool | None
 _LOG = logging.getLogger("gqlnb")
 
 
+# Only `complete` ends a stream. Any other end is a broken connection; the client subscribes
+# again, says so and counts it. WebSocket is tried first, since its handshake sends no operation.
 class Subscription(Stream):
     """The stream of a subscription: one Result for each event.
 
@@ -166,6 +168,7 @@ class SubscriptionRunner:
                 raise self._explain_error(ended)
             self._attempts += 1
             self._announce_reconnect(ended)
+            # Jitter: after a restart of the endpoint its clients must not all return at once.
             await asyncio.sleep(compute_backoff(self._attempts))
 
     async def _iterate_connection(self) -> AsyncGenerator[Result, None]:
@@ -181,7 +184,7 @@ class SubscriptionRunner:
                 if not self._is_accepted and self._partial_answer is None:
                     msg = f"{self.context.source}: {ANSWERED_ONCE}"
                     raise AnswerError(msg, result=result)
-                self._attempts = 0
+                self._attempts = 0  # an event proves that the connection works
                 yield result
                 if self._partial_answer is not None and not self._partial_answer.has_next:
                     return
@@ -472,6 +475,7 @@ def open_responses(
     carrier = require_streaming(transport)
     if isinstance(carrier, InProcessTransport):
         return stream_in_process(carrier, request)
+    # In process there is nothing to answer while no item is taken, so no reading ahead.
     cap = carrier.cap if isinstance(carrier, HttpTransport) else None
     return read_ahead(stream_by_first_offer(carrier, request, options), measure_body, cap)
 

@@ -35,7 +35,7 @@ HEX_KEY = re.compile(r"[0-9a-fA-F]{32,}")
 KEY_CHARACTERS = re.compile(r"[A-Za-z0-9._~=-]{32,}")
 KEY_RUN = re.compile(r"[A-Za-z0-9]{20,}")
 # Shown in full: RFC 9562, section 8, warns against UUIDs as secrets, and many services have one per
-# project, without which endpoints could not be told apart; IPFS names public content by its hash.
+# project, which distinguishes their endpoints; IPFS names public content by its hash.
 PUBLIC_ID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}",
     re.IGNORECASE,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import urllib3.exceptions
 
 from gqlnb import background
-from gqlnb.client.http_transport import CONNECT_SECONDS
+from gqlnb.client.http_transport import CONNECT_SECONDS, find_proxies
 from gqlnb.client.network_errors import (
     CLIENT_CERTIFICATE,
     PROXY_LOGIN,
@@ -28,7 +28,6 @@ from gqlnb.client.network_errors import (
     iterate_causes,
 )
 from gqlnb.client.transports import get_user_agent
-from gqlnb.client.urls import is_loopback
 from gqlnb.errors import AnswerError, AuthError, GqlnbError, TransportError, sanitize_text
 from gqlnb.http.graphql_ws_client import (
     BAD_MESSAGE_CODE,
@@ -80,8 +79,8 @@ TOKEN_HINT = "Pass a token the endpoint knows; some look for it in connection_in
 
 # Reasons of close codes that we send: RFC 6455, section 7.4.1.
 OWN_CLOSE_REASONS = {
-    1002: "what it sent is no WebSocket.",
-    1007: "it sent text that is no UTF-8.",
+    1002: "it sent invalid WebSocket frames.",
+    1007: "it sent text that is not UTF-8.",
     1009: "an event is larger than limits.answer allows. Ask for fewer fields.",
 }
 
@@ -108,11 +107,11 @@ class SocketClosed(NamedTuple):
     Attributes
     ----------
     code
-        Its close code; None where there was none.
+        Its close code; None without one.
     reason
         Its words.
     own_code
-        The code we closed with before, for what it had sent; None if we had not.
+        The code with which we had closed before; None if we had not.
     """
 
     code: int | None
@@ -196,12 +195,12 @@ async def open_network_link(
     Nothing is raised but what cancels it: the frames below hold headers.
     """
     try:
-        made = await connect_socket(http, seconds, offered)
+        connection = await connect_socket(http, seconds, offered)
     except Exception as error:
         return explain_unopened(http, error, seconds)
-    if made.subprotocol in offered:
-        return NetworkLink(made)
-    await NetworkLink(made).close()
+    if connection.subprotocol in offered:
+        return NetworkLink(connection)
+    await NetworkLink(connection).close()
     return build_not_spoken_error(http.source, offered)
 
 
@@ -222,10 +221,10 @@ def explain_unopened(
     ):
         return explain_proxy_refusal(http, error, seconds)
     if isinstance(error, InvalidStatus):
-        said = error.response
-        head = {name.lower(): value for name, value in said.headers.raw_items()}
+        response = error.response
+        head = {name.lower(): value for name, value in response.headers.raw_items()}
         return http.credentials.redact_echoes(
-            Response(said.status_code, head, bytes(said.body or b""))
+            Response(response.status_code, head, bytes(response.body or b""))
         )
     if isinstance(error, InvalidHandshake) and not isinstance(error.__cause__, (EOFError, OSError)):
         return NotOfferedError(f"{http.source}: the server there does not speak WebSocket.")
@@ -274,10 +273,9 @@ async def connect_socket(http: HttpTransport, seconds: float, offered: Sequence[
 
 def find_proxy(http: HttpTransport) -> str | None:
     """Return the address of the proxy in the environment for an endpoint, if any."""
-    from requests.utils import get_environ_proxies, select_proxy
+    from requests.utils import select_proxy
 
-    proxies = {} if is_loopback(http.url) else get_environ_proxies(http.url)
-    return select_proxy(http.url, proxies)
+    return select_proxy(http.url, find_proxies(http.url))
 
 
 @cache
@@ -303,10 +301,10 @@ def build_ssl_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
 
     path = Path(DEFAULT_CA_BUNDLE_PATH if verify is True or not verify else verify)
     place = {"capath": path} if path.is_dir() else {"cafile": path}
-    made = ssl.create_default_context(**place)  # type: ignore[arg-type]
+    context = ssl.create_default_context(**place)  # type: ignore[arg-type]
     if verify is False:
-        made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
-    return made
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 async def exchange_messages(
@@ -321,7 +319,7 @@ async def exchange_messages(
     Parameters
     ----------
     source
-        Where it leads, as it is shown.
+        The endpoint, as it is shown.
     hide
         Hides secrets in words of the other side.
     seconds
@@ -429,8 +427,8 @@ def build_closed_error(gone: SocketClosed, source: str, hide: Callable[[str], st
     if gone.own_code in OWN_CLOSE_REASONS:
         return AnswerError(f"{source}: {OWN_CLOSE_REASONS[gone.own_code]}")
     what = explain_close_code(gone.code)
-    said = sanitize_text(hide(gone.reason), 120)
-    words = f" ({said.rstrip('.')})" if said else ""
+    reason = sanitize_text(hide(gone.reason), 120)
+    words = f" ({reason.rstrip('.')})" if reason else ""
     number = f", close code {gone.code}" if gone.code else ""
     msg = f"{source}: {what.description}{words}{number}."
     if what.refused:

@@ -1,6 +1,6 @@
-"""Executing: a schema with its resolvers, and the functions that run operations on it.
+"""Execution: schemas with resolvers, and functions that execute operations on them.
 
-Both take what graphql-core's functions of these names take, and give what they give.
+Both have the parameters and return values of graphql-core's functions of these names.
 
 Examples
 --------

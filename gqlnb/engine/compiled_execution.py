@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphql import ExecutionResult, GraphQLError
 from graphql import execute as core_execute
@@ -26,7 +26,7 @@ from gqlnb.engine.execution_budget import (
     build_counting_executor,
     execute_bounded,
 )
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Value, check_arguments
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Outcome, Value, check_arguments
 from gqlnb.errors import QueryError
 from gqlnb.result.result import Result, build_data_result
 
@@ -71,18 +71,20 @@ BUDGET_KEY = "metered"  # in the key of a cached operation, since code that coun
 EXECUTOR_OPTION = "executor_class" if IS_GRAPHQL_33 else "execution_context_class"
 
 
+# Everything else in the package calls this module only, so that the executor can be replaced
+# here.
 def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     schema: GraphQLSchema,
     document: DocumentNode,
     root_value: Value = None,
     context_value: Value = None,
-    variable_values: dict[str, Any] | None = None,
+    variable_values: dict[str, Value] | None = None,
     operation_name: str | None = None,
     field_resolver: Value = None,
     type_resolver: Value = None,
     *more: object,
     **options: Value,
-) -> Any:
+) -> Outcome:
     """Execute an operation like ``graphql.execute``, faster.
 
     The parameters, the return value, the errors and their order are those of the installed
@@ -132,11 +134,15 @@ def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
             k: v for k, v in bound.arguments.items() if k in SUPPORTED_OPTIONS and v is not None
         }
         given = tuple(options.items())
+    # Ids are safe as keys, and much faster than hashing a document: the cached operation refers to
+    # both objects, so that no other object can get their ids.
     key = (id(schema), id(document), operation_name)
     operation = cached_operations.get((*key, *given) if given else key)
     if operation is None:
         operation = get_operation(schema, document, operation_name, given)
     plan = operation.plan_without_variables
+    # A shortcut past the coercion of variables. These lines are repeated in execute_within, since
+    # a common function would cost a tenth of the time of a small operation.
     if plan is not None and variable_values is None and not plan.is_stale():
         return plan.execute(
             RepeatPlanExecutor.create(plan, root_value, context_value, plan.empty_variables)
@@ -161,11 +167,11 @@ def execute_within(
     document: DocumentNode,
     root: Value = None,
     context: Value = None,
-    variables: dict[str, Any] | None = None,
+    variables: dict[str, Value] | None = None,
     name: str | None = None,
     **options: Value,
-) -> Any:
-    """Version of :func:`execute` that counts fields off a budget, by separate plans.
+) -> Outcome:
+    """Version of :func:`execute` with a budget, by plans that count fields.
 
     Parameters
     ----------
@@ -182,11 +188,10 @@ def execute_within(
     given: tuple[object, ...] = (BUDGET_KEY,)
     if options:
         if not is_supported(options):
-            return execute_by_core(
-                budget, (schema, document, root, context, variables, name), options
-            )
-        options = {name: value for name, value in options.items() if value is not None}
-        given = (BUDGET_KEY, *options.items())
+            arguments = (schema, document, root, context, variables, name)
+            return execute_by_core(budget, arguments, options)
+        options = {key: value for key, value in options.items() if value is not None}
+        given = (*given, *options.items())
     operation = cached_operations.get((id(schema), id(document), name, *given))
     if operation is None:
         operation = get_operation(schema, document, name, given)
@@ -197,8 +202,8 @@ def execute_within(
 
 
 def execute_by_core(
-    budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Any]
-) -> Any:
+    budget: ExecutionBudget | None, given: tuple[Value, ...], options: dict[str, Value]
+) -> Outcome:
     """Execute by graphql-core, with an executor that counts fields if there is a budget."""
     if budget is not None:
         executor = build_counting_executor(budget, options.get(EXECUTOR_OPTION))
@@ -207,7 +212,11 @@ def execute_by_core(
 
 
 def create_executor(
-    plan: OperationPlan, root: Value, context: Value, variables: Any, budget: ExecutionBudget | None
+    plan: OperationPlan,
+    root: Value,
+    context: Value,
+    variables: Value,
+    budget: ExecutionBudget | None,
 ) -> PlanExecutor:
     """Return an executor for a further run of a plan."""
     if budget is None:
@@ -219,10 +228,10 @@ def execute_operation(
     operation: CachedOperation,
     root: Value,
     context: Value,
-    variables: dict[str, Any] | None,
-    options: dict[str, Any],
+    variables: dict[str, Value] | None,
+    options: dict[str, Value],
     budget: ExecutionBudget | None = None,
-) -> Any:
+) -> Outcome:
     """Execute an operation by its plan, if it has been executed with such variables before."""
     schema = operation.schema
     incremental = IS_GRAPHQL_33 and (
@@ -245,10 +254,10 @@ def execute_first_time(
     operation: CachedOperation,
     root: Value,
     context: Value,
-    variables: dict[str, Any] | None,
-    options: dict[str, Any],
+    variables: dict[str, Value] | None,
+    options: dict[str, Value],
     budget: ExecutionBudget | None,
-) -> Any:
+) -> Outcome:
     """Execute an operation by graphql-core's methods, and cache a plan."""
     schema, document = operation.schema, operation.document
     if not IS_GRAPHQL_33:
@@ -274,7 +283,9 @@ def build_plan(built: PlanExecutor, facts: DocumentFacts, *, timed: bool = False
     return plan
 
 
-def coerce_variables(operation: CachedOperation, variables: Any, options: dict[str, Any]) -> Any:
+def coerce_variables(
+    operation: CachedOperation, variables: Value, options: dict[str, Value]
+) -> Value:
     """Return coerced variables, or None if graphql-core must report errors in them."""
     plan = next(iter(operation.plans.values()), None)
     if plan is None or not (variables is None or isinstance(variables, dict)):
@@ -291,14 +302,8 @@ def coerce_variables(operation: CachedOperation, variables: Any, options: dict[s
     return None if isinstance(found, list) else found
 
 
-def build_plan_key(operation: CachedOperation, variables: Any) -> tuple[object, ...]:
-    """Return the values of the variables that ``@skip`` and ``@include`` read.
-
-    Raises
-    ------
-    TypeError
-        If a value is not hashable.
-    """
+def build_plan_key(operation: CachedOperation, variables: Value) -> tuple[object, ...]:
+    """Return the values of the variables that ``@skip`` and ``@include`` read."""
     values = variables.coerced if IS_GRAPHQL_33 else variables
     key = tuple(values.get(name, ...) for name in operation.facts.names)
     hash(key)

@@ -22,7 +22,7 @@ import graphql
 from graphql import ExecutionResult
 
 from gqlnb.engine.compiler.executor import LazyPath, PlanExecutor, PlannedField
-from gqlnb.engine.graphql_compat import BaseExecutor, new_object
+from gqlnb.engine.graphql_compat import BaseExecutor, Outcome, Value, new_object
 from gqlnb.result.result import Result
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is counted as a whole; some m
 UNLIMITED = 1 << 62  # fields; more than any execution has
 
 
+# A BaseException, so that neither the handling of single fields, ours or graphql-core's, nor a
+# resolver's `except Exception` can catch it.
 class BudgetExceededError(BaseException):
     """A budget is used up.
 
@@ -162,14 +164,14 @@ class ExecutionBudget:
         self.left = min(self._step, left)
         self._uncredited = left - self.left
 
-    def count_rows(self, rows: Sequence[object], each: int, dicts: bool) -> Iterable[object]:
+    def count_rows(self, rows: Sequence[object], per_row: int, dicts: bool) -> Iterable[object]:
         """Return the rows of a list that exceeds the credit, to be counted during iteration.
 
         Parameters
         ----------
         rows
             The rows, which have been counted as a whole.
-        each
+        per_row
             The fields of each row. Those of null rows are refunded, so that the last row is
             executed even if it may exceed the budget, and checked afterwards.
         dicts
@@ -180,24 +182,24 @@ class ExecutionBudget:
         BudgetExceededError
             If time is up.
         """
-        counted = len(rows) * each
+        counted = len(rows) * per_row
         self.left += counted
         self.renew_credit()
         if counted > self.left:
             if not dicts or counted > min(MAX_ROWS_AT_ONCE, self._uncredited + self.left):
-                return chain.from_iterable(self._split_rows(rows, each))
+                return chain.from_iterable(self._split_rows(rows, per_row))
             self._uncredited += self.left - counted
             self.left = counted
         self.left -= counted
         return rows
 
-    def _split_rows(self, rows: Sequence[object], each: int) -> Iterator[Sequence[object]]:
+    def _split_rows(self, rows: Sequence[object], per_row: int) -> Iterator[Sequence[object]]:
         done = 0
         while done < len(rows):
-            if self.left < each:
+            if self.left < per_row:
                 self.renew_credit()
-            size = min(max(1, self.left // each), len(rows) - done)
-            self.left -= size * each
+            size = min(max(1, self.left // per_row), len(rows) - done)
+            self.left -= size * per_row
             yield rows[done : done + size]
             done += size
             if self.left < 0:
@@ -244,12 +246,12 @@ class FieldCountingMixin:
 
     budget: ExecutionBudget
 
-    def execute_field(self, *given: object, **options: object) -> Any:
+    def execute_field(self, *given: object, **options: object) -> Value:
         """Count and execute a field."""
         self.budget.spend(1)
         return super().execute_field(*given, **options)  # type: ignore[misc]
 
-    def complete_list_value(self, *given: Any) -> Any:
+    def complete_list_value(self, *given: Any) -> Value:
         """Complete a list, also of an infinite iterator while there is time."""
         return_type, group, info, path, result, *more = given
         if isinstance(result, Iterator):
@@ -266,7 +268,7 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
 
     @classmethod
     def create(
-        cls, plan: Any, root: Any, context: Any, variables: Any, budget: ExecutionBudget
+        cls, plan: Any, root: Value, context: Value, variables: Value, budget: ExecutionBudget
     ) -> BudgetedPlanExecutor:
         """Return an executor with all attributes of the plan's first run.
 
@@ -281,12 +283,12 @@ class BudgetedPlanExecutor(FieldCountingMixin, PlanExecutor):
         run.budget = budget
         return run
 
-    def execute_planned_field(self, field: PlannedField, source: Any, path: LazyPath) -> Any:
+    def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
         """Execute a field like graphql-core; compiled code has counted it."""
         self.budget.left += 1
         return super().execute_planned_field(field, source, path)
 
-    def complete_unusual(self, value: Any, field: PlannedField, path: LazyPath) -> Any:
+    def complete_unusual(self, value: Value, field: PlannedField, path: LazyPath) -> Value:
         """Complete a value of an unusual type, which may be a function to call."""
         self.budget.check()
         return super().complete_unusual(value, field, path)
@@ -302,10 +304,10 @@ def build_counting_executor(budget: ExecutionBudget, base: type | None) -> type:
 
 
 def execute_bounded(
-    execute: Callable[[], Any],
+    execute: Callable[[], Outcome],
     budget: ExecutionBudget,
     document: Document,
-    finish: Callable[[Any, Document], Result],
+    finish: Callable[[ExecutionResult, Document], Result],
 ) -> Result | Awaitable[Result]:
     """Execute within a budget.
 
@@ -337,10 +339,10 @@ def execute_bounded(
 
 
 async def await_within(
-    outcome: Awaitable[Any],
+    outcome: Awaitable[ExecutionResult],
     budget: ExecutionBudget,
     document: Document,
-    finish: Callable[[Any, Document], Result],
+    finish: Callable[[ExecutionResult, Document], Result],
 ) -> Result:
     """Await an outcome until the deadline.
 

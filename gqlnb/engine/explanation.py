@@ -111,13 +111,7 @@ def build_fresh_run(
     *,
     timed: bool = False,
 ) -> PlanExecutor:
-    """Return a run with a plan of its own, which no other execution uses.
-
-    Raises
-    ------
-    QueryError
-        If a variable does not match its type.
-    """
+    """Return a run with a plan of its own, which no other execution uses."""
     run = PlanExecutor.build(schema, document.ast, root, context, dict(variables), document.name)
     if isinstance(run, list):
         raise QueryError(text=document.text, problems=build_problems(run))
@@ -225,6 +219,7 @@ def profile_operation(
     facts = collect_facts(document.ast)
     if not facts.plannable:
         raise QueryError(NOT_COMPILED)
+    # A plan of its own, since the clocks would slow the cached plan down.
     run = build_fresh_run(schema, document, variables, root, context, facts, timed=True)
     outcome = run.plan.execute(run)
     if inspect.isawaitable(outcome):

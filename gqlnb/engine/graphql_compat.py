@@ -24,12 +24,14 @@ from graphql import (
 __all__ = [
     "CORO",
     "IS_GRAPHQL_33",
+    "NO_INCREMENTAL",
     "PLAIN_TYPES",
     "SERIALIZERS",
     "TOO_DEEP",
     "BaseExecutor",
     "CollectedErrors",
     "FieldGroup",
+    "Outcome",
     "Value",
     "check_arguments",
     "collect_fields",
@@ -41,6 +43,9 @@ __all__ = [
     "new_object",
 ]
 
+# The tests run with the newest graphql-core; engine, contract, property, document, result and
+# http tests also run with 3.2.14, because Graphene and older Ariadne releases need it (nox
+# session core32).
 IS_GRAPHQL_33 = graphql.version_info[:2] >= (3, 3)
 # Imported by strings, since a type checker knows the installed version only.
 _execute_module: Any = import_module(
@@ -63,6 +68,11 @@ gather_all: Any = getattr(graphql.pyutils, "gather_with_cancel", gather)
 # the nodes of a field are list[FieldNode] in 3.2, list[FieldDetails] in 3.3.
 Value: TypeAlias = Any
 FieldGroup: TypeAlias = Any
+# An ExecutionResult or an awaitable of one; a subscription has also an asynchronous iterator.
+Outcome: TypeAlias = Any
+
+# The last argument of methods of 3.3's executor: the state of incremental delivery.
+NO_INCREMENTAL: tuple[None, ...] = (None,) if IS_GRAPHQL_33 else ()
 
 CORO = CoroutineType
 new_object = object.__new__

@@ -35,6 +35,7 @@ def has_only_builtin_leaves(document: Document) -> bool:
         known = schema is not None and not any(
             map(is_custom_leaf, collect_leaf_types(document, schema))
         )
+        # A cache on the frozen document, where it lives as long as the answer is needed.
         object.__setattr__(document, "builtin_leaves", known)
     return known
 

@@ -10,6 +10,7 @@ from graphql import (
     GraphQLEnumType,
     GraphQLInterfaceType,
     GraphQLObjectType,
+    GraphQLResolveInfo,
     GraphQLScalarType,
     GraphQLSchema,
     GraphQLUnionType,
@@ -21,9 +22,9 @@ from gqlnb.errors import SchemaError, sanitize_text, suggest
 
 __all__ = ["Resolvers", "adapt_resolver", "bind_field", "bind_resolvers", "bind_type_resolver"]
 
-Resolvers = Mapping[str, Mapping[str, Any]]  # functions by type and field
-Resolver = Callable[[Any, dict[str, Any], Any], Any]
-TypeResolver = Callable[[Any, Any], Any]
+Resolvers = Mapping[str, Mapping[str, object]]  # functions by type and field
+Resolver = Callable[[Any, dict[str, Any], Any], object]
+TypeResolver = Callable[[Any, Any], object]
 
 RESOLVE_TYPE_KEY = "__resolveType"
 SCALAR_PARTS = {  # graphql-core 3.3 renamed them and reads the new names
@@ -32,7 +33,7 @@ SCALAR_PARTS = {  # graphql-core 3.3 renamed them and reads the new names
 }
 
 
-def bind_resolvers(schema: GraphQLSchema, resolvers: Mapping[str, Mapping[str, Any]]) -> None:
+def bind_resolvers(schema: GraphQLSchema, resolvers: Resolvers) -> None:
     """Bind functions by type and field to a schema.
 
     Raises
@@ -92,28 +93,28 @@ def bind_field(schema: GraphQLSchema, place: str, function: Resolver) -> None:
         field.resolve = adapt_resolver(function)
 
 
-def adapt_resolver(function: Resolver) -> Callable[..., Any]:
+def adapt_resolver(function: Resolver) -> Callable[..., object]:
     """Return a resolver with graphql-core's parameters for one that takes (root, args, context)."""
 
     # Positional-only, so that GraphQL arguments may be named `source` and `info`.
-    def resolve(source: Any, info: Any, /, **args: Any) -> Any:
+    def resolve(source: object, info: GraphQLResolveInfo[Any], /, **args: object) -> object:
         return function(source, args, info.context)
 
     resolve.__wrapped__ = resolve.gqlnb_native = function  # type: ignore[attr-defined]
     return resolve
 
 
-def adapt_subscription(function: Resolver, place: str) -> Callable[..., Any]:
+def adapt_subscription(function: Resolver, place: str) -> Callable[..., object]:
     """Return a subscription's function with graphql-core's parameters."""
 
-    def subscribe(source: Any, info: Any, /, **args: Any) -> Any:
+    def subscribe(source: object, info: GraphQLResolveInfo[Any], /, **args: object) -> object:
         return open_event_source(function(source, args, info.context), place)
 
     subscribe.__wrapped__ = function  # type: ignore[attr-defined]
     return subscribe
 
 
-def resolve_event(source: Any, info: Any, /, **_args: Any) -> Any:
+def resolve_event(source: object, info: GraphQLResolveInfo[Any], /, **_args: object) -> object:
     """Resolve the field of a subscription to the event, or to ``value`` of ``{field: value}``.
 
     The second form is that of graphql-core's own subscriptions. A mapping of that one key is the
@@ -140,7 +141,7 @@ def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver)
         raise SchemaError(msg)
     _check_callable(function, ("value", "context"), f"Type resolver for {name!r}")
 
-    def resolve_type(value: Any, info: Any, _kind: Any) -> Any:
+    def resolve_type(value: object, info: GraphQLResolveInfo[Any], _kind: object) -> Any:
         return function(value, info.context)
 
     resolve_type.__wrapped__ = resolve_type.gqlnb_native = function  # type: ignore[attr-defined]
@@ -148,13 +149,7 @@ def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver)
 
 
 def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Any:
-    """Return a type of the schema.
-
-    Raises
-    ------
-    SchemaError
-        If there is no such type; the message suggests a similar name.
-    """
+    """Return a type of the schema."""
     kind = schema.type_map.get(name)
     if kind is not None:
         return kind
@@ -164,7 +159,7 @@ def find_type(schema: GraphQLSchema, name: str, place: str | None = None) -> Any
     raise SchemaError(msg)
 
 
-def _bind_scalar(kind: GraphQLScalarType, place: str, member: str, value: Any) -> None:
+def _bind_scalar(kind: GraphQLScalarType, place: str, member: str, value: object) -> None:
     if member not in SCALAR_PARTS:
         msg = f"{place!r}: a scalar takes {' and '.join(SCALAR_PARTS)} only."
         raise SchemaError(msg)
@@ -173,7 +168,7 @@ def _bind_scalar(kind: GraphQLScalarType, place: str, member: str, value: Any) -
         setattr(kind, part, value)
 
 
-def _bind_enum(kind: GraphQLEnumType, place: str, member: str, value: Any) -> None:
+def _bind_enum(kind: GraphQLEnumType, place: str, member: str, value: object) -> None:
     if member not in kind.values:
         msg = f"{sanitize_text(place, 80)!r}: no such enum value."
         msg += suggest(member, kind.values)
@@ -181,20 +176,21 @@ def _bind_enum(kind: GraphQLEnumType, place: str, member: str, value: Any) -> No
     kind.values[member].value = value
 
 
-def _check_callable(function: Any, names: tuple[str, ...], who: str) -> None:
+def _check_callable(function: object, names: tuple[str, ...], place: str) -> None:
     """Check that a function takes as many positional arguments as `names`."""
     if not callable(function):
-        msg = f"{who} must be a function ({', '.join(names)}); got {type(function).__name__}."
+        msg = f"{place} must be a function ({', '.join(names)}); got {type(function).__name__}."
         raise SchemaError(msg)
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some builtins have none
         return
+    # Bound, not compared: defaults and *args are as good as three parameters.
     try:
         signature.bind(*names)
     except TypeError:
         pass
     else:
         return
-    msg = f"{who} is called with ({', '.join(names)}); this one takes {signature}."
+    msg = f"{place} is called with ({', '.join(names)}); this one takes {signature}."
     raise SchemaError(msg)

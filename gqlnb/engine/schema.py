@@ -58,6 +58,7 @@ class CachedRefusal(NamedTuple):
 def cache_documents(parse: DocumentParser) -> DocumentParser:
     """Return a caching version of `parse`; errors are cached too."""
 
+    # lru_cache does not cache exceptions, so that an error is returned as a value.
     @lru_cache(MAX_DOCUMENTS)
     def parse_or_refuse(
         text: str, operation: str | None, limits: Limits | None, introspection: bool
@@ -92,6 +93,9 @@ async def _await_result(pending: Awaitable[Result]) -> Result:
     return await pending
 
 
+# A request error (syntax, validation, variables) is an exception; an error of a field is part of
+# the result. The engine, the HTTP responses and the contract tests agree on this line, so that a
+# mistake is the same exception on every transport.
 class Schema:
     """A GraphQL schema and the functions that resolve its fields.
 
@@ -120,6 +124,8 @@ class Schema:
 
     Attributes
     ----------
+    revision : int
+        How often a resolver was set or replaced since the schema was created.
     notes : tuple of str
         The mistakes ignored in the schema of a mock, a sentence each; empty for other schemas.
 
@@ -130,6 +136,8 @@ class Schema:
     {'hello': 'Hi!'}
     """
 
+    # The server's scheduler reads it: a replaced resolver must prove fast anew, in a thread.
+    revision: int = 0
     notes: tuple[str, ...] = ()
 
     def __init__(self, sdl: str, resolvers: Resolvers | None = None) -> None:
@@ -263,6 +271,7 @@ class Schema:
                 return schema
             schema = schema.graphql
 
+        # Only without arguments: a remembered Schema can't know another context or other options.
         def make() -> Schema:
             self = cls.__new__(cls)
             self._set_adapter(build_adapter(schema, context, options))
@@ -359,6 +368,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_field(self._graphql, place, function)
+            self.revision += 1
             return function
 
         return decorate
@@ -379,6 +389,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_type_resolver(self._graphql, name, function)
+            self.revision += 1
             return function
 
         return decorate

@@ -25,7 +25,7 @@ from gqlnb.engine.compiled_execution import (
     run_document,
 )
 from gqlnb.engine.execution_budget import build_counting_executor, execute_bounded
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, Outcome, Value
 from gqlnb.engine.schema_builder import remove_incremental_directives
 from gqlnb.engine.subscription import RESOLVER_OPTIONS, build_subscription
 from gqlnb.errors import Problem, QueryError, SchemaError, sanitize_text
@@ -64,6 +64,10 @@ EXTENSION_HOOKS = (
 )
 
 
+# Schemas of other libraries are recognized by their class, without importing the library. What a
+# library does around an execution (Strawberry's extensions and directives, middleware, executor
+# classes) is left to it; `Schema.explain` says so. The adopted object holds the adapter: both
+# refer to each other, and a weak dictionary would never release such a pair.
 class SchemaAdapter:
     """Parses and executes documents of one schema.
 
@@ -89,7 +93,7 @@ class SchemaAdapter:
         options: Mapping[str, object] | None = None,
     ) -> None:
         self.graphql = graphql
-        self.options: dict[str, Any] = dict(options or {})
+        self.options: dict[str, Value] = dict(options or {})
         self._context = context
         foreign = sorted(self.options.keys() - RESOLVER_OPTIONS)  # which the engine takes itself
         self.reason = f"graphql-core executes with {', '.join(foreign)}" if foreign else None
@@ -129,9 +133,9 @@ class SchemaAdapter:
         QueryError
             If it is a subscription, or a variable does not match its type.
         """
-        if context is None:
+        if context is None and self._context is not None:
             context = self._build_context()
-        if document.kind == "subscription" or not (self.options or self.reason):
+        if not (self.reason or self.options) or document.kind == "subscription":
             schema = self._executable
             if schema is not self.graphql and (problems := find_incremental_problems(document)):
                 raise QueryError(text=document.text, problems=problems)
@@ -147,7 +151,7 @@ class SchemaAdapter:
 
     def prepare_subscription(
         self, document: Document, arguments: SubscriptionArguments
-    ) -> Callable[[], Any]:
+    ) -> Callable[[], Outcome]:
         """Return a function that begins a subscription.
 
         See :func:`gqlnb.engine.subscription.build_subscription`.
@@ -158,7 +162,7 @@ class SchemaAdapter:
             return build_subscription(self._executable, document, arguments, self.options)
         return lambda: self.subscribe(document, arguments)
 
-    def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Any:
+    def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Outcome:
         """Subscribe by graphql-core, with the options.
 
         Raises
@@ -203,10 +207,10 @@ class SchemaAdapter:
         self,
         budget: ExecutionBudget | None,
         document: Document,
-        variables: dict[str, Any],
+        variables: dict[str, Value],
         context: object,
         root: object,
-    ) -> Any:
+    ) -> Outcome:
         """Return graphql-core's result with the options, or an awaitable of it."""
         arguments = (self.graphql, document.ast, root, context, variables, document.name)
         if budget is not None:
@@ -256,10 +260,10 @@ class StrawberryAdapter(SchemaAdapter):
         self,
         budget: ExecutionBudget | None,
         document: Document,
-        variables: dict[str, Any],
+        variables: dict[str, Value],
         context: object,
         root: object,
-    ) -> Any:
+    ) -> Outcome:
         """Return Strawberry's result; an awaitable of it if the schema has an async function."""
         schema = self.schema
         if budget is not None:
@@ -276,7 +280,7 @@ class StrawberryAdapter(SchemaAdapter):
             operation_name=document.name,
         )
 
-    def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Any:
+    def subscribe(self, document: Document, arguments: SubscriptionArguments) -> Outcome:
         """Subscribe by Strawberry."""
         return self.schema.subscribe(
             document.text,

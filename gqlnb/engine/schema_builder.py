@@ -62,6 +62,9 @@ type Query {
 """
 
 
+# The garbage collector is paused while a schema is built, since half a million new objects are
+# not garbage. Freezing and unfreezing then moves them to the oldest generation, so that the next
+# collection does not traverse them all.
 def build_sdl_schema(sdl: str) -> GraphQLSchema:
     """Return the schema that SDL text describes.
 
@@ -93,6 +96,7 @@ def _build_schema(sdl: str, *, strict: bool) -> tuple[GraphQLSchema | None, list
     try:
         with nullcontext() if strict else pause_collector():
             ast = parse(sdl, no_location=not strict)
+            # An operation in the place of a schema is reported by this error alone.
             if errors := find_operation_errors(ast):
                 return None, errors
             errors = validate_sdl(ast)
@@ -240,6 +244,7 @@ def load_introspection(data: Any, whence: str) -> LoadedSchema:
     if repeated := [sanitize_text(name, 40) for name, count in counts.items() if count > 1]:
         notes.append(f"{whence} describes types more than once: {join_first(repeated)}.")
     schema, reason = build_introspected(data)
+    # Repaired only after a failure, since this copies the whole result.
     if schema is None:
         mended, dropped = remove_wrong_defaults(data)
         if dropped:

@@ -28,7 +28,7 @@ from gqlnb import background
 from gqlnb.document.variables import check_variables
 from gqlnb.engine.compiled_execution import build_result, execute, execute_within
 from gqlnb.engine.execution_budget import ExecutionBudget, build_stopped_result, execute_bounded
-from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, BaseExecutor
+from gqlnb.engine.graphql_compat import IS_GRAPHQL_33, BaseExecutor, Outcome, Value
 from gqlnb.errors import QueryError, sanitize_text
 from gqlnb.result.result import Result
 
@@ -62,7 +62,7 @@ _execution: Any = graphql.execution
 
 def subscribe(
     schema: GraphQLSchema, document: DocumentNode, *args: object, **options: object
-) -> Any:
+) -> Outcome:
     """Subscribe like ``graphql.subscribe``; each event runs the compiled plan.
 
     Parameters
@@ -100,7 +100,7 @@ def subscribe(
         return core_subscribe(*bound.args, **bound.kwargs)
     chosen = {name: f for name, f in given.items() if name in RESOLVER_OPTIONS and f is not None}
 
-    def execute_event(payload: object) -> Any:
+    def execute_event(payload: object) -> Outcome:
         return execute(schema, document, payload, **arguments, **chosen)
 
     return open_response_stream(
@@ -126,17 +126,17 @@ class ResponseStreamArguments(NamedTuple):
     schema: GraphQLSchema
     document: DocumentNode
     root: object
-    operation: dict[str, Any]
-    options: dict[str, Any]
-    execute_event: Callable[[object], Any]
+    operation: dict[str, Value]
+    options: dict[str, Value]
+    execute_event: Callable[[object], Outcome]
 
 
-def open_response_stream(arguments: ResponseStreamArguments) -> Any:
+def open_response_stream(arguments: ResponseStreamArguments) -> Outcome:
     """Subscribe with a given function for events; the result is that of :func:`subscribe`."""
     return (_subscribe_33 if IS_GRAPHQL_33 else _subscribe_32)(arguments)
 
 
-def _subscribe_33(arguments: ResponseStreamArguments) -> Any:
+def _subscribe_33(arguments: ResponseStreamArguments) -> Outcome:
     """Subscribe like graphql-core 3.3: synchronously if the resolver returns a stream."""
     operation = dict(arguments.operation)
     variables = operation.pop("variable_values")
@@ -154,21 +154,21 @@ def _subscribe_33(arguments: ResponseStreamArguments) -> Any:
         message = "Expected subscription operation."
         raise GraphQLError(message)
 
-    def map_source(source: object) -> Any:
+    def map_source(source: object) -> Outcome:
         if not executor.is_async_iterable(source):
             return source  # a result with errors
         return _execution.map_source_to_response_event(
             executor, source, lambda event: arguments.execute_event(event.root_value)
         )
 
-    async def await_source(pending: Awaitable[object]) -> Any:
+    async def await_source(pending: Awaitable[object]) -> Outcome:
         return map_source(await pending)
 
     source = _execution.create_source_event_stream(executor)
     return await_source(source) if executor.is_awaitable(source) else map_source(source)
 
 
-async def _subscribe_32(arguments: ResponseStreamArguments) -> Any:
+async def _subscribe_32(arguments: ResponseStreamArguments) -> Outcome:
     """Subscribe like graphql-core 3.2."""
     options = {k: f for k, f in arguments.options.items() if k not in RESOLVER_OPTIONS}
     source = await _execution.create_source_event_stream(
@@ -177,7 +177,7 @@ async def _subscribe_32(arguments: ResponseStreamArguments) -> Any:
     if isinstance(source, ExecutionResult):
         return source
 
-    async def await_event_result(payload: object) -> Any:
+    async def await_event_result(payload: object) -> Outcome:
         result = arguments.execute_event(payload)
         return await result if isawaitable(result) else result
 
@@ -212,6 +212,7 @@ def open_event_source(
         return _await_event_source(source, place)
     if isinstance(source, Iterable) and not isinstance(source, (str, bytes, dict)):
         return ThreadedIterator(iter(source))
+    # Strings and mappings are iterable, but always a mistake here.
     message = (
         f"The function for {place} must give its events one by one, as a generator does "
         f"('yield value', async or not); it returned {sanitize_text(type(source).__name__, 80)}."
@@ -267,7 +268,7 @@ class ThreadedIterator(AsyncIterator[object]):
 TIMEOUT_SLACK = 0.25
 
 # Calls a function, in a thread perhaps, and returns its result.
-Runner = Callable[[Callable[[], Any]], Awaitable[Any]]
+Runner = Callable[[Callable[[], Outcome]], Awaitable[Outcome]]
 
 
 class Stream(AsyncIterator[Result]):
@@ -284,7 +285,7 @@ class Stream(AsyncIterator[Result]):
         The document that is executed.
     """
 
-    def __init__(self, begin: Callable[[], Any], document: Document) -> None:
+    def __init__(self, begin: Callable[[], Outcome], document: Document) -> None:
         self.document = document
         self._results: Any = iterate_results(begin, document)
         self._waiting: asyncio.Task[Any] | None = None  # of a thread that waits for a result
@@ -354,26 +355,24 @@ class Stream(AsyncIterator[Result]):
 
 
 async def iterate_results(
-    begin: Callable[[], Any], document: Document
+    begin: Callable[[], Outcome], document: Document
 ) -> AsyncGenerator[Result, None]:
-    """Yield a result for each event of a subscription that `begin` begins.
-
-    Raises
-    ------
-    QueryError
-        If a variable does not match its type.
-    """
+    """Yield a result for each event of a subscription that `begin` begins."""
     outcomes = begin()
     if isawaitable(outcomes):
         outcomes = await outcomes
-    if not hasattr(outcomes, "__aiter__"):  # the function of the field has failed
+    if not hasattr(outcomes, "__aiter__"):  # an ExecutionResult: the field's function has failed
         yield build_result(outcomes, document)
         return
+    # Closed here, since an abandoned asynchronous generator is finalized only at some later time.
     async with aclosing(outcomes):
         async for outcome in outcomes:
             yield outcome if isinstance(outcome, Result) else build_result(outcome, document)
 
 
+# Each step of a plain generator runs in a thread of its own, since it may block for ever; plain
+# resolvers of the events share the worker threads. One task iterates a stream from start to end,
+# so that context managers in an async generator stay valid.
 class SubscriptionArguments(NamedTuple):
     """The arguments of a subscription, beside its document.
 
@@ -400,8 +399,8 @@ def build_subscription(
     schema: GraphQLSchema,
     document: Document,
     arguments: SubscriptionArguments,
-    resolvers: Mapping[str, Any],
-) -> Callable[[], Any]:
+    resolvers: Mapping[str, Value],
+) -> Callable[[], Outcome]:
     """Return a function that begins a subscription with a compiled plan for its events.
 
     Parameters
@@ -422,16 +421,16 @@ def build_subscription(
     def start_budget() -> ExecutionBudget | None:
         return None if limits is None else ExecutionBudget.from_limits(limits)
 
-    def execute_with(budget: ExecutionBudget | None, event: object) -> Any:
+    def execute_with(budget: ExecutionBudget | None, event: object) -> Outcome:
         if budget is None:
             return execute(schema, document.ast, event, *shared, **options)
         run = partial(execute_within, budget, schema, document.ast, event, *shared, **options)
         return execute_bounded(run, budget, document, build_result)
 
-    def execute_here(event: object) -> Any:
+    def execute_here(event: object) -> Outcome:
         return execute_with(start_budget(), event)
 
-    async def execute_elsewhere(event: object) -> Any:
+    async def execute_elsewhere(event: object) -> Outcome:
         budget = start_budget()
         seconds = limits.seconds if limits is not None else None
         # A resolver that hangs never looks at the clock: its event is abandoned a little later.

@@ -70,7 +70,7 @@ def test_another_harvest_in_the_folder_is_refused_until_told(
     assert main(["stars", "30000", "--all", "--parquet", "out"]) == 1
     told = capsys.readouterr().err
     assert "is the log of 'stars:>=20001'" in told
-    assert "begin anew with --anew" in told
+    assert "start again with --anew" in told
     assert main(["stars", "30000", "--all", "--parquet", "out", "--anew"]) == 0
     assert pd.read_parquet(here / "out")["stargazers"].min() > 30_000
 

@@ -123,7 +123,7 @@ def test_its_text_is_a_summary_and_a_table() -> None:
     lines = repr(found).splitlines()
     assert lines[0] == (
         "15 breaking changes and 6 dangerous changes in the schema of https://api.example/. "
-        "2 of them touch what was asked."
+        "2 of them touch operations of this session."
     )
     assert lines[1].split() == ["severity", "change", "touches"]
     assert lines[2].split()[:2] == ["Either", "breaking"]

@@ -338,7 +338,7 @@ def test_a_class_of_the_same_name_is_not_taken():
     other = type("Schema", (), {"__module__": "elsewhere.schema", "_schema": None})
     with pytest.raises(SchemaError, match="got Schema"):
         Schema.adopt(other())
-    with pytest.raises(TargetError, match="A Schema is nothing a client can ask"):
+    with pytest.raises(TargetError, match="Cannot create a client for a Schema"):
         Client(other())
 
 

@@ -161,7 +161,7 @@ def test_changes_of_a_schema_are_told_those_of_this_notebook_first(shell):
     lines = [" ".join(line.split()) for line in repr(found).splitlines()]
     assert lines == [
         "3 breaking changes and 2 dangerous changes in the schema of shops. "
-        "3 of them touch what was asked.",
+        "3 of them touch operations of this session.",
         "Towns is wrong now: Cannot query field 'city' on type 'Shop'.",
         "Calls is wrong now: Cannot query field 'phone' on type 'Shop'.",
         "severity change touches",

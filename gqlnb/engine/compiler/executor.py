@@ -19,6 +19,7 @@ from graphql.pyutils import Path
 from gqlnb.engine.graphql_compat import (
     CORO,
     IS_GRAPHQL_33,
+    NO_INCREMENTAL,
     PLAIN_TYPES,
     BaseExecutor,
     CollectedErrors,
@@ -204,6 +205,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
 
     plan: Any  # an OperationPlan; plans imports this module, so that the type can't be named
 
+    # Cached properties, since most runs need none of these objects.
     @cached_property
     def collected_errors(self) -> Value:
         """The errors of nullable positions, in the order of their occurrence."""
@@ -314,8 +316,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> Value:
         """Execute a selection set like graphql-core."""
         given = (selection.kind, source, to_path(path), dict(selection.groups))
-        more = (None,) if IS_GRAPHQL_33 else ()
-        return super().execute_fields(*given, *more)
+        return super().execute_fields(*given, *NO_INCREMENTAL)
 
     # -- methods that compiled code calls; source_writer has their names in strings
 
@@ -338,7 +339,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     def execute_planned_field(self, field: PlannedField, source: Value, path: LazyPath) -> Value:
         """Resolve and complete a field like graphql-core."""
         given = (field.parent, source, field.group, to_path(path))
-        return self.execute_field(*given, None) if IS_GRAPHQL_33 else self.execute_field(*given)
+        return self.execute_field(*given, *NO_INCREMENTAL)
 
     def build_info(self, field: PlannedField, path: LazyPath) -> Value:
         """Return the info object of a field."""
@@ -402,7 +403,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
     ) -> Value:
         """Complete a value like graphql-core."""
         given = (kind, field.group, self.build_info(field, path), to_path(path), value)
-        return self.complete_value(*given, None) if IS_GRAPHQL_33 else self.complete_value(*given)
+        return self.complete_value(*given, *NO_INCREMENTAL)
 
     def complete_unusual_item(
         self, value: Value, field: PlannedField, kind: GraphQLOutputType, path: LazyPath
@@ -424,7 +425,7 @@ class PlanExecutor(BaseExecutor):  # type: ignore[misc]
         """Complete an item like graphql-core: with the info of the list's field."""
         info = self.build_info(field, strip_list_indices(path))
         given = (kind, field.group, info, to_path(path), value)
-        return self.complete_value(*given, None) if IS_GRAPHQL_33 else self.complete_value(*given)
+        return self.complete_value(*given, *NO_INCREMENTAL)
 
     def check_type_and_enter(
         self, value: Value, field: PlannedField, selection: PlannedSelection, path: LazyPath

@@ -35,6 +35,7 @@ from gqlnb.engine.compiler.executor import (
 )
 from gqlnb.engine.graphql_compat import (
     IS_GRAPHQL_33,
+    NO_INCREMENTAL,
     PLAIN_TYPES,
     SERIALIZERS,
     TOO_DEEP,
@@ -349,6 +350,7 @@ class OperationPlan:
             data = entered(run.root_value, None, run)
         except GraphQLError as error:
             return self.respond(run, error)
+        # Set by attributes: the constructor of ExecutionResult takes four times as long.
         if type(data) is dict and "collected_errors" not in run.__dict__:
             result = new_object(ExecutionResult)
             result.data = data
@@ -390,8 +392,7 @@ class OperationPlan:
             raise GraphQLError(message, self.operation)
         groups = dict(self.get_root_selection(run).groups)
         given = (self.kind, run.root_value, None, groups)
-        more = (None,) if IS_GRAPHQL_33 else ()
-        return run.execute_fields_serially(*given, *more)
+        return run.execute_fields_serially(*given, *NO_INCREMENTAL)
 
     def respond(self, run: PlanExecutor, data: Value) -> Value:
         """Return the result of a run, given its data or its error; await the data if needed."""
@@ -447,6 +448,7 @@ class OperationPlan:
     ) -> SelectionPlan:
         """Return the selection of an object type below a group of fields."""
         nodes = [details.node for details in group] if IS_GRAPHQL_33 else group
+        # The document keeps the nodes alive, so that their ids are safe as keys.
         key = (kind.name, *map(id, nodes))
         found = self._selections.get(key)
         if found is None:
@@ -584,6 +586,7 @@ class CachedOperation:
     def store_plan(self, key: tuple[object, ...], plan: OperationPlan) -> None:
         """Cache the plan for one set of values."""
         with _lock:
+            # The oldest entry is dropped: a dict is ordered, and a look-up need not reorder it.
             if len(self.plans) >= MAX_PLANS_PER_OPERATION:
                 self.plans.pop(next(iter(self.plans)))
             self.plans[key] = plan

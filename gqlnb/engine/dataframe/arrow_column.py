@@ -122,7 +122,7 @@ class ArrowColumn:
         return pc.fill_null(self._match_valid(values, operator, wanted), False)
 
     def _match_valid(self, values: ArrowArray, operator: str, wanted: Value) -> ArrowArray:
-        if operator in TEXT_FUNCTIONS and self.names:
+        if operator in TEXT_FUNCTIONS and self.names:  # tested once a category, not once a row
             fits = TEXT_FUNCTIONS[operator](pa.array(self.names, pa.large_string()), wanted)
             return pc.is_in(values, value_set=pc.indices_nonzero(fits).cast(values.type))
         if operator in TEXT_FUNCTIONS:
@@ -137,6 +137,7 @@ class ArrowColumn:
                 msg = f"{name!r} is not a category, so none is before or behind it."
                 raise GraphQLError(msg)
             return COMPARISON_FUNCTIONS[operator](values, pa.scalar(exact, values.type))
+        # Fractions, since a float would round nanoseconds and decimals.
         return self._compare_bound(values, operator, Fraction(wanted) / self.step)
 
     def _find_exact(self, wanted: Value) -> ArrowArray:
@@ -220,6 +221,7 @@ def list_values(array: ArrowArray) -> list[Value]:
 
 def build_integer_column(array: ArrowArray) -> ArrowColumn:
     """Return a column of integers: Int if all of them fit into 32 bits, else BigInt."""
+    # 64 bit columns are pandas' default, so that their values decide; a narrow type decides itself.
     ends = pc.min_max(array).as_py()
     low, high = ends["min"] or 0, ends["max"] or 0
     small = array.type.bit_width < 32 or (low >= -INT_LIMIT and high < INT_LIMIT)
@@ -311,13 +313,7 @@ def build_nested_column(array: ArrowArray) -> ArrowColumn:
 
 
 def build_extension_column(array: ArrowArray) -> ArrowColumn:
-    """Return a column of an extension type: of UUIDs, JSON texts or Booleans.
-
-    Raises
-    ------
-    UnsupportedColumnError
-        If it is another extension type.
-    """
+    """Return a column of an extension type: of UUIDs, JSON texts or Booleans."""
     name = getattr(array.type, "extension_name", "")
     if name == "arrow.uuid":
         texts = [None if it is None else str(it) for it in array.to_pylist()]
@@ -341,8 +337,8 @@ def encode_json_texts(values: list[Value]) -> Any:
     texts: list[str | None] = []
     for row, value in enumerate(values):
         try:
-            made = None if value is None else msgspec.json.encode(value, enc_hook=convert_value)
-            texts.append(made if made is None else made.decode())
+            encoded = msgspec.json.encode(value, enc_hook=convert_value)
+            texts.append(None if value is None else encoded.decode())
         except (TypeError, ValueError, RecursionError, OverflowError):
             msg = (
                 f"Row {row} holds a {type(value).__name__} that has no JSON form. "

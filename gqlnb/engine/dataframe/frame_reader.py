@@ -117,13 +117,7 @@ def read_frame(frame: object, name: str) -> tuple[dict[str, FrameField], int, ob
 
 
 def to_arrow_table(frame: object, name: str) -> pa.Table:
-    """Return a frame of another library than pandas as an Arrow table.
-
-    Raises
-    ------
-    SchemaError
-        If it is not a table; the message names a conversion.
-    """
+    """Return a frame of another library than pandas as an Arrow table."""
     reason = ""
     if any(hasattr(frame, f"__arrow_c_{word}__") for word in ("stream", "array")):
         try:
@@ -159,13 +153,7 @@ def take_snapshot(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def build_field(values: Any, label: object, name: str, *, index: bool = False) -> FrameField:
-    """Return the field of a pandas Series or an Arrow column.
-
-    Raises
-    ------
-    SchemaError
-        If there is no GraphQL type for it.
-    """
+    """Return the field of a pandas Series or an Arrow column."""
     try:
         array, hint = (
             (values, None) if isinstance(values, pa.ChunkedArray) else convert_series(values)

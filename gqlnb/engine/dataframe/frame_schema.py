@@ -52,13 +52,7 @@ class TypeDefinitions:
         self.texts: dict[str, str] = dict.fromkeys(BUILT_IN_TYPES, "") | COMMON_TYPES
 
     def add(self, name: str, text: str, table: FrameTable) -> str:
-        """Add the definition of a type of one table.
-
-        Raises
-        ------
-        SchemaError
-            If there is already a type with that name.
-        """
+        """Add the definition of a type of one table."""
         if name in self.texts:
             msg = (
                 f"Frame {table.name!r} makes a type {name!r}, and there is one already. "
@@ -297,18 +291,13 @@ class FrameSchema:
                 )
                 raise SchemaError(msg)
             return found
+        # A named index is the frame's own statement about its key; several levels are not one key.
         index = [key for key, field in table.fields.items() if field.index]
         usual = index if len(index) == 1 else [key for key in ("id",) if key in table.fields]
         return next((key for key in usual if is_unique_key(table.fields[key].column)), None)
 
     def _add_relation(self, one: str, other: str) -> None:
-        """Add the field from a row to the row it refers to, and the reverse field.
-
-        Raises
-        ------
-        SchemaError
-            If the columns have different types, or a value refers to two rows.
-        """
+        """Add the field from a row to the row it refers to, and the reverse field."""
         (table, name), (target, key) = self.find_column(one), self.find_column(other)
         column, sought = align_columns(
             table.fields[name].column, target.fields[key].column, (one, other)
@@ -317,8 +306,10 @@ class FrameSchema:
         if pc.count_distinct(values).as_py() < len(values) - values.null_count:
             msg = f"{one!r} can't refer to {other!r}: a value of the latter occurs twice."
             raise SchemaError(msg)
+        # One pass over the column at the start, instead of a look-up for each query.
         places = pc.index_in(found, value_set=values, skip_nulls=True)
         table.links[name] = ToOneLink(target, places)
+        # The reverse field has the other frame's name, unless a column has it already.
         back = table.name
         if back in target.fields or back in target.links:
             back = f"{table.name}_by_{name}"
@@ -333,10 +324,10 @@ class FrameSchema:
         return write_sdl(self.tables, self.keys)
 
     @property
-    def scalars(self) -> dict[str, Any]:
+    def scalars(self) -> dict[str, dict[str, object]]:
         """The parsers of the columns' scalars, by type and member."""
         used = {it.column.type for table in self.tables.values() for it in table.fields.values()}
-        return {name: SCALAR_PARSERS[name] for name in SCALAR_PARSERS if name in used}
+        return {name: dict(SCALAR_PARSERS[name]) for name in SCALAR_PARSERS if name in used}
 
     def set_resolvers(self, types: Mapping[str, Any]) -> None:
         """Set the resolvers of the types built from the SDL."""
@@ -354,14 +345,8 @@ class FrameSchema:
             table.set_row_type(types[table.type])
 
 
-def check_options(page_sizes: Any, **mappings: Any) -> None:
-    """Check the types of options.
-
-    Raises
-    ------
-    SchemaError
-        If one is invalid; the message shows a valid form.
-    """
+def check_options(page_sizes: Any, **mappings: object) -> None:
+    """Check the types of options."""
     for name, given in mappings.items():
         if given is not None and not isinstance(given, Mapping):
             example = OPTION_EXAMPLES[name]
@@ -379,10 +364,10 @@ def check_options(page_sizes: Any, **mappings: Any) -> None:
 
 def build_connection_resolver(
     table: FrameTable, link: ToManyLink | None = None
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Return the resolver of a connection: of all rows of a table, or of linked rows."""
 
-    def resolve(source: Any, info: Any, /, **args: Any) -> Any:
+    def resolve(source: Any, info: Any, /, **args: object) -> object:
         rows = None if link is None else link.find_rows(source[info.field_name])
         asked = collect_fields_below(info.field_nodes, info.fragments)
         return table.build_connection(args, asked, info.fragments, rows)
@@ -390,9 +375,9 @@ def build_connection_resolver(
     return resolve
 
 
-def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., Any]:
+def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., object]:
 
-    def resolve(_source: Any, info: Any, /, **args: Any) -> Any:
+    def resolve(_source: object, info: Any, /, **args: object) -> object:
         rows = table.filter_rows({key: {"eq": args[key]}})
         return next(iter(table.build_nodes(rows, info.field_nodes, info.fragments)), None)
 
@@ -400,13 +385,7 @@ def build_lookup_resolver(table: FrameTable, key: str) -> Callable[..., Any]:
 
 
 def find_field_name(table: FrameTable, label: str) -> str:
-    """Return the field of a column, given its label or its name.
-
-    Raises
-    ------
-    SchemaError
-        If there is no such column.
-    """
+    """Return the field of a column, given its label or its name."""
     if label in table.fields:
         return label
     found = [name for name, field in table.fields.items() if field.label == label]
@@ -430,13 +409,7 @@ def is_unique_key(column: ArrowColumn) -> bool:
 def align_columns(
     column: ArrowColumn, sought: ArrowColumn, places: tuple[str, str]
 ) -> tuple[ArrowColumn, ArrowColumn]:
-    """Return a column and the one that it refers to as columns of comparable types.
-
-    Raises
-    ------
-    SchemaError
-        If they have different types.
-    """
+    """Return a column and the one that it refers to as columns of comparable types."""
     if column.values.null_count == len(column.values):  # it has no values to show its type
         column = replace(sought, values=pa.nulls(len(column.values), sought.values.type))
     if column.type != sought.type and {column.type, sought.type} <= NUMBER_TYPES:
@@ -457,11 +430,6 @@ def to_integer_column(column: ArrowColumn, place: str) -> ArrowColumn:
     """Return a column of numbers as a column of integers.
 
     pandas converts integers to floats if one is missing, as in a key without a target in some rows.
-
-    Raises
-    ------
-    SchemaError
-        If one is not an integer, or beyond the integers that floats represent exactly.
     """
     if column.type in INTEGER_TYPES:
         return column
@@ -494,6 +462,7 @@ def refine_ticks(ticks: ArrowArray, times: Fraction) -> ArrowArray:
     """Return ticks in a step so many times finer; null if 64 bits are too few."""
     if times <= 1:
         return ticks
+    # pc.multiply wraps around on overflow, so that such values are masked.
     most = (2**63 - 1) // int(times)
     held = pc.and_(pc.less_equal(ticks, most), pc.greater_equal(ticks, -most))
     return pc.if_else(held, pc.multiply(ticks, int(times)), None)

@@ -56,7 +56,7 @@ ERROR_LIST_FIELDS = frozenset({"errors", "userErrors", "user_errors", "problems"
 NULL_SHARES = 2**53
 
 # Makes a value from the object it belongs to, a number, and the arguments of the field.
-FieldMaker = Callable[[MockObject, int, dict[str, Any]], Any]
+FieldMaker = Callable[[MockObject, int, dict[str, object]], object]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,9 @@ class MockOptions:
     scalars: Mapping[str, str | ValueMaker] = field(default_factory=dict)
 
 
+# The mock stores nothing. A value depends on seed, object, field and arguments only; the id of an
+# object contains the arguments it was found by, so that a second query for the same object
+# agrees.
 class MockGenerator:
     """Generates the values of a schema without resolvers.
 
@@ -79,6 +82,7 @@ class MockGenerator:
     def __init__(self, schema: GraphQLSchema, options: MockOptions) -> None:
         self.schema, self.options, self.seed = schema, options, options.seed
         self._kinds: dict[str, MockType] = {}
+        # One number for fields that must agree, such as the name and the e-mail of a person.
         self._shared = hash_parts(self.seed, "shared")
         self._roots = {
             kind.name: word
@@ -117,7 +121,7 @@ class MockGenerator:
         if of_page is None:
             return usual
 
-        def make_value(item: MockObject, args: dict[str, Any]) -> Any:
+        def make_value(item: MockObject, args: dict[str, object]) -> Any:
             return usual(item, args) if item.page is None else of_page(item.page, item)
 
         return make_value
@@ -131,12 +135,14 @@ class MockGenerator:
         never_null = role or isinstance(type_, GraphQLNonNull) or find_node_type(type_) is not None
         limit = 0 if never_null else int(self.options.nulls * NULL_SHARES)
 
-        def make_value(item: MockObject, args: dict[str, Any]) -> Any:
+        def make_value(item: MockObject, args: dict[str, object]) -> Any:
+            # The object, the field and the arguments decide, so that neither the order of
+            # execution nor the other fields of a query change a value.
             value = mix_bits(item.key ^ salt)
             chosen = hash_arguments(select_choosing_arguments(args)) if args else 0
             if chosen:
                 value = mix_bits(value ^ chosen)
-            if limit and value >> 11 < limit:
+            if limit and value >> 11 < limit:  # the upper 53 bits, as many as a float has
                 return None
             return make(item, value, args)
 
@@ -200,7 +206,7 @@ class MockGenerator:
     def _build_object_maker(self, kind: MockType, name: str, type_: Any) -> FieldMaker:
         kinds, at_root = self.list_possible_types(type_), self._roots.get(kind.name) == "query"
 
-        def make_object(item: MockObject, value: int, args: dict[str, Any]) -> Any:
+        def make_object(item: MockObject, value: int, args: dict[str, object]) -> Any:
             if not kinds:
                 return None
             if item.mutation_input is not None:
@@ -221,7 +227,7 @@ class MockGenerator:
         kinds = self._list_item_types(nodes)
         low, high = self.options.sizes if element else (0, 0)
 
-        def make_connection(_item: MockObject, value: int, args: dict[str, Any]) -> MockObject:
+        def make_connection(_item: MockObject, value: int, args: dict[str, object]) -> MockObject:
             total = pick_integer(mix_bits(value), low, high)
             found = kind.create_numbered(value, 0)
             found.key = value
@@ -241,13 +247,16 @@ class MockGenerator:
         kinds = self._list_item_types(get_nullable_type(type_.of_type))
         paged = not definition.args.keys().isdisjoint({*LIMIT_ARGUMENTS, *OFFSET_ARGUMENTS})
         low, high = self.options.sizes if paged else self.options.lengths
+        # A mutation succeeds: clients treat any item of these lists as a failure.
         if name in ERROR_LIST_FIELDS or element is None:
             low = high = 0
 
-        def make_list(_item: MockObject, value: int, args: dict[str, Any]) -> list[Any]:
+        def make_list(_item: MockObject, value: int, args: dict[str, object]) -> list[object]:
             ids = args.get("ids")
             if kinds and isinstance(ids, list):
-                found = [find_by_id(kinds, "id", given) for given in ids if given is not None]
+                found: list[object] = [
+                    find_by_id(kinds, "id", given) for given in ids if given is not None
+                ]
                 if None not in found:
                     return found
             shown = range(pick_integer(mix_bits(value), low, high))
@@ -264,13 +273,13 @@ class MockGenerator:
 
     def _build_item_maker(
         self, kind: MockType | None, name: str, type_: Any
-    ) -> Callable[[int, int], Any] | None:
+    ) -> Callable[[int, int], object] | None:
         """Return the maker of the item at a place of a list; None if no item is possible."""
         if is_list_type(type_):
             inner = self._build_item_maker(kind, name, get_nullable_type(type_.of_type))
             low, high = self.options.lengths
 
-            def make_row(base: int, place: int) -> list[Any]:
+            def make_row(base: int, place: int) -> list[object]:
                 value = mix_bits(base + place * GOLDEN_STEP)
                 count = pick_integer(mix_bits(value), low, high)
                 return [inner(value, place) for place in range(count)] if inner else []
@@ -291,7 +300,7 @@ class MockGenerator:
         return make_object
 
 
-def select_choosing_arguments(args: dict[str, Any]) -> dict[str, Any]:
+def select_choosing_arguments(args: dict[str, object]) -> dict[str, object]:
     """Return the arguments that choose items, without those for paging and ordering."""
     return {
         name: value

@@ -45,7 +45,7 @@ INTEGER_SCALARS = {"bigint", "long", "int64", "safeint"}
 
 # The input of a mutation: a value and its input type, by name.
 MutationInput = Mapping[str, tuple[Any, Any]]
-FieldRecipe = Callable[["MockObject", dict[str, Any]], Any]
+FieldRecipe = Callable[["MockObject", dict[str, object]], object]
 
 
 class MockObject:
@@ -71,7 +71,7 @@ class MockObject:
         self,
         kind: MockType,
         key: int,
-        known_values: dict[str, Any] | None = None,
+        known_values: dict[str, object] | None = None,
         mutation_input: MutationInput | None = None,
     ) -> None:
         self.kind, self.key, self.known_values = kind, key, known_values
@@ -163,13 +163,13 @@ class MockType:
         identity = self.format_any_id(base + place)
         return MockObject(self, self._hash_identity(identity), {self.identity: identity})
 
-    def create_with_id(self, given: Any) -> MockObject:
+    def create_with_id(self, given: object) -> MockObject:
         """Return the object with a given id, generated or not."""
         given = self._convert_id(given)
         values = {**self._read_carried_fields(given), self.identity or "": given}
         return MockObject(self, self._hash_identity(given), values)
 
-    def create_with_fields(self, given: dict[str, Any], base: int) -> MockObject:
+    def create_with_fields(self, given: dict[str, object], base: int) -> MockObject:
         """Return the object that is looked up by some of its fields.
 
         Parameters
@@ -184,11 +184,12 @@ class MockType:
             number = mix_bits(base ^ self.salt ^ hash_parts(serialize_fields(given)))
             return MockObject(self, number, fields)
         identity: Any = f"{self.name}:{serialize_fields({**given, '': base} if base else given)}"
+        # An id that can't contain the fields is a number made from them.
         if not self._has_text_id or len(identity) > MAX_ID_LENGTH:
             identity = self.format_any_id(base ^ hash_parts(identity))
         return MockObject(self, self._hash_identity(identity), {**fields, self.identity: identity})
 
-    def _hash_identity(self, identity: Any) -> int:
+    def _hash_identity(self, identity: object) -> int:
         return hash_parts(self.salt, identity)
 
     def _convert_id(self, given: Any) -> Any:
@@ -200,7 +201,7 @@ class MockType:
                 return self.format_any_id(hash_parts(given))
         return str(given) if self._has_text_id else given
 
-    def _read_carried_fields(self, identity: Any) -> dict[str, Any]:
+    def _read_carried_fields(self, identity: Any) -> dict[str, object]:
         """Return the values of fields that an id contains."""
         start = f"{self.name}:{{"
         if not self._has_text_id or not identity.startswith(start):
@@ -210,7 +211,7 @@ class MockType:
         except (ValueError, RecursionError):
             return {}
 
-    def select_field_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def select_field_values(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return the values that fields other than the id can have."""
         return {
             name: value
@@ -218,7 +219,7 @@ class MockType:
             if name != self.identity and self._can_hold(name, value)
         }
 
-    def _can_hold(self, name: str, value: Any) -> bool:
+    def _can_hold(self, name: str, value: object) -> bool:
         field = self.type.fields.get(name)
         kind: Any = field and get_nullable_type(field.type)
         if kind is None or not is_leaf_type(kind):
@@ -233,7 +234,7 @@ class MockType:
         )
 
 
-def serialize_fields(given: Mapping[str, Any]) -> str:
+def serialize_fields(given: Mapping[str, object]) -> str:
     return json.dumps(given, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
@@ -244,7 +245,7 @@ ORDERING_ARGUMENTS = frozenset(
     {"orderby", "order", "sort", "sortby", "direction", "orderdirection"}
 )
 COUNT_FIELDS = frozenset({"totalCount", "total_count", "total", "count"})
-CURSOR_PREFIX = "cursor:"
+CURSOR_PREFIX = "cursor:"  # of cursors that are text; those of type Int are plain numbers
 
 
 def find_node_type(kind: Any) -> Any:
@@ -269,7 +270,7 @@ def find_node_type(kind: Any) -> Any:
     return kinds[0] if len({get_named_type(inner).name for inner in kinds}) == 1 else None
 
 
-def select_places(total: int, arguments: Mapping[str, Any], field: str) -> range:
+def select_places(total: int, arguments: Mapping[str, object], field: str) -> range:
     """Return the places of a page in a list.
 
     Parameters
@@ -304,7 +305,7 @@ def select_places(total: int, arguments: Mapping[str, Any], field: str) -> range
     return chosen if last is None else chosen[max(0, len(chosen) - last) :]
 
 
-def _read_count(given: Any, name: str, field: str) -> int | None:
+def _read_count(given: object, name: str, field: str) -> int | None:
     """Return a number of items, or None if it is not an integer."""
     if not isinstance(given, int) or isinstance(given, bool):
         return None
@@ -314,7 +315,7 @@ def _read_count(given: Any, name: str, field: str) -> int | None:
     raise GraphQLError(msg)
 
 
-def _decode_place(cursor: Any, field: str) -> int | None:
+def _decode_place(cursor: object, field: str) -> int | None:
     """Return the place that a cursor names, or None without a cursor."""
     if cursor is None or not isinstance(cursor, (str, int)):
         return None
@@ -341,10 +342,10 @@ class MockPage:
 
     __slots__ = ("make_item", "shown", "total")
 
-    def __init__(self, total: int, shown: range, make_item: Callable[[int], Any]) -> None:
+    def __init__(self, total: int, shown: range, make_item: Callable[[int], object]) -> None:
         self.total, self.shown, self.make_item = total, shown, make_item
 
-    def build_page_info(self) -> dict[str, Any]:
+    def build_page_info(self) -> dict[str, object]:
         """Return the values of ``pageInfo``."""
         shown = self.shown
         return {
@@ -357,7 +358,7 @@ class MockPage:
 
 def build_part_maker(
     kind: MockType, name: str, get_type: Callable[[Any], MockType]
-) -> Callable[[MockPage, MockObject], Any] | None:
+) -> Callable[[MockPage, MockObject], object] | None:
     """Return the maker of a connection's field from its page; None for a field of its own."""
     type_ = get_nullable_type(kind.type.fields[name].type)
     inner: Any = get_named_type(type_)
@@ -377,7 +378,7 @@ def build_part_maker(
     return None
 
 
-def build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], Any]:
+def build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], object]:
     def make_edges(page: MockPage, item: MockObject) -> list[MockObject]:
         edges = []
         for place in page.shown:
@@ -394,7 +395,7 @@ def build_edges_maker(kind: MockType) -> Callable[[MockPage, MockObject], Any]:
     return make_edges
 
 
-def format_page_parts(kind: GraphQLObjectType, values: dict[str, Any]) -> dict[str, Any]:
+def format_page_parts(kind: GraphQLObjectType, values: dict[str, object]) -> dict[str, object]:
     """Return the values that a type has fields for, cursors in the form of their type."""
     parts = {}
     for name, value in values.items():
@@ -406,7 +407,7 @@ def format_page_parts(kind: GraphQLObjectType, values: dict[str, Any]) -> dict[s
     return parts
 
 
-def find_by_id(kinds: Sequence[MockType], name: str, given: Any) -> MockObject | None:
+def find_by_id(kinds: Sequence[MockType], name: str, given: object) -> MockObject | None:
     """Return the object with an id, of the type that the id names or of any type.
 
     Parameters
@@ -427,18 +428,19 @@ def find_by_id(kinds: Sequence[MockType], name: str, given: Any) -> MockObject |
         return None
     start = str(given).partition(":")[0]
     chosen = [kind for kind in kinds if kind.name == start]
+    # A foreign id belongs to one of the types, always to the same one.
     kind = chosen[0] if chosen else kinds[hash_parts(given) % len(kinds)]
     if kind.identity is None or name not in {"id", kind.identity, build_id_name(kind)}:
         return None
     return kind.create_with_id(given)
 
 
-def find_requested_type(kinds: Sequence[MockType], args: Mapping[str, Any]) -> MockType | None:
+def find_requested_type(kinds: Sequence[MockType], args: Mapping[str, object]) -> MockType | None:
     """Return the type requested by an argument, such as ``type: REPOSITORY``; None without one."""
-    said = args.get("type", args.get("kind"))
-    if not isinstance(said, str) or len(kinds) < 2:
+    given = args.get("type", args.get("kind"))
+    if not isinstance(given, str) or len(kinds) < 2:
         return None
-    wanted = said.lower().replace("_", "")
+    wanted = given.lower().replace("_", "")
     return next((kind for kind in kinds if kind.name.lower() == wanted), None)
 
 
@@ -448,7 +450,7 @@ def build_id_name(kind: MockType) -> str:
 
 
 def find_by_arguments(
-    kinds: Sequence[MockType], given: Mapping[str, Any], value: int, base: int
+    kinds: Sequence[MockType], given: Mapping[str, object], value: int, base: int
 ) -> MockObject | None:
     """Return the object that the arguments of a field look up; None if they look up none.
 
@@ -470,7 +472,7 @@ def find_by_arguments(
     return kind.create_with_fields(dict(given), base) if kind.select_field_values(given) else None
 
 
-def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, Any]) -> MockObject | None:
+def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, object]) -> MockObject | None:
     for name in (*ID_FIELDS, *(build_id_name(kind) for kind in kinds)):
         if name in given:
             found = find_by_id(kinds, name, given[name])
@@ -479,7 +481,7 @@ def _find_by_ids(kinds: Sequence[MockType], given: Mapping[str, Any]) -> MockObj
     return None
 
 
-def collect_inputs(definition: GraphQLField, args: Mapping[str, Any]) -> MutationInput:
+def collect_inputs(definition: GraphQLField, args: Mapping[str, object]) -> MutationInput:
     """Return the arguments of a mutation, together with the members of its input objects."""
     inputs = select_typed(args, definition.args)
     for value, type_ in list(inputs.values()):
@@ -487,7 +489,7 @@ def collect_inputs(definition: GraphQLField, args: Mapping[str, Any]) -> Mutatio
     return inputs
 
 
-def collect_members(value: Any, type_: Any) -> dict[str, tuple[Any, Any]]:
+def collect_members(value: object, type_: Any) -> dict[str, tuple[Any, Any]]:
     """Return the members of an input object; empty for another value."""
     kind: Any = get_nullable_type(type_)
     if not is_input_object_type(kind) or not isinstance(value, Mapping):
@@ -496,7 +498,7 @@ def collect_members(value: Any, type_: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def select_typed(
-    values: Mapping[str, Any], definitions: Mapping[str, Any]
+    values: Mapping[str, object], definitions: Mapping[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
     """Return the values that are defined and not null, each with its type."""
     return {
@@ -540,8 +542,9 @@ def echo_input(
     return found
 
 
-def _can_echo(kind: MockType, name: str, value: Any, type_: Any) -> bool:
+def _can_echo(kind: MockType, name: str, value: object, type_: Any) -> bool:
     """Return whether an input value can be the value of a field."""
+    # The types may differ in nullability, since an input is often optional.
     field = kind.type.fields.get(name)
     if field is None or str(field.type).replace("!", "") != str(type_).replace("!", ""):
         return False

@@ -82,13 +82,7 @@ def build_mock_schema(
 
 
 def load_schema(source: object) -> LoadedSchema:
-    """Return a new schema from any description of one.
-
-    Raises
-    ------
-    SchemaError
-        If it does not describe a schema.
-    """
+    """Return a new schema from any description of one."""
     own = getattr(source, "graphql", None)  # of a Schema
     if isinstance(own, GraphQLSchema) or is_schema(source):
         return copy_schema(own if isinstance(own, GraphQLSchema) else extract_schema(source))
@@ -118,17 +112,12 @@ def load_schema(source: object) -> LoadedSchema:
 
 
 def load_published_sdl(sdl: str) -> LoadedSchema:
-    """Return the schema of SDL, which may contain mistakes that do not prevent building it.
-
-    Raises
-    ------
-    SchemaError
-        If it can't be built, with all errors in it.
-    """
+    """Return the schema of SDL, which may contain mistakes that do not prevent building it."""
     try:
         return LoadedSchema(build_sdl_schema(sdl))
     except SchemaError as error:
         strict = strip_traceback(error)
+    # The errors of the strict attempt are complete, those of the tolerant one are not.
     with suppress(SchemaError):
         schema, notes = load_sdl(sdl, SDL_SOURCE)
         return LoadedSchema(schema, notes or tuple(describe_mistakes(strict.problems, SDL_SOURCE)))
@@ -139,11 +128,6 @@ def copy_schema(schema: GraphQLSchema) -> LoadedSchema:
     """Return a copy of a schema, without its resolvers and its scalars' functions.
 
     It is not validated: a client accepts more than the specification does.
-
-    Raises
-    ------
-    SchemaError
-        If a default value in it can't be written as SDL.
     """
     try:
         sdl = print_schema(schema)
@@ -155,13 +139,7 @@ def copy_schema(schema: GraphQLSchema) -> LoadedSchema:
 
 
 def check_mock_options(options: MockOptions, schema: GraphQLSchema) -> None:
-    """Check the values of options.
-
-    Raises
-    ------
-    SchemaError
-        If one is invalid; the message names the valid values.
-    """
+    """Check the values of options."""
     nulls: Any = options.nulls
     if not (isinstance(nulls, Real) and 0 <= float(nulls) <= 1):
         given = sanitize_text(repr(nulls), 80)
@@ -206,11 +184,11 @@ def attach_resolvers(generator: MockGenerator, kind: MockType) -> None:
 
 def build_resolver(
     kind: MockType, name: str, base: MockObject | None
-) -> Callable[[Any, Any, Any], Any]:
+) -> Callable[[Any, Any, Any], object]:
     """Return the resolver of a field."""
-    recipe: Any = None
+    recipe: Any = None  # built late: a large schema has thousands of fields, a query uses few
 
-    def generate(root: Any, args: dict[str, Any], _context: object) -> Any:
+    def generate(root: object, args: dict[str, object], _context: object) -> Any:
         nonlocal recipe
         if recipe is None:
             recipe = kind.get_recipe(name)
@@ -227,7 +205,7 @@ def build_resolver(
     return generate
 
 
-def resolve_partial_object(kind: MockType, name: str, root: Any, args: dict[str, Any]) -> Any:
+def resolve_partial_object(kind: MockType, name: str, root: object, args: dict[str, object]) -> Any:
     """Return a field of a user's object: its own value, else a generated one."""
     found = read_own_value(root, name)
     if found is not MISSING:
@@ -245,7 +223,7 @@ def resolve_partial_object(kind: MockType, name: str, root: Any, args: dict[str,
     return kind.get_recipe(name)(item, args)
 
 
-def read_own_value(root: Any, name: str) -> Any:
+def read_own_value(root: object, name: str) -> Any:
     """Return a key of a mapping or an attribute that is not a method; else MISSING."""
     if isinstance(root, Mapping):
         return root.get(name, MISSING)
@@ -269,7 +247,7 @@ def build_event_generator(
     """Return the function of a subscription, which yields some events and ends."""
 
     async def generate_events(
-        _root: Any, args: dict[str, Any], _context: Any
+        _root: object, args: dict[str, object], _context: object
     ) -> AsyncIterator[Any]:
         for event in range(EVENT_COUNT):
             value = kind.get_recipe(name)(generator.create_root(kind, event), args)

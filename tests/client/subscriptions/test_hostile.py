@@ -188,7 +188,7 @@ def test_frames_that_are_no_websocket_are_an_error():
         link.recv()
         link.socket.sendall(b"\x8f\x01x")
 
-    with speaking(talk) as url, pytest.raises(AnswerError, match="no WebSocket"):
+    with speaking(talk) as url, pytest.raises(AnswerError, match="invalid WebSocket frames"):
         list(Client(url).subscribe(SUBSCRIPTION, transport="ws"))
 
 

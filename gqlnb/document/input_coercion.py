@@ -534,12 +534,13 @@ def coerce_column(table: InputTable, name: str, kind: InputKind) -> list[JSON]:
         raise CoercionError(reason)
     leaf = None if isinstance(inner, GraphQLEnumType) else str(inner)
     is_checked = leaf is None or leaf in BUILT_IN_SCALARS
+    exact = {"String": str, "ID": str, "Boolean": bool, "Float": float}.get(leaf or "")
     converted: list[JSON] = []
     row = 0
     try:
         for row, cell in enumerate(cells):  # noqa: B007 - the error names it
             value = None if cell is None else coerce_input(cell, inner, sparse=True)
-            if is_checked and value is not None:
+            if is_checked and value is not None and type(value) is not exact:
                 reason = describe_cell_misfit(value, inner, leaf)
                 if reason:
                     break

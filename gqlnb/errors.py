@@ -219,6 +219,9 @@ def find_user_line(error: BaseException) -> str | None:
     return found
 
 
+# Messages are those of graphql-core, unchanged, so that the engine can be compared with it
+# message by message. What we know beyond that is a hint: `Problem.hint` here, `extensions.hint`
+# over HTTP.
 @dataclass(frozen=True, slots=True)
 class Problem:
     """An error in a text.

@@ -461,6 +461,8 @@ def strip_traceback(error: E) -> E:
     return error.with_traceback(None)
 
 
+# Public functions that take a secret are decorated with this, so that tracebacks do not show it.
+# Patterns are never compiled from a secret: the module `re` caches them.
 def hide_locals(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that tracebacks do not show its arguments and locals.
 

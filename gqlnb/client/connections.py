@@ -118,6 +118,8 @@ _current_names: list[str] = []
 _open_locks: dict[str, threading.RLock] = {}
 
 
+# Connections are registered instead of imported, because this module is below the packages that
+# define them: `gqlnb.github` registers `demo` and `github`, the client registers its factory.
 def register_connection(
     name: str, make: ClientFactory, about: str, client: NamedClient | None = None
 ) -> None:

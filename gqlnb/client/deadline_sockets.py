@@ -104,6 +104,8 @@ class Call:
             self.socket.wake_reader(self)
 
 
+# Each receive waits for the rest of its call's time. A watchdog thread instead could close a
+# socket that meanwhile belongs to another call.
 class DeadlineSocket:
     """A socket that waits no longer than its present call allows.
 

@@ -43,6 +43,8 @@ STREAM_CUT = "the stream breaks off before the end."
 KEEPALIVE_PROBES = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
+# urllib3 reads by blocking, so a stream of server-sent events has one thread for as long as it
+# lasts.
 class EventDecoder:
     """Decodes server-sent events to responses.
 

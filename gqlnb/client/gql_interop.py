@@ -233,6 +233,8 @@ def return_or_raise(failure: Response | GqlnbError) -> Response:
     raise failure
 
 
+# gql checks for its two abstract base classes. Registering as a virtual subclass avoids importing
+# gql.
 class GqlTransport:
     """A client as a transport of gql.
 

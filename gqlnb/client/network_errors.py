@@ -65,6 +65,8 @@ class InvalidLengthError(Exception):
     """The Content-Length of a response is not valid, or there are several."""
 
 
+# An exception of the HTTP library holds the request with its headers, and thus the token. Ours is
+# raised outside the `except` block, so that it has neither cause nor context.
 def explain_failure(
     error: BaseException, host: str, connect: float, read: float, *, begun: bool = False
 ) -> str:

@@ -273,6 +273,10 @@ def get_queue(transport: Transport) -> RequestQueue:
         return queue
 
 
+# One limiter per endpoint and token. `gqlnb.http.throttle` decides with plain numbers when a
+# request may be sent; this class adds the lock, the order and the waiting. Points of running
+# requests count as spent, and the remaining points of a window never rise, so that answers in any
+# order never let a request too many through.
 class RateLimiter:
     """The queue of an endpoint with the limits of one client.
 

@@ -237,6 +237,9 @@ UNCHECKED_HINT = (
 UNCHANGED_HINT = "The schema that was known is used as before."
 
 
+# A cached schema completes and types at once. Before a text is rejected because of it, the
+# endpoint is asked again, once: so one entry may serve two tokens, and nothing derived from a
+# token is stored.
 class SchemaStore:
     """The schema of one endpoint, its history, and the texts that were sent.
 

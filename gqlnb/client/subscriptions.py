@@ -88,6 +88,8 @@ ConnectionInit = Mapping[str, Any] | bool | None
 _LOG = logging.getLogger("gqlnb")
 
 
+# Only `complete` ends a stream. Any other end is a broken connection; the client subscribes
+# again, says so and counts it. WebSocket is tried first, since its handshake sends no operation.
 class Subscription(Stream):
     """The stream of a subscription: one Result for each event.
 

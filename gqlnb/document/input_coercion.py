@@ -255,7 +255,7 @@ def coerce_input(value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
         return coerce_list(value, inner, sparse=sparse)
     if isinstance(kind, GraphQLInputObjectType):
         return coerce_object(value, kind)
-    name = get_leaf_name(kind)
+    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
     if type(value) in PLAIN_TYPES and name in BUILT_IN_SCALARS:
         return value
     table = None if type(value) in JSON_TYPES else read_table(value)
@@ -271,11 +271,6 @@ def coerce_input(value: Any, kind: InputKind, *, sparse: bool = False) -> JSON:
     if isinstance(kind, NamedTypeNode) and not scalars.is_known(name) and is_row(value):
         value = read_record(value)  # probably an input object; the schema is not known
     return coerce_leaf(value, name, kind, sparse=sparse)
-
-
-def get_leaf_name(kind: InputKind) -> str:
-    """Return the name of a named type or type node."""
-    return kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
 
 
 def coerce_list(value: Any, inner: InputKind, *, sparse: bool) -> JSON:
@@ -312,12 +307,13 @@ def coerce_object(value: Any, kind: GraphQLInputObjectType) -> JSON:
     record = read_record(value, kind.fields)
     if record is None:
         return convert_value(value)
-    unknown = [name for name in record if name not in kind.fields]
-    if unknown and not isinstance(value, Mapping):  # of a mapping the schema check reports them
+    fields = kind.fields
+    is_foreign = not isinstance(value, Mapping)  # the schema check reports the others
+    if is_foreign and (unknown := [name for name in record if name not in fields]):
         raise CoercionError(describe_unknown_fields(f"the {type(value).__name__}", unknown, kind))
     return {
-        name: coerce_step(name, item, kind.fields[name].type, sparse=True)
-        if name in kind.fields
+        name: coerce_step(name, item, fields[name].type, sparse=True)
+        if name in fields
         else convert_member(name, item)
         for name, item in record.items()
     }
@@ -420,7 +416,8 @@ def coerce_table(table: InputTable, inner: InputKind) -> list[JSON]:
         if getattr(kind, "is_one_of", False):  # such an object has exactly one member
             return [{k: v for k, v in row.items() if v is not None} for row in records]
         return records
-    is_leaf = get_leaf_name(kind) in BUILT_IN_SCALARS or isinstance(kind, GraphQLEnumType)
+    name = kind.name.value if isinstance(kind, NamedTypeNode) else str(kind)
+    is_leaf = name in BUILT_IN_SCALARS or isinstance(kind, GraphQLEnumType)
     if is_leaf and len(table.columns) == 1:
         return coerce_column(table, next(iter(table.columns)), inner)
     if is_leaf or isinstance(kind, (ListTypeNode, GraphQLList)):
@@ -535,14 +532,18 @@ def coerce_column(table: InputTable, name: str, kind: InputKind) -> list[JSON]:
             f"these rows out: df.dropna(subset=['{label}'])."
         )
         raise CoercionError(reason)
+    leaf = None if isinstance(inner, GraphQLEnumType) else str(inner)
+    is_checked = leaf is None or leaf in BUILT_IN_SCALARS
+    exact = {"String": str, "ID": str, "Boolean": bool, "Float": float}.get(leaf or "")
     converted: list[JSON] = []
     row = 0
     try:
         for row, cell in enumerate(cells):  # noqa: B007 - the error names it
             value = None if cell is None else coerce_input(cell, inner, sparse=True)
-            reason = "" if value is None else describe_cell_misfit(value, inner)
-            if reason:
-                break
+            if is_checked and value is not None and type(value) is not exact:
+                reason = describe_cell_misfit(value, inner, leaf)
+                if reason:
+                    break
             converted.append(value)
         else:
             return converted
@@ -579,6 +580,8 @@ def describe_kind(value: object) -> str:
 
 def find_misfit(value: JSON, name: str) -> str:
     """Return a description of a JSON value that is not valid for a built-in scalar, else ""."""
+    if type(value) is str and name in {"String", "ID"}:
+        return ""
     if name == "Boolean":
         fits = isinstance(value, bool)
     elif name == "Float":
@@ -594,15 +597,15 @@ def find_misfit(value: JSON, name: str) -> str:
     return "" if fits else describe_kind(value)
 
 
-def describe_cell_misfit(value: JSON, kind: InputKind) -> str:
-    """Return a clause about a converted cell that is not valid for a leaf type, else ""."""
-    if isinstance(kind, GraphQLEnumType):
+def describe_cell_misfit(value: JSON, kind: InputKind, name: str | None) -> str:
+    """Return a clause about a converted cell that is not valid for a leaf type, else "".
+
+    `name` is the name of a built-in scalar; None for an enum.
+    """
+    if name is None:
         if isinstance(value, str) and value in kind.values:
             return ""
         return f"not one of the values of {kind.name}: {join_names(list(kind.values), 12)}."
-    name = str(kind)
-    if name not in BUILT_IN_SCALARS:
-        return ""
     misfit = find_misfit(value, name)
     if name == "ID" and isinstance(value, float):  # a server might store 1.0 as the text "1.0"
         return (

@@ -12,6 +12,8 @@ from gqlnb.document import scalar_values as values
 from gqlnb.document.scalar_values import ValueForm, build_integer_reader
 
 
+# A column is widened rather than cut: BigInt, DateTime and Duration have one wider dtype
+# (`wider`), used if a value needs it. Every other dtype depends on the schema alone.
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """Column type and conversions of a scalar.

@@ -54,6 +54,8 @@ MAX_SELECTIONS = 20_000  # a kilobyte of fragments can expand to millions
 NamedType: TypeAlias = Any  # a named type of graphql-core, with `fields` or without; or None
 
 
+# Selections are copied into this tree because one fragment may be used in places that need
+# different pages, and graphql-core's nodes are immutable.
 @dataclass(slots=True, eq=False)
 class EditableSelection:
     """A field, or an expanded fragment.

@@ -19,6 +19,8 @@ CHUNK_SIZE = 1 << 18  # bytes read at a time
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
 
 
+# A file is read while it is sent, so that its size does not matter. The request is repeated only
+# if every file can be read again.
 class Upload:
     """A file to send as the value of a variable, in a multipart request.
 

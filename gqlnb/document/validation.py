@@ -86,6 +86,9 @@ def collect_rule_methods(kind: str) -> RuleMethods:
     return RuleMethods(tuple(enter), tuple(leave))
 
 
+# The rules of the specification run in their order through one visitor that knows which rule
+# handles which node type. graphql-core creates and calls about thirty visitors for every
+# document, which is most of the cost of a short one.
 class SpecifiedRules(ASTValidationRule):
     """All rules of the specification as one rule.
 

@@ -17,6 +17,7 @@ from graphql import (
     NamedTypeNode,
     NonNullTypeNode,
     is_input_type,
+    print_ast,
     type_from_ast,
 )
 from graphql.execution.values import get_variable_values
@@ -106,18 +107,15 @@ def bind_variables(document: Document, given: Mapping[str, Any] | None) -> dict[
         msg = f"variables must be a mapping of names; got {type(given).__name__}."
         raise QueryError(msg)
     declared = document.variables
-    hint = f"Given: {', '.join('$' + str(key) for key in given)}." if given else None
     missing = [
-        locate_problem(
-            f"Variable '${name}' of required type '{format_variable_type(node)}' was not provided.",
-            node,
-            hint,
-        )
+        (f"Variable '${name}' of required type '{print_ast(node.type)}' was not provided.", node)
         for name, node in declared.items()
         if name not in given and isinstance(node.type, NonNullTypeNode) and not node.default_value
     ]
     if missing:
-        raise QueryError(text=document.text, problems=missing)
+        hint = f"Given: {', '.join('$' + str(key) for key in given)}." if given else None
+        problems = [locate_problem(message, node, hint) for message, node in missing]
+        raise QueryError(text=document.text, problems=problems)
     return {
         name: coerce_variable(name, node, given[name], document)
         for name, node in declared.items()

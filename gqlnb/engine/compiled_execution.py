@@ -71,6 +71,8 @@ BUDGET_KEY = "metered"  # in the key of a cached operation, since code that coun
 EXECUTOR_OPTION = "executor_class" if IS_GRAPHQL_33 else "execution_context_class"
 
 
+# Everything else in the package calls this module only, so that the executor can be replaced
+# here.
 def execute(  # noqa: PLR0913, PLR0917 - the arguments of graphql-core's
     schema: GraphQLSchema,
     document: DocumentNode,

@@ -49,6 +49,8 @@ MAX_ROWS_AT_ONCE = 32_768  # fields of a list that is counted as a whole; some m
 UNLIMITED = 1 << 62  # fields; more than any execution has
 
 
+# A BaseException, so that neither the handling of single fields, ours or graphql-core's, nor a
+# resolver's `except Exception` can catch it.
 class BudgetExceededError(BaseException):
     """A budget is used up.
 

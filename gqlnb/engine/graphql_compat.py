@@ -43,6 +43,9 @@ __all__ = [
     "new_object",
 ]
 
+# The tests run with the newest graphql-core; engine, contract, property, document, result and
+# http tests also run with 3.2.14, because Graphene and older Ariadne releases need it (nox
+# session core32).
 IS_GRAPHQL_33 = graphql.version_info[:2] >= (3, 3)
 # Imported by strings, since a type checker knows the installed version only.
 _execute_module: Any = import_module(

@@ -93,6 +93,9 @@ async def _await_result(pending: Awaitable[Result]) -> Result:
     return await pending
 
 
+# A request error (syntax, validation, variables) is an exception; an error of a field is part of
+# the result. The engine, the HTTP responses and the contract tests agree on this line, so that a
+# mistake is the same exception on every transport.
 class Schema:
     """A GraphQL schema and the functions that resolve its fields.
 
@@ -121,6 +124,8 @@ class Schema:
 
     Attributes
     ----------
+    revision : int
+        How often a resolver was set or replaced since the schema was created.
     notes : tuple of str
         The mistakes ignored in the schema of a mock, a sentence each; empty for other schemas.
 
@@ -131,6 +136,8 @@ class Schema:
     {'hello': 'Hi!'}
     """
 
+    # The server's scheduler reads it: a replaced resolver must prove fast anew, in a thread.
+    revision: int = 0
     notes: tuple[str, ...] = ()
 
     def __init__(self, sdl: str, resolvers: Resolvers | None = None) -> None:
@@ -361,6 +368,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_field(self._graphql, place, function)
+            self.revision += 1
             return function
 
         return decorate
@@ -381,6 +389,7 @@ class Schema:
 
         def decorate(function: F) -> F:
             bind_type_resolver(self._graphql, name, function)
+            self.revision += 1
             return function
 
         return decorate

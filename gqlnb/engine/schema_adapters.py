@@ -64,6 +64,10 @@ EXTENSION_HOOKS = (
 )
 
 
+# Schemas of other libraries are recognized by their class, without importing the library. What a
+# library does around an execution (Strawberry's extensions and directives, middleware, executor
+# classes) is left to it; `Schema.explain` says so. The adopted object holds the adapter: both
+# refer to each other, and a weak dictionary would never release such a pair.
 class SchemaAdapter:
     """Parses and executes documents of one schema.
 

@@ -62,6 +62,9 @@ type Query {
 """
 
 
+# The garbage collector is paused while a schema is built, since half a million new objects are
+# not garbage. Freezing and unfreezing then moves them to the oldest generation, so that the next
+# collection does not traverse them all.
 def build_sdl_schema(sdl: str) -> GraphQLSchema:
     """Return the schema that SDL text describes.
 

@@ -370,6 +370,9 @@ async def iterate_results(
             yield outcome if isinstance(outcome, Result) else build_result(outcome, document)
 
 
+# Each step of a plain generator runs in a thread of its own, since it may block for ever; plain
+# resolvers of the events share the worker threads. One task iterates a stream from start to end,
+# so that context managers in an async generator stay valid.
 class SubscriptionArguments(NamedTuple):
     """The arguments of a subscription, beside its document.
 

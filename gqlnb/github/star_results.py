@@ -146,7 +146,7 @@ def collect_stars(
     if (count is None or count > MAX_SEARCH_RESULTS) and star_query.order in STAR_ORDERS:
         return _harvest_stars(star_query, count, client, on_page)
     with open_client(client) as opened:
-        search = StarSearch(opened, star_query.expression, count or UNLIMITED_ROWS)
+        search = StarPages(opened, star_query.expression, count or UNLIMITED_ROWS)
         try:
             search.fetch_pages(on_page)
         except GqlnbError as error:
@@ -179,7 +179,7 @@ def find_sent_query(frame: pd.DataFrame) -> str:
     return FALLBACK_STARS_QUERY if STARGAZERS_REFUSED in frame.attrs["notes"] else STARS_QUERY
 
 
-class StarSearch:
+class StarPages:
     """One search, fetched page by page.
 
     It has a loop of its own instead of :meth:`gqlnb.Client.pages`, which finds the lists of any

@@ -314,6 +314,8 @@ class Attempt:
     retry_after: float | None = None
 
 
+# A mutation is never repeated, because it may have been executed. The error then says that this
+# is unknown.
 def compute_retry_delay(attempt: Attempt, fraction: float) -> float | None:
     """Return the seconds to wait before the next attempt, or None to give up.
 

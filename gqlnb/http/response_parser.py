@@ -199,6 +199,7 @@ def _advise_streaming(error: GqlnbError, response: Response, document: Document)
 def _parse_response(response: Response, asked: ResponseContext) -> Result:
     if response.members is None:
         response = _normalize_response(response, asked)
+    # Parts of `@defer` and `@stream` leave fields out, so such data cannot be checked.
     decoder = asked.expected if not asked.document.incremental_directives else None
     checked = None
     if decoder is not None and response.members is None and has_json_media_type(response):
@@ -222,6 +223,8 @@ def _parse_response(response: Response, asked: ResponseContext) -> Result:
             _check_expected_data(result, asked)
         keep_exact_bytes(result)
         return result
+    # The result becomes an attribute of an exception, which is shown and logged more widely than
+    # a result: it holds no raw body, and no secret that the endpoint echoes in headers.
     refused = replace(
         result,
         extensions=asked.redact_value(result.extensions),

@@ -181,7 +181,7 @@ class CellRunner:
     def _run_operation(self) -> Any:
         client, options, clients = self._target.client, self._options, self._state.clients
         schema = clients.find_schema(client, ask=self._settings.introspect)
-        if not options.silent and (notice := clients.take_schema_notice(client)):
+        if schema is None and not options.silent and (notice := clients.take_schema_notice(client)):
             show(Note([notice.replace(client.source, self._target.name, 1)]))
         if options.save is not None and not has_operation(self._full_text):
             check_fragments(self._full_text, schema)
@@ -227,7 +227,8 @@ class CellRunner:
         variables = collect_variables(
             options, document, self._names, by_name=by_name, global_ns=shell.user_global_ns
         )
-        if by_name and not options.silent and not self._similar_names_shown:
+        is_complete = variables.keys() >= document.variables.keys()
+        if by_name and not (is_complete or options.silent or self._similar_names_shown):
             bound = {*variables, *options.interact}
             lines = suggest_similar_names(document, bound, self._names, shell.user_ns_hidden)
             if lines:
@@ -325,7 +326,7 @@ class CellRunner:
         seconds = perf_counter() - start
         # Incomplete data are reported even if -q, -o or ; hide the report of the result itself.
         is_hidden = options.silent or self._kind != "result" or options.output or options.hidden
-        if is_hidden and (lines := describe_incomplete(result)):
+        if is_hidden and result.report is not None and (lines := describe_incomplete(result)):
             show(Note(lines, wrong=True))
         with advise_if_strict(NO_STRICT_HINT):
             if self._export_path is not None:

@@ -134,6 +134,7 @@ class IndexEntry(NamedTuple):
         return f"{place}({self.argument})" if self.argument else place
 
 
+# The index is built once per schema, in the kernel; views hold one page of results each.
 class SchemaIndex:
     """The index of a schema.
 

@@ -584,7 +584,7 @@ def _is_missing(value: object) -> bool:
 
 def _build_integer_array(values: list[object], stored: str | None) -> pa.Array | None:
     """Return an array of integers without nulls, in half of Arrow's time; None for other values."""
-    try:
+    try:  # TypeError for None; other types were excluded before
         numbers = np.fromiter(values, np.int64, len(values))
     except (TypeError, OverflowError):
         return None

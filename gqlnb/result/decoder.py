@@ -142,6 +142,7 @@ class Envelope:
         if decoder is None:
             data = _build_outline_type(shape, exact=True) | None | msgspec.UnsetType
             decoder = shape.cache.setdefault("exact response", _build_response_decoder(data))
+        # A second pass over the body: only answers without lists are read from their outline.
         try:
             return decoder.decode(self.body).data
         except msgspec.ValidationError:  # text that is not a number
@@ -223,6 +224,7 @@ def find_span(body: bytes, pieces: Sequence[Buffer]) -> tuple[int, int]:
     pieces
         Items of one list, at least one.
     """
+    # A `msgspec.Raw` is a view of the body, but does not tell its offset.
     begin = _get_address(pieces[0]) - _get_address(body)
     return begin, _get_address(pieces[-1]) - _get_address(body) + memoryview(pieces[-1]).nbytes
 
@@ -409,6 +411,7 @@ def _build_typed_dict(fields: list[ObjectField]) -> MsgspecType:
 
 
 def _build_numbered_struct(fields: list[ObjectField]) -> MsgspecType:
+    # Numbered names serve response names that are not Python names; see RowDecoders.
     members = [
         (f"g{number}", kind) if needed else (f"g{number}", kind, _UNSET)
         for number, (_, kind, needed) in enumerate(fields)

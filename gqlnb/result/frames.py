@@ -200,6 +200,7 @@ class Frames(Mapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._names:
             raise FrameError(_describe_missing_list(name, self._answer))
+        # All lists in one pass, since most callers take several frames.
         if not self._frames and not self._reads_singly:
             try:
                 self._frames = self._read_frames(None)
@@ -319,6 +320,7 @@ def _collect_values_beside(
         ".".join(name): value
         for name, value in _iter_values_beside(outline, answer.shape, (), place)
     }
+    # Copied through JSON: `attrs` must be JSON values, and independent of the data.
     values: dict[str, object] = json.loads(json.dumps(found, default=answer.convert_to_json))
     return values
 
@@ -482,6 +484,7 @@ def _join_lists(
 
     The latter is -1 if the list is empty or null.
     """
+    # NumPy instead of pandas.merge: the rows of a list are sorted by their parent's row.
     parents = inner.parents
     sizes = np.bincount(parents, minlength=int(at.max(initial=-1)) + 2)
     first = np.cumsum(sizes) - sizes

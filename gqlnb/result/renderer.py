@@ -430,7 +430,7 @@ def is_tree(data: object) -> bool:
         or sum(1 for _ in islice(iter_json_lines(data), MIN_TREE_LINES + 1)) <= MIN_TREE_LINES
     ):
         return False
-    size = 0
+    size = 0  # counted while encoding, to stop early at large data
     try:
         for part in json.JSONEncoder(ensure_ascii=False, allow_nan=False).iterencode(data):
             size += len(part.encode())

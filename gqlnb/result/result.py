@@ -211,7 +211,7 @@ class Result:
         return len(self.dicts())
 
     def __bool__(self) -> bool:
-        return True  # an answer with no rows is an answer
+        return True  # despite __len__: an answer without rows is an answer
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.dicts())
@@ -270,7 +270,7 @@ class Result:
 
     to_pandas = frame
 
-    @cached_property
+    @cached_property  # writes to __dict__, which a frozen dataclass allows
     def frames(self) -> Frames:
         """A tidy DataFrame for each list level, by dotted name or a path as of :meth:`frame`.
 

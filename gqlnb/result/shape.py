@@ -91,6 +91,9 @@ JSONTypes = frozenset[type]
 ObjectSet = frozenset[tuple[object, str]]  # (branch of the document, name of an object type)
 
 
+# Columns and dtypes come from schema and document, not from values, so that an empty answer has
+# the same dtypes. Without a schema the values give the shape, and the rest of the code is the
+# same.
 @dataclass(slots=True, eq=False)
 class Shape:
     """One field of an answer, or its root.
@@ -258,7 +261,7 @@ def build_shape(document: Document, variables: Mapping[str, object] | None = Non
     shape = cache.get(key)
     if shape is None:
         shape = build_response_shape(document, conditions)
-        if len(cache) >= SHAPES_KEPT:
+        if len(cache) >= SHAPES_KEPT:  # generated texts; evicting one by one is not worth a lock
             cache.clear()
         shape = cache.setdefault(key, shape)
     return shape
@@ -382,6 +385,8 @@ def _build_child(parts: list[_Field], context: _Context) -> Shape:
         scope = part.scope
         objects = frozenset([(scope.branch, type_name) for type_name in scope.types])
         inner = None if schema is None else get_named_type(part.declared_type)
+        # Objects selected under a condition are others than those selected always: fields below
+        # the two selections of one field must not count as selected for the same objects.
         branch = None if scope.always else (objects, None if scope.certain else id(part.node))
         names = _get_object_names(schema, inner)
         required = is_uniform or (scope.required and not scope.is_narrowed)
@@ -400,7 +405,7 @@ def _build_child(parts: list[_Field], context: _Context) -> Shape:
 
 def _build_leaf(selected: _Field) -> Shape:
     declared: Any = selected.declared_type
-    nullable = []
+    nullable = []  # for the value, and for the items of each list level
     inner = declared
     while True:
         nullable.append(not is_non_null_type(inner))
@@ -521,6 +526,7 @@ def _infer_type(kinds: set[type], values: list[Any]) -> str | None:
         return "String"
     if kinds == {bool}:
         return "Boolean"
+    # Integers beside floats are Float, unless one is too large to be exact as a float.
     if kinds == {float} or (
         kinds == {int, float} and all(-MAX_EXACT_INTEGER <= v <= MAX_EXACT_INTEGER for v in values)
     ):

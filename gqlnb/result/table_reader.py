@@ -86,6 +86,7 @@ class TableRows:
             ids, _ = pd.factorize(found.to_pandas())
         except TypeError:  # objects or lists instead of ids
             return None
+        # Ids need to be unique within each list only: number the pairs of (list, id).
         there = ids >= 0
         lists = self.parents if self._parents else np.zeros(self.count, np.int64)
         pairs = lists[there] * (ids.max(initial=0) + 1) + ids[there]
@@ -224,6 +225,8 @@ def read_tables(
         return prepared
     outline = answer.outline
     untyped: frozenset[ResultColumn] = frozenset()
+    # A column that does not fit is only found while reading; without `strict` the answer is read
+    # again with that column untyped, which happens once per such column at most.
     while True:
         reader = _TableReader(plan, untyped, answer, strict=strict, limit=limit, checked=checked)
         try:
@@ -299,6 +302,7 @@ class _TableReader:
         is_compiled = access.is_typed and len(objects) >= COMPILED_FROM
         for number in range(first, len(place.members)):
             target = place.members[number][1]
+            # `owner { login }`: one comprehension for both levels instead of two passes.
             column = get_only_column(target) if is_compiled else None
             if column is not None and (values := take_inner_leaves(objects, number)) is not None:
                 rows.columns[column].add_values(values, rows.count, checked=True)

@@ -135,6 +135,9 @@ class ResultTable:
             yield from table.walk()
 
 
+# One plan serves both kinds of data: bytes become structs, a few thousand rows at a time, data of
+# this process are dicts, and the same traversal makes columns of either. Values that do not fit
+# the declared types fall back to dicts, where the error can name value and path.
 @dataclass(slots=True, eq=False)
 class ReadPlan:
     """The parts of an answer to read.

@@ -58,6 +58,8 @@ _MESSAGES = {
 }
 
 
+# One check per second over all connections, and one when a head or a body is incomplete, instead
+# of a timer per request: the stage found twice tells how long it has lasted.
 class ConnectionWatcher:
     """The limits of the connections of one listener.
 

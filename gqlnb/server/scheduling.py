@@ -137,6 +137,10 @@ class KnownRequest:
         return self._variables if self._is_flat else deepcopy(self._variables)
 
 
+# An operation moves to the event loop only after two fast runs with the same text and variables
+# that awaited nothing, because anything that waits could be waiting for this very loop. It
+# returns to a thread when it is slow. Mutations always run in threads, and a replaced resolver
+# starts again.
 class Scheduler:
     """The known requests of one schema; used on one loop.
 

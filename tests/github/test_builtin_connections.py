@@ -23,7 +23,7 @@ def test_demo_takes_the_options_of_the_service():
 
 
 def test_github_without_a_token_says_how_to_get_one(monkeypatch):
-    """Without a token the connection `connect_github` names the kind of token and where it is made."""
+    """Without a token the connection `github` names the kind of token and where to create it."""
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)
     with pytest.raises(AuthError) as caught:
         connect("github")

@@ -67,6 +67,8 @@ LOST_PREFIX = "not answered: "
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
+# The crawler does no I/O: it yields page requests and takes results, so that threads and event
+# loops share every rule, and the number of requests does not depend on the order of answers.
 class Crawler:
     """The state of paging one query.
 

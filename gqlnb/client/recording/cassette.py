@@ -177,6 +177,8 @@ _LINE_DECODER = msgspec.json.Decoder(CassetteLine)
 _ANSWER_DECODER = msgspec.json.Decoder(RecordedAnswer)
 
 
+# The file is only appended to: a later line replaces an earlier one with the same number.
+# Compacting it is a separate, atomic step.
 class Cassette:
     """A recording on disk; safe to use from several threads and processes.
 

@@ -89,6 +89,8 @@ def select_transport(
     return transport
 
 
+# A recording is a transport in front of another one, so that checks, redaction and typed decoding
+# run as always. Replayed answers are never retried and do not change rate limits.
 class RecordingTransport:
     """A transport that replays a recording, or records the responses of another transport.
 

@@ -106,6 +106,9 @@ class TableLink(Protocol):
         """Return the values of the field in some rows."""
 
 
+# The table is held as Arrow: one representation of every dtype, with nulls. A query computes
+# masks and an order on whole columns; only the rows of the page and the selected columns become
+# dicts, which the engine executes fastest.
 class FrameTable:
     """The rows of a frame.
 

@@ -70,6 +70,9 @@ class MockOptions:
     scalars: Mapping[str, str | ValueMaker] = field(default_factory=dict)
 
 
+# The mock stores nothing. A value depends on seed, object, field and arguments only; the id of an
+# object contains the arguments it was found by, so that a second query for the same object
+# agrees.
 class MockGenerator:
     """Generates the values of a schema without resolvers.
 

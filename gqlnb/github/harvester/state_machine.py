@@ -306,6 +306,10 @@ class SweepState(msgspec.Struct):
     gaps: list[Gap] = []
 
 
+# The harvest compares ids, not star counts, with the difference of the counts. What does not
+# agree is requested again in a smaller range and another order, and reported if it never agrees.
+# The log holds answers, not conclusions: the state machine is deterministic, so replaying the log
+# restores its state.
 class Sweep:
     """A harvest without I/O.
 

@@ -28,6 +28,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gqlnb.optional_imports import import_optional
+
 if TYPE_CHECKING:
     from gqlnb.github.rest.rest_app import app
     from gqlnb.github.rest.rest_server import RestServer, serve
@@ -45,6 +47,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         message = f"module 'gqlnb.github.rest' has no attribute {name!r}"
         raise AttributeError(message)
+    import_optional("starlette", "lab", "serve the REST service")
     value = getattr(import_module(_MODULE_BY_NAME[name]), name)
     globals()[name] = value
     return value

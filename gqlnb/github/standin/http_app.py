@@ -179,6 +179,9 @@ The few others keep a stranger from occupying the process.
 """
 
 
+# GitHub's behaviour beside GraphQL (User-Agent, rate limits, gateway errors) wraps the
+# application of the stand-in only. The rules of GraphQL over HTTP stay those of the server
+# package.
 class StandInApp(App):
     """The stand-in as an ASGI application with GitHub's HTTP; :func:`app` makes one.
 

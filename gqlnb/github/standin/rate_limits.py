@@ -137,6 +137,8 @@ class CountedRequest(NamedTuple):
     retry_after: int | None
 
 
+# The cost of a query is known before it runs, and is charged under one lock, so that concurrent
+# requests cannot spend the same points.
 class TokenBudgets:
     """The accounts of all tokens, by a digest of each; safe to use from any thread.
 

@@ -115,6 +115,9 @@ def tokenize(text: str) -> list[SourceToken]:
     ]
 
 
+# A cell that is being written is not a valid document, so completion does not parse it. Tokens up
+# to the cursor open and close levels, each of which knows what may follow. Nothing is rejected; a
+# missing bracket is closed where a token cannot belong to the open level.
 class CursorParser:
     """Reads tokens one by one and proposes the next name.
 

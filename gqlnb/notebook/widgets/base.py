@@ -81,6 +81,9 @@ MAX_ERROR_LENGTH = 2000  # characters of an error in a view
 TWIN = 4000  # characters of the text that is stored with the widget
 
 
+# The saved state of a widget is a loader of about 3 kB. Its modules are sent once per page,
+# identified by their hashes, so that kernels of different versions can share a page. Results are
+# not part of the state; saved notebooks contain static HTML instead.
 class Widget(anywidget.AnyWidget):
     """A widget with one comm; the docstring of this module has an example.
 

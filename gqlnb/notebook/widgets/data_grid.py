@@ -45,6 +45,8 @@ DIGITS = 60  # limit of an integer in a cell; Python converts up to 4,300
 LINE = json.JSONEncoder(ensure_ascii=False, default=describe_value)
 
 
+# Sorting, filters and the window travel with each request, so that the views of one frame do not
+# affect each other and any thread may answer.
 class GridColumn:
     """A column of a frame, or a level of its index.
 

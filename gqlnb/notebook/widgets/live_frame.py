@@ -59,6 +59,8 @@ _CELL_OF_FRAME: WeakKeyDictionary[LiveFrame, CellRun] = WeakKeyDictionary()
 _CELL_LOCK = Lock()
 
 
+# A live frame is HTML that is updated in place, without a comm. It starts and ends empty where a
+# value follows, so that saved outputs compare equal.
 class LiveFrame:
     """The last rows of a subscription as a DataFrame, displayed as they arrive.
 

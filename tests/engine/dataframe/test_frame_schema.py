@@ -520,7 +520,7 @@ def test_a_wrong_value_is_refused_before_anything_runs(column, wanted):
 
 
 def test_texts_that_are_ordered_categories_compare_in_their_order():
-    """Not by their letters; what is not a category equals none, and is neither before nor behind."""
+    """Not by their letters; other values equal none, and are neither before nor behind."""
     ages = pd.Categorical(["18-25", "65+", None, "5-10"], ["5-10", "18-25", "65+"], ordered=True)
     schema = Schema.from_frame(rows=pd.DataFrame({"age": ages}))
 

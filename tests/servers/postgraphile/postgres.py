@@ -37,7 +37,7 @@ SETTINGS = {
     "max_connections": "60",
     "shared_buffers": "64MB",
 }
-# PostgreSQL does not read its standard input, so that a shell stops it when that ends: otherwise the
+# PostgreSQL does not read its standard input, so a shell stops it when that ends. Otherwise the
 # cluster would outlive tests that were killed.
 WATCHDOG = """
 "$@" &

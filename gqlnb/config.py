@@ -127,7 +127,7 @@ class Salvage:
     broken
         Error messages of the invalid tables, by the keys within our table.
     fault
-        Error message of the first invalid table that is not ours; "" if there is none.
+        Error message of the first invalid table that is not ours, or "".
     """
 
     settings: Settings

@@ -43,7 +43,7 @@ class CommandGroup(click.Group):
         return list(_COMMAND_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import a command; None if there is none of that name."""
+        """Import a command; None if no command has that name."""
         module = _COMMAND_MODULES.get(cmd_name)
         return None if module is None else getattr(import_module(module), cmd_name)
 

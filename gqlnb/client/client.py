@@ -108,7 +108,7 @@ class Client:
     TargetError
         If no client can be made for `target`, or an option has no such value.
     OptionError
-        If there is no keyword of that name; it is a TypeError too.
+        If no keyword has that name; it is a TypeError too.
     SchemaError
         If `target` or `schema` is not a valid schema.
     AuthError
@@ -1070,7 +1070,7 @@ def connect(
         If there is no such connection, no client can be made for `target`, or it is a Client and
         there are options.
     OptionError
-        If there is no keyword of that name; it is a TypeError too.
+        If no keyword has that name; it is a TypeError too.
     AuthError
         If the token can't be found.
 

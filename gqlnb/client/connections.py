@@ -163,7 +163,7 @@ def close_client(name: str) -> None:
     Raises
     ------
     TargetError
-        If there is no connection of that name.
+        If no connection has that name.
     """
     with _lock:
         _find_connection(name)
@@ -213,7 +213,7 @@ def use_connection(name: str | None) -> None:
     Raises
     ------
     TargetError
-        If there is no connection of that name.
+        If no connection has that name.
     """
     with _lock:
         if name is not None:
@@ -233,7 +233,7 @@ def list_options(name: str) -> tuple[str, ...]:
     Raises
     ------
     TargetError
-        If there is no connection of that name.
+        If no connection has that name.
     """
     with _lock:
         parameters = inspect.signature(_find_connection(name).make_client).parameters.values()
@@ -246,7 +246,7 @@ def get_client(name: str, **options: Any) -> Any:
     Raises
     ------
     TargetError
-        If there is no connection of that name; the message lists the names.
+        If no connection has that name; the message lists the names.
     """
     with _lock:
         open_lock = _open_locks.setdefault(name, threading.RLock())
@@ -274,7 +274,7 @@ def reopen_client(name: str) -> Any:
     Raises
     ------
     TargetError
-        If there is no connection of that name.
+        If no connection has that name.
     """
     with _lock:
         _find_connection(name)

@@ -133,7 +133,7 @@ def build_recipe(endpoint: Endpoint) -> ClientRecipe:
 
 
 def find_local_dependency(endpoint: Endpoint) -> str:
-    """Return the reason why a client works in this process alone; "" if there is none."""
+    """Return the reason why a client works in this process alone, or ""."""
     if not isinstance(endpoint.transport, HttpTransport):
         return f"{endpoint.source} is in this process. Serve it, and ask its address."
     if isinstance(endpoint.options.verify, ssl.SSLContext):

@@ -455,7 +455,7 @@ class SchemaStore:
             )
 
     def _load_cached(self) -> CachedSchema | None:
-        """Use the cached schema, and return its entry; None if there is none."""
+        """Use the cached schema, and return its entry, or None."""
         path = self._find_cache_path()
         entry = read_cache(path) if path is not None else None
         if entry is None:

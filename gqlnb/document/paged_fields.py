@@ -150,7 +150,7 @@ class PagedField:
     rooted
         Whether there is no list between the data and the field, as far as is known.
     anchor
-        The innermost object around the field that can be fetched again; None if there is none.
+        The innermost object around the field that can be fetched again, or None.
     hidden
         The fields of a page that were added to the document.
     followed

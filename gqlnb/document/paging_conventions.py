@@ -228,7 +228,7 @@ class PageArguments:
     position_type
         Its type as a variable, without the outermost ``!``.
     size
-        The argument for the number of items; empty if there is none.
+        The argument for the number of items, or empty.
     default_size
         The default of the size argument in the schema; None if unknown.
     default_position
@@ -468,7 +468,7 @@ def find_page_info(kind: NamedType, arguments: PageArguments) -> PageInfoPaths |
 
 
 def find_count(kind: NamedType, arguments: Mapping[str, Any]) -> Path:
-    """Return the path of the total count in pages of a type; empty if there is none.
+    """Return the path of the total count in pages of a type, or empty.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class EditableSelection:
     declared
         The definition of the field in the schema; None for a fragment, and without a schema.
     on
-        The type condition of a fragment; empty if there is none.
+        The type condition of a fragment, or empty.
     added
         Whether the package added the selection, so that it is removed from the result.
     """

@@ -70,7 +70,7 @@ def bind_field(schema: GraphQLSchema, place: str, function: Resolver) -> None:
     Raises
     ------
     SchemaError
-        If there is no such field, or the function does not take (root, args, context).
+        If no such field exists, or the function does not take (root, args, context).
     """
     name, dot, member = place.partition(".")
     if not dot:
@@ -133,7 +133,7 @@ def bind_type_resolver(schema: GraphQLSchema, name: str, function: TypeResolver)
     Raises
     ------
     SchemaError
-        If there is no such type, or the function does not take (value, context).
+        If no such type exists, or the function does not take (value, context).
     """
     kind = find_type(schema, name)
     if not isinstance(kind, (GraphQLInterfaceType, GraphQLUnionType)):

@@ -363,7 +363,7 @@ class Schema:
         Raises
         ------
         SchemaError
-            If there is no such field, or the function does not take (root, args, context).
+            If no such field exists, or the function does not take (root, args, context).
         """
 
         def decorate(function: F) -> F:
@@ -384,7 +384,7 @@ class Schema:
         Raises
         ------
         SchemaError
-            If there is no such type, or the function does not take (value, context).
+            If no such type exists, or the function does not take (value, context).
         """
 
         def decorate(function: F) -> F:

@@ -155,7 +155,7 @@ class IncrementalResponse:
         return (*place, *_get_path(part, "subPath"))
 
     def _get_value(self, place: Sequence[Any]) -> Any:
-        """Return the value at a path of the data; None if there is no such path."""
+        """Return the value at a path of the data; None if no such path exists."""
         value = self._members.get("data")
         for step in place:
             if isinstance(value, dict):

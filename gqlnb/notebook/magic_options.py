@@ -225,7 +225,7 @@ def add_header(parser: ArgumentParser) -> None:
 
 
 def find_inline_operation(line: str) -> int | None:
-    """Return the position of the operation on a line, None if there is none.
+    """Return the position of the operation on a line, or None.
 
     Raises
     ------

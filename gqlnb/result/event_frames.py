@@ -52,7 +52,7 @@ def build_events_frame(
     Raises
     ------
     FrameError
-        If there is no list of that name.
+        If no list has that name.
     """
     answer = _combine_results(results, document)
     outer = get_read_plan(answer.shape).root.inner_tables[0]
@@ -95,7 +95,7 @@ def count_rows(result: Result, path: str | None = None) -> int:
     Raises
     ------
     FrameError
-        If there is no list of that name.
+        If no list has that name.
     """
     table = root = _get_root_table(result)
     if path is not None:

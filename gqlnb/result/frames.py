@@ -150,7 +150,7 @@ def read_columns(
 
 
 def build_preview(answer: AnswerData, limit: int | None = None) -> Preview | None:
-    """Return the first `limit` rows of the only list of objects; None if there is none.
+    """Return the first `limit` rows of the only list of objects, or None.
 
     Raises
     ------
@@ -230,7 +230,7 @@ class Frames(Mapping[str, pd.DataFrame]):
         return name in self._names
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the frame of a list, or `default` if there is no list of that name."""
+        """Return the frame of a list, or `default` if no list has that name."""
         return self[name] if name in self._names else default
 
     def __iter__(self) -> Iterator[str]:

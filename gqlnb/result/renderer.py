@@ -125,7 +125,7 @@ class Renderable(Protocol):
         """The report of paging."""
 
     def preview(self, rows: int | None = None) -> Preview | None:
-        """Return the first rows of the only list of objects; None if there is none."""
+        """Return the first rows of the only list of objects, or None."""
 
 
 # -- tables

@@ -369,7 +369,7 @@ def _iter_parent_rows(table: ResultTable, data: object) -> Iterator[tuple[Path, 
 
 
 def follow_path(value: Any, path: tuple[str, ...]) -> Any:
-    """Return the value at a path of names; None if there is none."""
+    """Return the value at a path of names, or None."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
@@ -385,7 +385,7 @@ def list_rows(data: object, table: ResultTable) -> list[Any]:
 def find_value_path(
     table: ResultTable, column: ResultColumn, row: int, data: object
 ) -> Path | None:
-    """Return the response path of a column's value in a row; None if there is no such row."""
+    """Return the response path of a column's value in a row; None if no such row exists."""
     path: Path = ()
     if table.parent is not None:
         found = next(islice(iter_rows_with_paths(table, data), row, None), None)

@@ -101,6 +101,8 @@ def test_tests_without_their_server_are_skipped_in_one_line(
         "-n0",
         "-p",
         "no:cacheprovider",
+        "-m",
+        "slow",
         "-k",
         "yoga or test_connect",
         *files,

@@ -95,7 +95,7 @@ class FieldPlan:
     leaf
         Whether it has a nullable leaf type: its errors do not reach another field.
     exact
-        The Python type whose values need no conversion; None if there is no such type.
+        The Python type whose values need no conversion; None if no such type exists.
     """
 
     __slots__ = (

@@ -254,7 +254,7 @@ class FrameSchema:
         Raises
         ------
         SchemaError
-            If there is no such table.
+            If no such table exists.
         """
         found = self.tables.get(name)
         if found is not None:

@@ -122,7 +122,7 @@ class MockType:
 
     @cached_property
     def identity(self) -> str | None:
-        """The field that identifies its objects; None if there is none."""
+        """The field that identifies its objects, or None."""
         for name in ID_FIELDS:
             field = self.type.fields.get(name)
             kind: Any = field and get_nullable_type(field.type)

@@ -123,7 +123,7 @@ def _filter_by_prefix(found: Iterable[Proposal], word: str) -> list[Proposal]:
 
 
 def find_option(words: LineVocabulary, line: str, offset: int) -> Proposal | None:
-    """Return the option or subcommand at the cursor, None if there is none."""
+    """Return the option or subcommand at the cursor, or None."""
     start = offset - len(_split_words(line[:offset])[-1])
     word = _split_words(line[start:])[0].partition("=")[0]
     if word in words.subcommands:

@@ -55,7 +55,7 @@ class Proposal:
         ``"directive"``, ``"variable"``, ``"fragment"``, ``"keyword"`` or ``"value"``. On the line
         of a magic: ``"option"``, ``"value"``, ``"name"``, or ``"keyword"`` for a subcommand.
     detail
-        Its type; on a magic line its description; "" if there is none.
+        Its type; on a magic line its description, or "".
     owner
         The name of the type, field or directive that it belongs to.
     thing

@@ -378,7 +378,7 @@ class Explorer(Widget):
         self.send(message, None if answer is None else [answer])
 
     def _find_target_name(self) -> str | None:
-        """Return the word that names the target behind ``%%graphql``, None if there is none."""
+        """Return the word that names the target behind ``%%graphql``, or None."""
         from gqlnb.client import connections
 
         target = self._target
@@ -510,7 +510,7 @@ def write_cell(query: str, variables: Mapping[str, Any], target: str | None) -> 
     variables
         JSON values by name.
     target
-        The word that names the target; None if there is none.
+        The word that names the target, or None.
 
     Raises
     ------

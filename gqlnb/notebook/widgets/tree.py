@@ -68,7 +68,7 @@ class TreeSource:
         Raises
         ------
         QueryError
-            If there is no such value.
+            If no such value exists.
         """
         value = self._data()
         for position in at:

@@ -33,6 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_killed_harvest_goes_on(background: Any, gqlnb: Run, tmp_path: Path) -> None:
     """Killed at random moments and run again, it brings the same rows, and asks little again."""
     people = github.population(20_000, seed=4)

@@ -394,6 +394,7 @@ def test_pytest_shows_no_token_with_its_locals(
     assert_clean(done.stdout, done.stderr)
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_no_token(
     assert_clean: Callable[..., None], gqlnb: Callable[..., Any], canned: Any
 ) -> None:
@@ -470,6 +471,7 @@ pickle.dumps(client), gqlnb.scrub
 """
 
 
+@pytest.mark.slow
 def test_a_notebook_that_is_run_and_saved_holds_no_token(
     assert_clean: Callable[..., None],
     tmp_path: Path,

@@ -199,6 +199,7 @@ with p.Progress(clock=iter(range(0, 900, 9)).__next__) as progress:
 """
 
 
+@pytest.mark.slow
 def test_notebooks_under_nbval_show_no_bar(tmp_path):
     """The kernel that it starts knows that it is in a test, so saved outputs stay as they are."""
     cell = nbformat.v4.new_code_cell(CELL, execution_count=1, outputs=[])

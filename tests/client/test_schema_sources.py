@@ -249,6 +249,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_any_change_gives_a_schema_or_a_sentence(data: st.DataObject) -> None:

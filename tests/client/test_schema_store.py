@@ -232,6 +232,7 @@ def test_a_file_that_is_broken_or_not_ours_is_replaced(
     assert [file.name for file in cache.iterdir()] == [place.name]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_anywhere_is_replaced(
     endpoint: Callable[..., Endpoint], cache: Path
 ) -> None:

@@ -181,6 +181,7 @@ def test_nbclient_stops_at_a_failing_query(failing):
     assert (output.output_type, output.ename) == ("error", "QueryError")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -204,6 +205,7 @@ def test_tools_fail_at_a_failing_query(failing, command):
     assert "Cannot query field 'helo'" in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_failure_that_is_meant_is_marked_in_the_query(failing):
     """As a comment of GraphQL, since nothing may stand above the magic."""
     book = nbformat.read(failing, 4)

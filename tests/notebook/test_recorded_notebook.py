@@ -84,6 +84,7 @@ def recorded(folder: Path) -> None:
     nbformat.write(made, folder / "it.ipynb")
 
 
+@pytest.mark.slow
 def test_a_notebook_passes_strict_tests_with_its_server_gone(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def test_no_file_names_a_registry(lock: dict[str, Any], root: Path) -> None:
     assert len(files) > 300
 
 
+@pytest.mark.slow
 def test_without_npm_the_rest_is_built(
     hook: ModuleType, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,6 +144,7 @@ def test_the_stand_in_is_in_every_process(tmp_path):
 # ---------------------------------------------------------------- a cluster
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_returns_the_same_rows(guarded, standin, truth, spelled):
     """On Dask, with a worker process killed midway."""
     distributed = pytest.importorskip("distributed")

@@ -270,6 +270,7 @@ def test_a_path_that_is_none_is_an_error_of_the_live_frame():
     assert "no list at 'items'" in repr(live)
 
 
+@pytest.mark.slow
 def test_threads_may_read_it_while_it_grows():
     """Frames have the rows of one moment each."""
     live = LiveFrame(({"a": number} for number in range(1000)), rows=100)

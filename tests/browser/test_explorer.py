@@ -379,7 +379,7 @@ explorer"""
 
 def test_what_is_missing_is_said_in_the_notebook(show: Show) -> None:
     """An installation without the bundle shows a sentence in the place of GraphiQL."""
-    without = "import gqlnb.notebook.widgets.explorer as it\nit.checksum = lambda: None\n"
+    without = "import gqlnb.notebook.widgets.explorer as it\nit.read_checksum = lambda: None\n"
     widget = Widget(show(f"{without}{SETUP}explorer").cell(0))
     expect(widget.said).to_contain_text("GraphiQL is not in this installation")
     expect(widget.root.locator(".gqlnb-graphiql")).to_be_hidden()

@@ -143,7 +143,7 @@ def test_what_is_no_token_is_said_and_the_keyboard_is_enough(show_box: Widget, s
     page.keyboard.press("Tab")
     expect(show_box.use).to_be_focused()
     page.keyboard.press("Enter")  # in a notebook: edit the cell
-    expect(show_box.said).to_contain_text("holds a space")
+    expect(show_box.said).to_contain_text("contains a space")
     expect(show_box.box).to_have_attribute("aria-invalid", "true")
     assert secret not in page.content()
     expect(show_box.box).to_be_focused()

@@ -28,6 +28,15 @@ settings.load_profile("default")
 ROOT = Path(__file__).resolve().parents[1]
 # Suites that take minutes. `pytest` leaves them out; `pytest -m slow` runs them, as .ci/run does.
 SLOW_FOLDERS = ("benchmarks", "browser", "property", "servers")
+SLOW_FILES = (
+    "tests/cli/test_main.py",
+    "tests/client/test_canary.py",
+    "tests/client/test_network_faults.py",
+    "tests/client/test_schema_store.py",
+    "tests/client/test_transient.py",
+    "tests/engine/test_execution_cases.py",
+    "tests/server/test_connection_limits.py",
+)
 SMOKE_TESTS = ("tests/browser/test_hello.py",)  # one JupyterLab in a browser is part of every run
 COMMAND = (sys.executable, "-m", "gqlnb")
 
@@ -37,7 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow suites."""
     for item in items:
         path = item.path.relative_to(ROOT)
-        if path.parts[1] in SLOW_FOLDERS and path.as_posix() not in SMOKE_TESTS:
+        is_slow = path.parts[1] in SLOW_FOLDERS or path.as_posix() in SLOW_FILES
+        if is_slow and path.as_posix() not in SMOKE_TESTS:
             item.add_marker(pytest.mark.slow)
 
 

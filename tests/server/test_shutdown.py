@@ -58,10 +58,13 @@ def cycles(count):
 first = cycles(50)
 tracemalloc.start()
 cycles(10)
-before, _ = tracemalloc.get_traced_memory()
-last = cycles(200)
-after, _ = tracemalloc.get_traced_memory()
-print(json.dumps([first, last, after - before]))
+growth = []
+for _ in range(2):  # a leak shows in both rounds; a cache that grows once shows in one
+    before, _ = tracemalloc.get_traced_memory()
+    last = cycles(200)
+    after, _ = tracemalloc.get_traced_memory()
+    growth.append(after - before)
+print(json.dumps([first, last, min(growth)]))
 """
 
 

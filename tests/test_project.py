@@ -51,7 +51,7 @@ def test_conda_installs_the_same(project: dict[str, Any], root: Path) -> None:
 
 
 def test_the_version_stands_in_one_place(project: dict[str, Any]) -> None:
-    """The front door's version is the one that is installed."""
+    """The version of the package is the one that is installed."""
     from importlib.metadata import version
 
     assert "version" not in project

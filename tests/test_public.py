@@ -1,4 +1,4 @@
-"""The front door: exactly these names, each explained, each typed."""
+"""The public names: exactly these, each documented, each typed."""
 
 from __future__ import annotations
 
